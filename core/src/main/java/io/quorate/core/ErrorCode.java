@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+/**
+ * The stable codes of everything Quorate refuses or stops for. The number never changes its meaning; the first digit
+ * says where to look: 1 configuration and server, 2 capture, 3 order and peers, 4 certification, 5 apply, 6 storage.
+ * Each code carries the way out, because it is read at 3 a.m.
+ */
+public enum ErrorCode {
+    SERVER_SETTINGS(1001, "run the statements listed, restart mysqld where one says so, then start this node again"),
+    SERVER_UNREACHABLE(1002, "start mysqld or correct quorate.mysql.*; the node keeps ordering and retries by itself"),
+    CONFIGURATION(1003, "correct the configuration keys named and start this node again"),
+    WRONG_SERVER(
+            1004, "point quorate.mysql.* at the server this data directory belongs to, or give the node a new one"),
+
+    STATEMENT_FORMAT(2001, "set binlog_format=ROW for that session and repeat its changes, or exclude the node"),
+    UNSUPPORTED_EVENT(
+            2002, "undo what produced the event on this server; the binlog file and position are in the message"),
+    BINLOG_PURGED(2003, "this server purged binary logs that were never ordered; rebuild the node from another one"),
+    TRANSACTION_TOO_LARGE(2004, "split the transaction, or raise quorate.capture.transaction-bytes-max on every node"),
+    CAPTURE_FAILED(2005, "see the cause; capture is restarted from the last ordered transaction by itself"),
+    CORRUPT_EVENT(2006, "an event fails its checksum; check this server's disk and memory before restarting the node"),
+
+    FOREIGN_CLUSTER(3001, "a peer answers for another cluster; correct quorate.cluster or quorate.peers"),
+    INCOMPATIBLE_PEER(3002, "a peer speaks another protocol version; upgrade the older node"),
+    NO_QUORUM(3003, "start the missing nodes or mend the network; writes are refused until a majority is connected"),
+    MALFORMED_MESSAGE(3004, "the connection was closed; check that nothing but Quorate nodes uses this port"),
+    LOG_UNREADABLE(3005, "the order's log on this node is damaged; move the named file away and let a peer resend it"),
+
+    CERTIFICATION_CONFLICT(
+            4001, "two nodes wrote the same row; see both transactions in the log, then rebuild this node"),
+    SNAPSHOT_TOO_OLD(
+            4002, "the transaction is older than the certification window; raise quorate.certification.keys-max"),
+
+    APPLY_MISMATCH(5001, "the rows here differ from the origin's; compare the tables and rebuild this node"),
+    SCHEMA_MISMATCH(5002, "bring the table's definition in line with the origin's and restart this node"),
+    APPLY_FAILED(5003, "see the server's error; correct its cause and restart this node"),
+
+    CACHE_CORRUPT(6001, "move the named segment away and restart; it is refetched from the order"),
+    DISK(6002, "free space or mend the volume of quorate.data-dir, then restart this node"),
+    STATE_DIVERGED(6003, "this node would decide differently from the others; rebuild it");
+
+    private final int number;
+    private final String remedy;
+
+    ErrorCode(int number, String remedy) {
+        this.number = number;
+        this.remedy = remedy;
+    }
+
+    /** The code as users see and search for it, such as {@code QRT-4001}. */
+    public String code() {
+        return "QRT-" + number;
+    }
+
+    /** What to do about it, one sentence. */
+    public String remedy() {
+        return remedy;
+    }
+}

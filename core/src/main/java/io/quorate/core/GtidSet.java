@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+
+/**
+ * A set of GTIDs in MySQL's text form, {@code uuid:1-5:7,uuid:3}. Mutable; not thread-safe. Tagged GTIDs (8.3 and later)
+ * are not understood and refused.
+ */
+public final class GtidSet {
+    /** Per source: start of each interval -> its end, both inclusive, neither touching nor overlapping. */
+    private final TreeMap<UUID, TreeMap<Long, Long>> intervals = new TreeMap<>();
+
+    /** Reads what {@code @@gtid_executed} prints; white space is ignored. */
+    public static GtidSet parse(String text) {
+        GtidSet set = new GtidSet();
+        for (String part : text.replaceAll("\\s", "").split(",")) {
+            if (part.isEmpty()) {
+                continue;
+            }
+            String[] pieces = part.split(":");
+            UUID source = UUID.fromString(pieces[0].toLowerCase(Locale.ROOT));
+            for (int i = 1; i < pieces.length; i++) {
+                String[] ends = pieces[i].split("-");
+                long from = Long.parseLong(ends[0]);
+                set.add(source, from, ends.length == 1 ? from : Long.parseLong(ends[1]));
+            }
+        }
+        return set;
+    }
+
+    public GtidSet add(Gtid gtid) {
+        return add(gtid.source(), gtid.number(), gtid.number());
+    }
+
+    public GtidSet addAll(GtidSet that) {
+        that.intervals.forEach((source, ranges) -> ranges.forEach((from, to) -> add(source, from, to)));
+        return this;
+    }
+
+    /** Adds {@code from} to {@code to}, both inclusive; nothing when {@code to < from}. */
+    public GtidSet add(UUID source, long from, long to) {
+        if (to < from) {
+            return this;
+        }
+        TreeMap<Long, Long> ranges = intervals.computeIfAbsent(source, s -> new TreeMap<>());
+        long start = from;
+        long end = to;
+        Map.Entry<Long, Long> before = ranges.floorEntry(from);
+        if (before != null && before.getValue() >= from - 1) {
+            start = before.getKey();
+            end = Math.max(end, before.getValue());
+        }
+        for (Map.Entry<Long, Long> next; (next = ranges.ceilingEntry(start)) != null && next.getKey() <= end + 1; ) {
+            end = Math.max(end, next.getValue());
+            ranges.remove(next.getKey());
+        }
+        ranges.put(start, end);
+        return this;
+    }
+
+    public GtidSet remove(Gtid gtid) {
+        TreeMap<Long, Long> ranges = intervals.get(gtid.source());
+        long n = gtid.number();
+        Map.Entry<Long, Long> range = ranges == null ? null : ranges.floorEntry(n);
+        if (range == null || range.getValue() < n) {
+            return this;
+        }
+        ranges.remove(range.getKey());
+        if (range.getKey() < n) {
+            ranges.put(range.getKey(), n - 1);
+        }
+        if (range.getValue() > n) {
+            ranges.put(n + 1, range.getValue());
+        }
+        return this;
+    }
+
+    public boolean contains(Gtid gtid) {
+        TreeMap<Long, Long> ranges = intervals.get(gtid.source());
+        Map.Entry<Long, Long> range = ranges == null ? null : ranges.floorEntry(gtid.number());
+        return range != null && range.getValue() >= gtid.number();
+    }
+
+    /** The highest number of a source, 0 when there is none. */
+    public long last(UUID source) {
+        TreeMap<Long, Long> ranges = intervals.get(source);
+        return ranges == null || ranges.isEmpty() ? 0 : ranges.lastEntry().getValue();
+    }
+
+    /** How many GTIDs there are. */
+    public long count() {
+        long n = 0;
+        for (TreeMap<Long, Long> ranges : intervals.values()) {
+            for (Map.Entry<Long, Long> range : ranges.entrySet()) {
+                n += range.getValue() - range.getKey() + 1;
+            }
+        }
+        return n;
+    }
+
+    @Override
+    public boolean equals(Object o) {
+        return o instanceof GtidSet that && toString().equals(that.toString());
+    }
+
+    @Override
+    public int hashCode() {
+        return toString().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder s = new StringBuilder();
+        intervals.forEach((source, ranges) -> {
+            if (ranges.isEmpty()) {
+                return;
+            }
+            s.append(s.isEmpty() ? "" : ",").append(source);
+            ranges.forEach((from, to) -> {
+                s.append(':').append(from);
+                if (to > from) {
+                    s.append('-').append(to);
+                }
+            });
+        });
+        return s.toString();
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+/**
+ * How a writeset touches a key, from weakest to strongest. The matrix that decides which pairs conflict and which only
+ * order the two writesets is in the certification module.
+ */
+public enum KeyType {
+    /** Something below it is written: the table of a row. */
+    SHARED,
+    /** Must go on existing: the parent row of a foreign key. */
+    REFERENCE,
+    /** Written in place: an update that leaves the key's own columns as they were. */
+    UPDATE,
+    /** Appears or disappears: insert, delete, either side of a changed unique key, anything DDL touches. */
+    EXCLUSIVE;
+
+    private static final KeyType[] BY_ORDINAL = values();
+
+    public static KeyType of(int ordinal) {
+        return BY_ORDINAL[ordinal];
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import java.util.Arrays;
+
+/**
+ * The keys a writeset touches: 64-bit hashes of (schema, table, index, values in the index's comparison form) beside
+ * their {@link KeyType}. Each hash stands once, with the strongest type met. The arrays are not copied; they belong to
+ * this object once handed in.
+ */
+public final class Keys {
+    /** The key of everything: a DDL statement whose objects are not known takes it exclusively. */
+    public static final long EVERYTHING = 0L;
+
+    public static final Keys NONE = new Keys(new long[0], new byte[0]);
+
+    private final long[] hashes;
+    private final byte[] types;
+
+    public Keys(long[] hashes, byte[] types) {
+        if (hashes.length != types.length) {
+            throw new IllegalArgumentException(hashes.length + " hashes, " + types.length + " types");
+        }
+        this.hashes = hashes;
+        this.types = types;
+    }
+
+    public int size() {
+        return hashes.length;
+    }
+
+    public long hash(int i) {
+        return hashes[i];
+    }
+
+    public KeyType type(int i) {
+        return KeyType.of(types[i]);
+    }
+
+    /** The ordinal of the i-th {@link KeyType}, for loops that must not branch on objects. */
+    public int typeOrdinal(int i) {
+        return types[i];
+    }
+
+    @Override
+    public boolean equals(Object o) {
+        return o instanceof Keys that && Arrays.equals(hashes, that.hashes) && Arrays.equals(types, that.types);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * Arrays.hashCode(hashes) + Arrays.hashCode(types);
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder s = new StringBuilder("[");
+        for (int i = 0; i < hashes.length; i++) {
+            s.append(i == 0 ? "" : " ").append(type(i)).append(':').append(Long.toHexString(hashes[i]));
+        }
+        return s.append(']').toString();
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import static io.quorate.core.WriteSetCodec.require;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * A {@link Proposal} as bytes, little-endian: {@code "QRP1" | u64 u64 origin | i64 previous | i64 last | i64 lastSeen |
+ * i32 undecided count | i64 each | i32 writeset count | writesets} as {@link WriteSetCodec} writes them.
+ */
+public final class ProposalCodec {
+    private static final int MAGIC = 'Q' | 'R' << 8 | 'P' << 16 | '1' << 24;
+    private static final int FIXED_BYTES = 4 + 16 + 8 + 8 + 8 + 4 + 4;
+
+    private ProposalCodec() {}
+
+    public static byte[] encode(Proposal p) {
+        int bytes = FIXED_BYTES + 8 * p.undecided().length;
+        for (WriteSet w : p.writeSets()) {
+            bytes = Math.addExact(bytes, WriteSetCodec.encodedBytes(w));
+        }
+        ByteBuffer out = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        out.putInt(MAGIC);
+        out.putLong(p.origin().getMostSignificantBits()).putLong(p.origin().getLeastSignificantBits());
+        out.putLong(p.previous()).putLong(p.last()).putLong(p.lastSeen());
+        out.putInt(p.undecided().length);
+        for (long number : p.undecided()) {
+            out.putLong(number);
+        }
+        out.putInt(p.writeSets().size());
+        for (WriteSet w : p.writeSets()) {
+            WriteSetCodec.encode(w, out);
+        }
+        return out.array();
+    }
+
+    /** Reads the whole of {@code entry}; fails as {@link WriteSetCodec#decode} does. */
+    public static Proposal decode(ByteBuffer entry) {
+        ByteBuffer in = entry.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        require(in.remaining() >= FIXED_BYTES, "proposal cut short");
+        int magic = in.getInt();
+        if (magic != MAGIC) {
+            throw new QuorateException(ErrorCode.INCOMPATIBLE_PEER, "entry starts with " + Integer.toHexString(magic));
+        }
+        UUID origin = new UUID(in.getLong(), in.getLong());
+        long previous = in.getLong();
+        long last = in.getLong();
+        long lastSeen = in.getLong();
+        int undecidedCount = in.getInt();
+        require(undecidedCount >= 0 && 8L * undecidedCount + 4 <= in.remaining(), "undecided list cut short");
+        long[] undecided = new long[undecidedCount];
+        for (int i = 0; i < undecidedCount; i++) {
+            undecided[i] = in.getLong();
+        }
+        int count = in.getInt();
+        require(count >= 0 && count <= in.remaining(), "proposal with " + count + " writesets");
+        List<WriteSet> writeSets = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            writeSets.add(WriteSetCodec.decode(in));
+        }
+        require(!in.hasRemaining(), in.remaining() + " bytes after a proposal");
+        try {
+            return new Proposal(origin, previous, last, lastSeen, undecided, writeSets);
+        } catch (IllegalArgumentException e) {
+            throw new QuorateException(ErrorCode.MALFORMED_MESSAGE, "proposal out of order: " + e.getMessage(), e);
+        }
+    }
+}

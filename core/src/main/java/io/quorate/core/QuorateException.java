@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+/** A failure with a stable code. Its message is complete: code, what happened, what to do. */
+public final class QuorateException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final ErrorCode code;
+
+    public QuorateException(ErrorCode code, String what) {
+        this(code, what, null);
+    }
+
+    public QuorateException(ErrorCode code, String what, Throwable cause) {
+        super(code.code() + " " + what + " [" + code.remedy() + "]", cause);
+        this.code = code;
+    }
+
+    public ErrorCode code() {
+        return code;
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The port to the log that a majority has fsynced. Entries are opaque bytes; every node is handed the same ones in the
+ * same order.
+ */
+public interface TotalOrder extends AutoCloseable {
+    /**
+     * Asks for an entry to be ordered, through the leader, wherever it is. Calls from one thread reach a stable leader
+     * in call order. Never blocks.
+     *
+     * @return completes when the leader says the entry is in the log; fails when it may not be. Neither is proof: only
+     *     the delivery to our own {@link OrderListener} is, and a failed one may still be ordered
+     */
+    CompletableFuture<Void> submit(byte[] entry);
+
+    /** What this node knows of the quorum now. */
+    Quorum quorum();
+
+    @Override
+    void close();
+
+    /**
+     * @param primary whether a majority is known to follow a leader this node hears from
+     * @param leader the leader's node name, null when none is known
+     * @param term Raft's term
+     */
+    record Quorum(boolean primary, String leader, long term) {
+        public static final Quorum NONE = new Quorum(false, null, 0);
+    }
+}

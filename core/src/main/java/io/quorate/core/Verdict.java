@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+/** What certification decides of a writeset; the same on every node. */
+public enum Verdict {
+    /** To be applied everywhere. */
+    PASSED,
+    /** Another origin's writeset that this one had not seen wrote one of its keys first. */
+    CONFLICT,
+    /** Its lastSeen lies before what the certification index still knows, so a conflict can't be ruled out. */
+    TOO_OLD;
+
+    private static final Verdict[] BY_ORDINAL = values();
+
+    public static Verdict of(int ordinal) {
+        return BY_ORDINAL[ordinal];
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import java.util.Arrays;
+
+/**
+ * One transaction of one origin: what it wrote, and what certification needs to know of it.
+ *
+ * @param gtid names it: the GTID under which its origin committed it, rising in that server's binlog
+ * @param lastSeen the highest seqno whose writeset had been applied at the origin before this transaction committed
+ * @param committedMicros when the origin committed it, microseconds since the epoch by the origin's clock
+ * @param kind rows or DDL
+ * @param keys what it touches
+ * @param payload raw binlog events back to back, as {@link BinlogEvents} describes them
+ */
+public record WriteSet(Gtid gtid, long lastSeen, long committedMicros, Kind kind, Keys keys, byte[] payload) {
+    /** What the payload holds. */
+    public enum Kind {
+        /** TABLE_MAP and ROWS events of a transaction. */
+        ROWS,
+        /**
+         * A QUERY event that is not row changes: DDL, account statements. A CREATE TABLE ... SELECT is the CREATE's
+         * QUERY event followed by its row events. A barrier: applied alone, after all before it and before all after.
+         */
+        DDL
+    }
+
+    public boolean isBarrier() {
+        return kind == Kind.DDL;
+    }
+
+    @Override
+    public boolean equals(Object o) {
+        return o instanceof WriteSet that
+                && gtid.equals(that.gtid)
+                && lastSeen == that.lastSeen
+                && committedMicros == that.committedMicros
+                && kind == that.kind
+                && keys.equals(that.keys)
+                && Arrays.equals(payload, that.payload);
+    }
+
+    @Override
+    public int hashCode() {
+        return gtid.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return gtid + " (" + kind + ", lastSeen " + lastSeen + ", " + keys.size() + " keys, " + payload.length
+                + " bytes)";
+    }
+}

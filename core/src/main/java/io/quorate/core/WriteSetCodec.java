@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.UUID;
+
+/**
+ * A {@link WriteSet} as bytes, little-endian:
+ *
+ * <pre>
+ * u8 version (1) | u8 kind | u16 0 | i32 keys | i32 payload bytes | u64 u64 source uuid | i64 number
+ * i64 lastSeen | i64 committedMicros | hashes, 8 bytes each | types, 1 byte each | payload
+ * </pre>
+ */
+public final class WriteSetCodec {
+    static final int VERSION = 1;
+    private static final int FIXED_BYTES = 4 + 4 + 4 + 16 + 8 + 8 + 8;
+    private static final WriteSet.Kind[] KINDS = WriteSet.Kind.values();
+
+    private WriteSetCodec() {}
+
+    public static int encodedBytes(WriteSet w) {
+        return FIXED_BYTES + 9 * w.keys().size() + w.payload().length;
+    }
+
+    /** Writes at the buffer's position and moves it. */
+    public static void encode(WriteSet w, ByteBuffer out) {
+        ByteOrder order = out.order();
+        out.order(ByteOrder.LITTLE_ENDIAN);
+        Keys keys = w.keys();
+        out.put((byte) VERSION).put((byte) w.kind().ordinal()).putShort((short) 0);
+        out.putInt(keys.size()).putInt(w.payload().length);
+        out.putLong(w.gtid().source().getMostSignificantBits());
+        out.putLong(w.gtid().source().getLeastSignificantBits());
+        out.putLong(w.gtid().number()).putLong(w.lastSeen()).putLong(w.committedMicros());
+        for (int i = 0; i < keys.size(); i++) {
+            out.putLong(keys.hash(i));
+        }
+        for (int i = 0; i < keys.size(); i++) {
+            out.put((byte) keys.typeOrdinal(i));
+        }
+        out.put(w.payload());
+        out.order(order);
+    }
+
+    /**
+     * Reads at the buffer's position and moves it; the result shares nothing with the buffer.
+     *
+     * @throws QuorateException {@link ErrorCode#INCOMPATIBLE_PEER} for another version, {@link ErrorCode#MALFORMED_MESSAGE}
+     *     for anything that can't have been written by {@link #encode}
+     */
+    public static WriteSet decode(ByteBuffer in) {
+        ByteOrder order = in.order();
+        in.order(ByteOrder.LITTLE_ENDIAN);
+        try {
+            require(in.remaining() >= FIXED_BYTES, "writeset cut short");
+            int version = in.get();
+            if (version != VERSION) {
+                throw new QuorateException(ErrorCode.INCOMPATIBLE_PEER, "writeset of version " + version);
+            }
+            int kind = in.get();
+            in.getShort();
+            int keyCount = in.getInt();
+            int payloadBytes = in.getInt();
+            require(kind >= 0 && kind < KINDS.length, "writeset of kind " + kind);
+            UUID source = new UUID(in.getLong(), in.getLong());
+            long number = in.getLong();
+            long lastSeen = in.getLong();
+            long committedMicros = in.getLong();
+            require(
+                    number > 0 && keyCount >= 0 && payloadBytes >= 0 && 9L * keyCount + payloadBytes <= in.remaining(),
+                    "writeset with lengths that don't fit");
+            long[] hashes = new long[keyCount];
+            for (int i = 0; i < keyCount; i++) {
+                hashes[i] = in.getLong();
+            }
+            byte[] types = new byte[keyCount];
+            in.get(types);
+            for (byte type : types) {
+                require(type >= 0 && type <= KeyType.EXCLUSIVE.ordinal(), "key of type " + type);
+            }
+            byte[] payload = new byte[payloadBytes];
+            in.get(payload);
+            return new WriteSet(
+                    new Gtid(source, number),
+                    lastSeen,
+                    committedMicros,
+                    KINDS[kind],
+                    keyCount == 0 ? Keys.NONE : new Keys(hashes, types),
+                    payload);
+        } finally {
+            in.order(order);
+        }
+    }
+
+    static void require(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new QuorateException(ErrorCode.MALFORMED_MESSAGE, otherwise);
+        }
+    }
+}

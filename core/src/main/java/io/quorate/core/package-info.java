@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What all modules speak of: writesets and their keys, proposals, the ports {@link io.quorate.core.TotalOrder} and
+ * {@link io.quorate.core.WriteSetLog}, error codes, the node's state machine. No thread, clock, network or randomness of
+ * its own.
+ */
+package io.quorate.core;
