@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+/** What can happen to a node, as its state machine sees it. */
+public sealed interface NodeEvent {
+    /** The order has, or has lost, a majority. */
+    record QuorumChanged(TotalOrder.Quorum quorum) implements NodeEvent {}
+
+    /** The MySQL server answers, its settings are right, applier and capture have been started on it. */
+    record DatabaseUp() implements NodeEvent {}
+
+    /** The MySQL server does not answer, or its settings are wrong. */
+    record DatabaseDown(String reason) implements NodeEvent {}
+
+    /** Progress: what has been ordered and what the server holds. */
+    record Progress(long lastOrdered, long lastApplied) implements NodeEvent {}
+
+    /** Something fatal. */
+    record Failed(QuorateException cause) implements NodeEvent {}
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import static io.quorate.core.NodeState.CONNECTED;
+import static io.quorate.core.NodeState.INCONSISTENT;
+import static io.quorate.core.NodeState.JOINED;
+import static io.quorate.core.NodeState.NON_PRIMARY;
+import static io.quorate.core.NodeState.OPEN;
+import static io.quorate.core.NodeState.SYNCED;
+
+/**
+ * A node's state, from nothing but events. Not thread-safe: the node's loop thread owns it.
+ *
+ * <p>A node is CONNECTED with a majority alone, JOINED with a majority and a server, SYNCED once it has applied what was
+ * ordered when it joined and little is left of what came since. It falls back to NON_PRIMARY or CONNECTED by losing one
+ * of the two, and to JOINED never by lag alone: falling behind is flow control's business. INCONSISTENT is final.
+ */
+public final class NodeMachine {
+    /** A node that is this close to the order's end counts as caught up, or it might never under load. */
+    private final long syncedLagMax;
+
+    private NodeState state = OPEN;
+    private TotalOrder.Quorum quorum = TotalOrder.Quorum.NONE;
+    private boolean databaseUp;
+    private String databaseReason = "not looked at yet";
+    private QuorateException failure;
+    private long lastOrdered;
+    private long lastApplied;
+    /** What had been ordered when the node became JOINED; -1 until the first progress after that. */
+    private long target = -1;
+
+    /** @param syncedLagMax writesets a node may be behind when it is declared SYNCED */
+    public NodeMachine(long syncedLagMax) {
+        this.syncedLagMax = syncedLagMax;
+    }
+
+    /** Takes an event; true when the state is another one afterwards. */
+    public boolean on(NodeEvent event) {
+        NodeState before = state;
+        if (event instanceof NodeEvent.QuorumChanged e) {
+            quorum = e.quorum();
+        } else if (event instanceof NodeEvent.DatabaseUp) {
+            databaseUp = true;
+            databaseReason = "";
+        } else if (event instanceof NodeEvent.DatabaseDown e) {
+            databaseUp = false;
+            databaseReason = e.reason();
+        } else if (event instanceof NodeEvent.Progress e) {
+            lastOrdered = e.lastOrdered();
+            lastApplied = e.lastApplied();
+            if (state == JOINED && target < 0) {
+                target = lastOrdered;
+            }
+        } else if (event instanceof NodeEvent.Failed e && failure == null) {
+            failure = e.cause();
+        }
+        state = next();
+        if (state != before) {
+            target = -1;
+        }
+        return state != before;
+    }
+
+    private NodeState next() {
+        if (failure != null) {
+            return INCONSISTENT;
+        }
+        if (!quorum.primary()) {
+            return state == OPEN ? OPEN : NON_PRIMARY;
+        }
+        if (!databaseUp) {
+            return CONNECTED;
+        }
+        if (state.writable() || caughtUp()) {
+            return SYNCED;
+        }
+        return JOINED;
+    }
+
+    private boolean caughtUp() {
+        return state == JOINED && target >= 0 && lastApplied >= target && lastOrdered - lastApplied <= syncedLagMax;
+    }
+
+    public NodeState state() {
+        return state;
+    }
+
+    /** One sentence on why the node is not SYNCED, empty when it is. */
+    public String reason() {
+        return switch (state) {
+            case OPEN -> "no majority of the nodes has been heard of yet";
+            case NON_PRIMARY ->
+                new QuorateException(ErrorCode.NO_QUORUM, "this node has lost the majority").getMessage();
+            case CONNECTED -> "MySQL server: " + databaseReason;
+            case JOINER -> "receiving a copy";
+            case JOINED -> "catching up: " + (lastOrdered - lastApplied) + " writesets behind";
+            case SYNCED, DONOR -> "";
+            case INCONSISTENT -> failure.getMessage();
+        };
+    }
+
+    public TotalOrder.Quorum quorum() {
+        return quorum;
+    }
+
+    /** What made the node INCONSISTENT, null when nothing did. */
+    public QuorateException failure() {
+        return failure;
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * What an origin has captured and not yet seen ordered. Captured writesets wait here, are cut into {@link Proposal}s of
+ * a sensible size as the order takes them, and stay until their own delivery proves them ordered. Whatever becomes of a
+ * submission, the way on is the same: {@link #rewind}, and everything not delivered is proposed again, from the oldest.
+ *
+ * <p>Bytes are counted so that the owner can hold the capture back; time comes in as an argument. Not thread-safe.
+ */
+public final class ProposalWindow {
+    /**
+     * @param proposalBytesMax a proposal takes no further writeset beyond this
+     * @param inFlightMax proposals submitted and not yet delivered
+     * @param bytesMax what the window holds before {@link #full} says so
+     * @param idleMillis how long a position without writesets may wait to be proposed
+     */
+    public record Limits(int proposalBytesMax, int inFlightMax, long bytesMax, long idleMillis) {
+        public static final Limits DEFAULT = new Limits(256 << 10, 4, 32 << 20, 500);
+    }
+
+    private record Proposed(byte[] entry, long last) {}
+
+    private record Captured(WriteSet writeSet, long[] undecided) {}
+
+    private final UUID origin;
+    private final Limits limits;
+    /** Proposals made and not delivered, oldest first; the first {@code sent} of them are submitted. */
+    private final ArrayDeque<Proposed> proposed = new ArrayDeque<>();
+
+    private final ArrayDeque<Captured> captured = new ArrayDeque<>();
+    private int sent;
+    private long bytes;
+
+    private long proposedLast;
+    private long capturedLast;
+    private long lastSeen;
+    private long[] undecided;
+    private long progressSinceMillis = -1;
+
+    /** @param from where the order stands with this origin, and so where the capture resumes */
+    public ProposalWindow(UUID origin, OriginPosition from, Limits limits) {
+        this.origin = origin;
+        this.limits = limits;
+        this.proposedLast = from.last();
+        this.capturedLast = from.last();
+        this.lastSeen = from.lastSeen();
+        this.undecided = from.undecided();
+    }
+
+    /** A transaction to be ordered, and the XA PREPAREs undecided right after it. */
+    public void captured(WriteSet writeSet, long[] undecided, long nowMillis) {
+        captured.add(new Captured(writeSet, undecided));
+        bytes += WriteSetCodec.encodedBytes(writeSet);
+        progress(writeSet.gtid().number(), writeSet.lastSeen(), undecided, nowMillis);
+    }
+
+    /** The capture has seen all of the binlog up to {@code last}. */
+    public void progress(long last, long lastSeen, long[] undecided, long nowMillis) {
+        if (last <= capturedLast) {
+            return;
+        }
+        if (progressSinceMillis < 0) {
+            progressSinceMillis = nowMillis;
+        }
+        this.capturedLast = last;
+        this.lastSeen = lastSeen;
+        this.undecided = undecided;
+    }
+
+    /** Whether the capture should wait. A single transaction of any size fits into an empty window. */
+    public boolean full() {
+        return bytes >= limits.bytesMax();
+    }
+
+    /** The next entry to submit, null when there is nothing to or enough is under way. */
+    public byte[] poll(long nowMillis) {
+        if (sent == limits.inFlightMax()) {
+            return null;
+        }
+        if (sent == proposed.size() && !propose(nowMillis)) {
+            return null;
+        }
+        Iterator<Proposed> it = proposed.iterator();
+        for (int i = 0; i < sent; i++) {
+            it.next();
+        }
+        sent++;
+        return it.next().entry();
+    }
+
+    /** Milliseconds until {@link #poll} may have something though nothing happens, at most {@code otherwise}. */
+    public long waitMillis(long nowMillis, long otherwise) {
+        if (progressSinceMillis < 0 || !captured.isEmpty() || sent == limits.inFlightMax()) {
+            return otherwise;
+        }
+        return Math.min(otherwise, Math.max(1, progressSinceMillis + limits.idleMillis() - nowMillis));
+    }
+
+    private boolean propose(long nowMillis) {
+        boolean due = progressSinceMillis >= 0 && nowMillis - progressSinceMillis >= limits.idleMillis();
+        if (captured.isEmpty() && !due) {
+            return false;
+        }
+        List<WriteSet> taken = new ArrayList<>();
+        Captured newest = null;
+        long takenBytes = 0;
+        while (!captured.isEmpty()) {
+            int next = WriteSetCodec.encodedBytes(captured.peek().writeSet());
+            if (newest != null && takenBytes + next > limits.proposalBytesMax()) {
+                break;
+            }
+            newest = captured.poll();
+            taken.add(newest.writeSet());
+            takenBytes += next;
+        }
+        // Within a backlog a proposal ends at its last writeset, with what was undecided there: an XA PREPARE decided
+        // since must still be read again if we die before its decision is ordered.
+        boolean all = captured.isEmpty();
+        Proposal p = all
+                ? new Proposal(origin, proposedLast, capturedLast, lastSeen, undecided, taken)
+                : new Proposal(
+                        origin,
+                        proposedLast,
+                        newest.writeSet().gtid().number(),
+                        newest.writeSet().lastSeen(),
+                        newest.undecided(),
+                        taken);
+        byte[] entry = ProposalCodec.encode(p);
+        proposed.add(new Proposed(entry, p.last()));
+        bytes += entry.length - takenBytes;
+        proposedLast = p.last();
+        if (all) {
+            progressSinceMillis = -1;
+        }
+        return true;
+    }
+
+    /** The order has taken this origin up to {@code last}. */
+    public void delivered(long last) {
+        while (!proposed.isEmpty() && proposed.peek().last() <= last) {
+            bytes -= proposed.poll().entry().length;
+            sent = Math.max(0, sent - 1);
+        }
+    }
+
+    /** Submit everything not delivered again: a submission failed, timed out, or was left out for a gap. */
+    public void rewind() {
+        sent = 0;
+    }
+
+    public boolean idle() {
+        return proposed.isEmpty() && captured.isEmpty();
+    }
+
+    /** Whether something is submitted and not delivered. */
+    public boolean awaiting() {
+        return sent > 0;
+    }
+
+    public long bytes() {
+        return bytes;
+    }
+}
