@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class NodeMachineTest {
+    private static final NodeEvent MAJORITY = new NodeEvent.QuorumChanged(new TotalOrder.Quorum(true, "n1", 3));
+    private static final NodeEvent NO_MAJORITY = new NodeEvent.QuorumChanged(TotalOrder.Quorum.NONE);
+
+    private final NodeMachine machine = new NodeMachine(10);
+
+    @Test
+    void isSyncedOnceItHasAppliedWhatWasOrderedWhenItJoined() {
+        machine.on(MAJORITY);
+        assertThat(machine.state()).isEqualTo(NodeState.CONNECTED);
+        machine.on(new NodeEvent.DatabaseUp());
+        assertThat(machine.state()).isEqualTo(NodeState.JOINED);
+        machine.on(new NodeEvent.Progress(100, 50));
+        assertThat(machine.state()).isEqualTo(NodeState.JOINED);
+        assertThat(machine.reason()).contains("50 writesets behind");
+        machine.on(new NodeEvent.Progress(105, 99));
+        assertThat(machine.state())
+                .as("what was ordered at joining is not applied")
+                .isEqualTo(NodeState.JOINED);
+        machine.on(new NodeEvent.Progress(105, 100));
+        assertThat(machine.state()).isEqualTo(NodeState.SYNCED);
+        assertThat(machine.state().writable()).isTrue();
+    }
+
+    @Test
+    void staysSyncedWhenItFallsBehind() {
+        synced();
+        assertThat(machine.on(new NodeEvent.Progress(100_000, 1))).isFalse();
+        assertThat(machine.state()).isEqualTo(NodeState.SYNCED);
+    }
+
+    @Test
+    void isNonPrimaryWithoutAMajorityAndComesBackThroughJoined() {
+        synced();
+        assertThat(machine.on(NO_MAJORITY)).isTrue();
+        assertThat(machine.state()).isEqualTo(NodeState.NON_PRIMARY);
+        assertThat(machine.state().writable()).isFalse();
+        assertThat(machine.reason()).startsWith("QRT-3003");
+        machine.on(MAJORITY);
+        assertThat(machine.state()).isEqualTo(NodeState.JOINED);
+        machine.on(new NodeEvent.Progress(7, 7));
+        assertThat(machine.state()).isEqualTo(NodeState.SYNCED);
+    }
+
+    @Test
+    void isOnlyConnectedWithoutItsServerAndSaysWhy() {
+        synced();
+        machine.on(new NodeEvent.DatabaseDown("Connection refused"));
+        assertThat(machine.state()).isEqualTo(NodeState.CONNECTED);
+        assertThat(machine.reason()).contains("Connection refused");
+    }
+
+    @Test
+    void neverLeavesInconsistentAndKeepsTheFirstCause() {
+        synced();
+        QuorateException first = new QuorateException(ErrorCode.CERTIFICATION_CONFLICT, "first");
+        machine.on(new NodeEvent.Failed(first));
+        machine.on(new NodeEvent.Failed(new QuorateException(ErrorCode.APPLY_FAILED, "second")));
+        machine.on(MAJORITY);
+        machine.on(new NodeEvent.DatabaseUp());
+        machine.on(new NodeEvent.Progress(9, 9));
+        assertThat(machine.state()).isEqualTo(NodeState.INCONSISTENT);
+        assertThat(machine.failure()).isSameAs(first);
+    }
+
+    @Test
+    void isOpenUntilTheFirstMajority() {
+        machine.on(new NodeEvent.DatabaseUp());
+        machine.on(NO_MAJORITY);
+        assertThat(machine.state()).isEqualTo(NodeState.OPEN);
+    }
+
+    private void synced() {
+        machine.on(MAJORITY);
+        machine.on(new NodeEvent.DatabaseUp());
+        machine.on(new NodeEvent.Progress(0, 0));
+        assertThat(machine.state()).isEqualTo(NodeState.SYNCED);
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+class ProposalWindowTest {
+    private static final UUID ORIGIN = new UUID(1, 2);
+    private static final ProposalWindow.Limits SMALL = new ProposalWindow.Limits(200, 2, 1000, 500);
+    private static final long[] NOTHING = new long[0];
+
+    private final ProposalWindow window = new ProposalWindow(ORIGIN, OriginPosition.NONE, SMALL);
+
+    @Test
+    void proposesWhatWasCapturedAndLinksOneProposalToTheNext() {
+        window.captured(writeSet(3, 100), NOTHING, 0);
+        window.captured(writeSet(5, 100), NOTHING, 0);
+        window.captured(writeSet(6, 100), NOTHING, 0);
+        Proposal first = decode(window.poll(0));
+        Proposal second = decode(window.poll(0));
+        assertThat(first.previous()).isZero();
+        assertThat(first.last()).isEqualTo(3);
+        assertThat(second.previous()).isEqualTo(3);
+        assertThat(second.last()).isEqualTo(5);
+        assertThat(window.poll(0)).as("two are under way").isNull();
+        window.delivered(3);
+        assertThat(decode(window.poll(0)).writeSets()).hasSize(1);
+    }
+
+    @Test
+    void proposesTheSameAgainAfterARewind() {
+        window.captured(writeSet(1, 150), NOTHING, 0);
+        window.captured(writeSet(2, 150), NOTHING, 0);
+        byte[] first = window.poll(0);
+        byte[] second = window.poll(0);
+        window.rewind();
+        assertThat(window.poll(0)).isEqualTo(first);
+        assertThat(window.poll(0)).isEqualTo(second);
+        window.delivered(2);
+        assertThat(window.idle()).isTrue();
+        assertThat(window.bytes()).isZero();
+    }
+
+    @Test
+    void proposesAPositionWithoutWritesetsOnlyAfterAWhile() {
+        window.progress(9, 4, NOTHING, 1000);
+        assertThat(window.poll(1100)).isNull();
+        assertThat(window.waitMillis(1100, 10_000)).isEqualTo(400);
+        Proposal empty = decode(window.poll(1500));
+        assertThat(empty.writeSets()).isEmpty();
+        assertThat(empty.last()).isEqualTo(9);
+        assertThat(empty.lastSeen()).isEqualTo(4);
+        assertThat(window.poll(9000)).isNull();
+    }
+
+    @Test
+    void namesWithinABacklogWhatWasUndecidedThere() {
+        window.captured(writeSet(2, 150), NOTHING, 0);
+        window.progress(3, 0, new long[] {3}, 0);
+        window.captured(writeSet(4, 150), new long[] {3}, 0);
+        window.captured(writeSet(5, 150), NOTHING, 0);
+        assertThat(decode(window.poll(0)).undecided()).isEmpty();
+        Proposal second = decode(window.poll(0));
+        assertThat(second.last()).isEqualTo(4);
+        assertThat(second.undecided()).as("3 is decided at 5 only").containsExactly(3);
+        window.delivered(4);
+        assertThat(decode(window.poll(0)).undecided()).isEmpty();
+    }
+
+    @Test
+    void isFullByBytesAndEmptiesAgain() {
+        for (int n = 1; !window.full(); n++) {
+            window.captured(writeSet(n, 100), NOTHING, 0);
+        }
+        while (!window.idle()) {
+            byte[] entry = window.poll(0);
+            window.delivered(decode(entry).last());
+        }
+        assertThat(window.full()).isFalse();
+        assertThat(window.bytes()).isZero();
+    }
+
+    /** Whatever is lost, doubled or left out for a gap: the state machine's side ends with everything, once, in order. */
+    @Test
+    void deliversEverythingOnceInOrderThroughALossyOrder() {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        ArrayDeque<byte[]> network = new ArrayDeque<>();
+        List<Long> ordered = new ArrayList<>();
+        long at = 0;
+        int captured = 0;
+        for (int step = 0; step < 200_000 && (captured < 500 || !window.idle()); step++) {
+            int dice = random.nextInt(10);
+            if (dice < 2 && captured < 500 && !window.full()) {
+                window.captured(writeSet(++captured, random.nextInt(200)), NOTHING, 0);
+            } else if (dice < 5) {
+                byte[] entry = window.poll(0);
+                if (entry != null && random.nextInt(4) > 0) {
+                    network.add(entry);
+                }
+            } else if (dice == 5) {
+                window.rewind();
+            } else if (!network.isEmpty()) {
+                byte[] entry = random.nextBoolean() ? network.pollFirst() : network.pollLast();
+                Proposal p = decode(entry);
+                if (p.previous() <= at && p.last() > at) {
+                    for (WriteSet w : p.writeSets()) {
+                        if (w.gtid().number() > at) {
+                            ordered.add(w.gtid().number());
+                        }
+                    }
+                    at = p.last();
+                    window.delivered(at);
+                }
+            }
+        }
+        assertThat(window.idle()).as("seed %d", seed).isTrue();
+        assertThat(ordered).as("seed %d", seed).hasSize(500).isSorted().doesNotHaveDuplicates();
+    }
+
+    private static Proposal decode(byte[] entry) {
+        return ProposalCodec.decode(ByteBuffer.wrap(entry));
+    }
+
+    private static WriteSet writeSet(long number, int bytes) {
+        return new WriteSet(new Gtid(ORIGIN, number), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[bytes]);
+    }
+}
