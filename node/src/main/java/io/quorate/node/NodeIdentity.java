@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.QuorateException;
+import java.io.IOException;
+import java.io.Reader;
+import java.io.StringWriter;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Properties;
+import java.util.UUID;
+
+/**
+ * Which server this node's data directory belongs to, written once, at the first start: {@code node.properties}.
+ *
+ * @param cluster the cluster's name
+ * @param node this node's name
+ * @param server the MySQL server's UUID; its GTIDs carry it
+ * @param baseline what the server had executed when the node was made: the state all nodes began with, never captured
+ */
+record NodeIdentity(String cluster, String node, UUID server, GtidSet baseline) {
+    private static final String FILE = "node.properties";
+
+    /** The identity kept in {@code directory}, null when there is none yet. Another cluster's or node's is refused. */
+    static NodeIdentity read(Path directory, String cluster, String node) {
+        Path file = directory.resolve(FILE);
+        if (!Files.exists(file)) {
+            return null;
+        }
+        Properties p = new Properties();
+        try (Reader in = Files.newBufferedReader(file)) {
+            p.load(in);
+            NodeIdentity identity = new NodeIdentity(
+                    p.getProperty("cluster"),
+                    p.getProperty("node"),
+                    UUID.fromString(p.getProperty("server")),
+                    GtidSet.parse(p.getProperty("baseline")));
+            if (!identity.cluster.equals(cluster) || !identity.node.equals(node)) {
+                throw new QuorateException(
+                        ErrorCode.CONFIGURATION,
+                        directory + " belongs to node " + identity.node + " of cluster " + identity.cluster
+                                + ", configured are quorate.node=" + node + " and quorate.cluster=" + cluster);
+            }
+            return identity;
+        } catch (IOException | IllegalArgumentException | NullPointerException e) {
+            throw new QuorateException(ErrorCode.DISK, file + " is unreadable: " + e, e);
+        }
+    }
+
+    /** Keeps this identity in {@code directory}, durably. */
+    void write(Path directory) throws IOException {
+        Properties p = new Properties();
+        p.setProperty("cluster", cluster);
+        p.setProperty("node", node);
+        p.setProperty("server", server.toString());
+        p.setProperty("baseline", baseline.toString());
+        StringWriter text = new StringWriter();
+        p.store(text, "Written once by the first start; which MySQL server this directory belongs to");
+        Path temporary = directory.resolve(FILE + ".tmp");
+        Files.writeString(temporary, text.toString());
+        try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.WRITE)) {
+            channel.force(true);
+        }
+        Files.move(temporary, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** Refuses a server that is not the one this directory belongs to. */
+    void requireServer(UUID found, String where) {
+        if (!found.equals(server)) {
+            throw new QuorateException(
+                    ErrorCode.WRONG_SERVER, "the MySQL server at " + where + " is " + found + ", this node's is " + server);
+        }
+    }
+}

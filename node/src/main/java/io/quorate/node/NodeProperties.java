@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
+import jakarta.validation.constraints.NotBlank;
+import jakarta.validation.constraints.NotEmpty;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Pattern;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
+import org.springframework.validation.annotation.Validated;
+
+/**
+ * The node's configuration, {@code quorate.*}. What each key means to an operator is in {@code docs/configuration.md}.
+ *
+ * @param cluster the cluster's name; nodes of another one are refused
+ * @param node this node's name, one of {@code peers}
+ * @param dataDir where the order's log, the writeset cache and the node's identity are kept
+ * @param peers all nodes of the cluster, this one included, the same list on each
+ */
+@Validated
+@ConfigurationProperties("quorate")
+public record NodeProperties(
+        @NotBlank @Pattern(regexp = NAME) String cluster,
+        @NotBlank @Pattern(regexp = NAME) String node,
+        @NotNull Path dataDir,
+        @NotEmpty @Valid List<Peer> peers,
+        @Valid @NotNull MySql mysql,
+        @DefaultValue @Valid Capture capture,
+        @DefaultValue @Valid Order order,
+        @DefaultValue @Valid Certification certification,
+        @DefaultValue @Valid Cache cache,
+        @DefaultValue @Valid Apply apply) {
+    static final String NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,62}";
+
+    /** @param raftPort gRPC, between the nodes' Ratis servers; {@code channelPort} forwards writesets to the leader */
+    public record Peer(
+            @NotBlank @Pattern(regexp = NAME) String name,
+            @NotBlank String host,
+            @Min(1) @Max(65535) int raftPort,
+            @Min(1) @Max(65535) int channelPort) {}
+
+    /** The server beside this node, and the account that {@code docs/accounts.md} describes. */
+    public record MySql(
+            @DefaultValue("127.0.0.1") @NotBlank String host,
+            @DefaultValue("3306") @Min(1) @Max(65535) int port,
+            @DefaultValue("quorate") @NotBlank String user,
+            @DefaultValue("") String password,
+            @DefaultValue("1s") Duration retry) {}
+
+    /** @param transactionBytesMax a larger transaction stops the capture with QRT-2004 */
+    public record Capture(@DefaultValue("256MB") DataSize transactionBytesMax) {}
+
+    /**
+     * @param proposalBytesMax writesets are batched up to this
+     * @param inFlightMax proposals under way at once
+     * @param windowBytesMax captured and not yet ordered, before the binlog reader is held back
+     * @param resendAfter a proposal not delivered by then is sent again
+     * @param electionTimeoutMin,electionTimeoutMax a follower that hears no leader for a time between them calls an election
+     */
+    public record Order(
+            @DefaultValue("256KB") DataSize proposalBytesMax,
+            @DefaultValue("4") @Min(1) @Max(64) int inFlightMax,
+            @DefaultValue("32MB") DataSize windowBytesMax,
+            @DefaultValue("500ms") Duration idleAfter,
+            @DefaultValue("5s") Duration resendAfter,
+            @DefaultValue("1s") Duration electionTimeoutMin,
+            @DefaultValue("2s") Duration electionTimeoutMax) {}
+
+    /** @param keysMax the index forgets its oldest part beyond this; must be the same on all nodes */
+    public record Certification(@DefaultValue("2000000") @Min(1000) int keysMax) {}
+
+    /** @param bytesMax what the writeset cache keeps after it is applied */
+    public record Cache(@DefaultValue("1GB") DataSize bytesMax, @DefaultValue("64MB") DataSize segmentBytes) {}
+
+    /**
+     * @param workers parallel connections to the server
+     * @param groupTransactionsMax writesets committed in one database transaction at most
+     * @param syncedLagMax writesets a joining node may be behind when it is declared SYNCED
+     */
+    public record Apply(
+            @DefaultValue("4") @Min(1) @Max(64) int workers,
+            @DefaultValue("256") @Min(1) @Max(10000) int groupTransactionsMax,
+            @DefaultValue("4MB") DataSize groupBytesMax,
+            @DefaultValue("0ms") Duration linger,
+            @DefaultValue("1000") @Min(0) long syncedLagMax) {}
+}
