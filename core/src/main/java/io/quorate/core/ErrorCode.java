@@ -26,6 +26,9 @@ public enum ErrorCode {
     NO_QUORUM(3003, "start the missing nodes or mend the network; writes are refused until a majority is connected"),
     MALFORMED_MESSAGE(3004, "the connection was closed; check that nothing but Quorate nodes uses this port"),
     LOG_UNREADABLE(3005, "the order's log on this node is damaged; move the named file away and let a peer resend it"),
+    ORDER_BUSY(3006, "more is waiting to be ordered than memory is set aside for; it is sent again by itself"),
+    ORDER_INTERRUPTED(3007, "the leader changed or went away meanwhile; it is sent again by itself"),
+    ORDER_TOO_FAR_BEHIND(3008, "the others no longer keep the part of the log this node needs; rebuild this node"),
 
     CERTIFICATION_CONFLICT(
             4001, "two nodes wrote the same row; see both transactions in the log, then rebuild this node"),
