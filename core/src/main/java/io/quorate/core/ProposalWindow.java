@@ -43,6 +43,7 @@ public final class ProposalWindow {
     private long lastSeen;
     private long[] undecided;
     private long progressSinceMillis = -1;
+    private boolean announcing;
 
     /** @param from where the order stands with this origin, and so where the capture resumes */
     public ProposalWindow(UUID origin, OriginPosition from, Limits limits) {
@@ -52,6 +53,11 @@ public final class ProposalWindow {
         this.capturedLast = from.last();
         this.lastSeen = from.lastSeen();
         this.undecided = from.undecided();
+    }
+
+    /** Proposes where this origin stands though nothing was captured, so that the order knows of it before its clients write. */
+    public void announce() {
+        announcing = true;
     }
 
     /** A transaction to be ordered, and the XA PREPAREs undecided right after it. */
@@ -97,6 +103,9 @@ public final class ProposalWindow {
 
     /** Milliseconds until {@link #poll} may have something though nothing happens, at most {@code otherwise}. */
     public long waitMillis(long nowMillis, long otherwise) {
+        if (announcing && sent < limits.inFlightMax()) {
+            return 0;
+        }
         if (progressSinceMillis < 0 || !captured.isEmpty() || sent == limits.inFlightMax()) {
             return otherwise;
         }
@@ -105,7 +114,7 @@ public final class ProposalWindow {
 
     private boolean propose(long nowMillis) {
         boolean due = progressSinceMillis >= 0 && nowMillis - progressSinceMillis >= limits.idleMillis();
-        if (captured.isEmpty() && !due) {
+        if (captured.isEmpty() && !due && !announcing) {
             return false;
         }
         List<WriteSet> taken = new ArrayList<>();
@@ -136,6 +145,7 @@ public final class ProposalWindow {
         proposed.add(new Proposed(entry, p.last()));
         bytes += entry.length - takenBytes;
         proposedLast = p.last();
+        announcing = false;
         if (all) {
             progressSinceMillis = -1;
         }

@@ -61,6 +61,17 @@ class ProposalWindowTest {
     }
 
     @Test
+    void announcesAnOriginThatHasNothingToSay() {
+        window.announce();
+        Proposal announcement = decode(window.poll(0));
+        assertThat(announcement.previous()).isZero();
+        assertThat(announcement.last()).isZero();
+        assertThat(window.poll(0)).isNull();
+        window.delivered(0);
+        assertThat(window.idle()).isTrue();
+    }
+
+    @Test
     void namesWithinABacklogWhatWasUndecidedThere() {
         window.captured(writeSet(2, 150), NOTHING, 0);
         window.progress(3, 0, new long[] {3}, 0);
