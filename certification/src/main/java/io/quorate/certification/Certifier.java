@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.certification;
+
+import io.quorate.certification.Certification.Link;
+import io.quorate.core.Certified;
+import io.quorate.core.KeyType;
+import io.quorate.core.Keys;
+import io.quorate.core.LogPosition;
+import io.quorate.core.OriginPosition;
+import io.quorate.core.Proposal;
+import io.quorate.core.Verdict;
+import io.quorate.core.WriteSet;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/**
+ * Certification: gives every writeset of the total order its seqno, its verdict and what it must wait for. Every node
+ * feeds it the same proposals in the same order, and nothing else enters a decision, so every node decides alike.
+ *
+ * <p><b>Verdict.</b> First committer wins: a writeset fails when one of its keys conflicts ({@link Matrix}) with a passed
+ * writeset of another origin that its own origin had not applied when it committed ({@code found.seqno > lastSeen}). All
+ * keys are checked before any is entered. A failed writeset takes a seqno and enters nothing. {@link Keys#EVERYTHING}
+ * taken EXCLUSIVE conflicts with everything foreign and unseen, in either direction.
+ *
+ * <p><b>dependsOn</b> is the highest seqno the keys met, of its own origin too, and at least the {@link #cut()} and the last
+ * DDL statement's. A DDL statement waits for all before it.
+ *
+ * <p><b>Purge.</b> The index forgets the oldest generation of seqnos when it holds more than an eighth of {@code keysMax}
+ * and every origin's last reported lastSeen has passed what others wrote in it; beyond {@code keysMax} it forgets it anyway.
+ * The cut rises with it. A writeset whose lastSeen lies below the cut fails as {@link Verdict#TOO_OLD}, unless no passed
+ * writeset of another origin lies between the two. An origin takes part from its first proposal on; so a node that starts
+ * sends one (empty, if it has nothing else) before its clients write.
+ *
+ * <p><b>Restart.</b> The state is what all proposals up to one place in the log made of it, and only that. The owner writes it
+ * out ({@link #writeTo}) beside the {@code resumeAfter} of the last entry delivered, at a moment when that covers all
+ * entries delivered so far, after forcing the writeset cache; it lets the log forget entries up to that place and no
+ * further. After a crash it reads the state back and has the log deliver again from that place. Certifying these entries
+ * once more gives the same seqnos, verdicts and dependsOn as before, so those that the cache still holds are left
+ * out there. The cache alone can't replace the log here: it says nothing of proposals that carried only a position.
+ *
+ * <p>Not thread-safe, except for {@link #stats}.
+ */
+public final class Certifier {
+    /** What {@code keysMax} is unless set otherwise: at most some 120 MB. */
+    public static final long KEYS_MAX_DEFAULT = 4L << 20;
+
+    private static final long KEYS_MAX_LIMIT = 1L << 30;
+    private static final int KEPT_SHARE = 8;
+
+    private final long keysMax;
+    private final Origins origins = new Origins();
+    private final Generations generations;
+    private final KeyIndex index;
+    /** Of all writesets that passed, as {@link Keys#EVERYTHING} asks for it. */
+    private final Latest passed = new Latest();
+
+    private long lastSeqno;
+    private long lastBarrier;
+
+    private long passedCount;
+    private long conflictCount;
+    private long tooOldCount;
+    private long refusedCount;
+    private volatile CertifierStats stats;
+
+    /**
+     * @param keysMax bound of the index in entries, 64 to 2^30. Part of what decides: the same on every node
+     */
+    public Certifier(long keysMax) {
+        if (keysMax < Generations.GENERATIONS_MAX || keysMax > KEYS_MAX_LIMIT) {
+            throw new IllegalArgumentException("keysMax " + keysMax);
+        }
+        this.keysMax = keysMax;
+        this.generations = new Generations(keysMax);
+        this.index = new KeyIndex(generations, keysMax);
+        publishStats();
+    }
+
+    /**
+     * Takes the next entry of the order.
+     *
+     * @param resumeAfter what the entry was delivered with; stamped on what is certified, decides nothing
+     */
+    public Certification certify(Proposal proposal, LogPosition resumeAfter) {
+        Link link = link(proposal);
+        if (link != Link.TAKEN) {
+            refusedCount++;
+            publishStats();
+            return Certification.refused(link);
+        }
+        int known = origins.find(proposal.origin());
+        int origin = known == Origins.UNKNOWN ? origins.add(proposal.origin()) : known;
+        List<WriteSet> fresh = after(origins.position(origin).last(), proposal.writeSets());
+        List<Certified> certified = new ArrayList<>(fresh.size());
+        for (int i = 0; i < fresh.size(); i++) {
+            certified.add(certify(fresh.get(i), origin, resumeAfter, i == fresh.size() - 1));
+        }
+        origins.move(origin, new OriginPosition(proposal.last(), proposal.lastSeen(), proposal.undecided()));
+        while (generations.entries() > keysMax / KEPT_SHARE
+                && generations.oldestIsSeen(origins.lastSeen(), origins.size())) {
+            generations.dropOldest(lastSeqno);
+        }
+        publishStats();
+        return new Certification(Link.TAKEN, certified);
+    }
+
+    private Link link(Proposal proposal) {
+        int origin = origins.find(proposal.origin());
+        long last = origins.position(origin).last();
+        if (proposal.previous() > last) {
+            return Link.GAP;
+        }
+        if (origin == Origins.UNKNOWN ? proposal.last() < last : proposal.last() <= last) {
+            return Link.DUPLICATE;
+        }
+        boolean possible =
+                isPossible(proposal.lastSeen()) && (origin != Origins.UNKNOWN || origins.size() < Entry.ORIGINS_MAX);
+        for (WriteSet w : proposal.writeSets()) {
+            possible &= w.gtid().number() <= last || isPossible(w.lastSeen());
+        }
+        return possible ? Link.TAKEN : Link.IMPOSSIBLE;
+    }
+
+    private boolean isPossible(long lastSeen) {
+        return lastSeen >= 0 && lastSeen <= lastSeqno;
+    }
+
+    private static List<WriteSet> after(long number, List<WriteSet> writeSets) {
+        int from = 0;
+        while (from < writeSets.size() && writeSets.get(from).gtid().number() <= number) {
+            from++;
+        }
+        return writeSets.subList(from, writeSets.size());
+    }
+
+    private Certified certify(WriteSet w, int origin, LogPosition position, boolean lastOfEntry) {
+        long seqno = ++lastSeqno;
+        boolean touchesEverything = touchesEverything(w.keys());
+        index.meet(w.keys(), origin, w.lastSeen());
+        long conflictsWith = index.conflictsWith();
+        if (touchesEverything && passed.foreignTo(origin) > w.lastSeen()) {
+            conflictsWith = passed.foreignTo(origin);
+        }
+        long dependsOn = w.isBarrier() || touchesEverything
+                ? seqno - 1
+                : Math.max(index.dependsOn(), Math.max(generations.cut(), lastBarrier));
+        Verdict verdict = Verdict.PASSED;
+        if (conflictsWith > 0) {
+            verdict = Verdict.CONFLICT;
+            conflictCount++;
+        } else if (generations.droppedForeignTo(origin) > w.lastSeen()) {
+            verdict = Verdict.TOO_OLD;
+            tooOldCount++;
+        } else {
+            pass(w, origin, seqno);
+        }
+        // A failed writeset will enter its keys here as well, visible to its own origin alone: what that origin built
+        // on
+        // it must fail too.
+        return new Certified(seqno, verdict, conflictsWith, dependsOn, position, lastOfEntry, w);
+    }
+
+    private void pass(WriteSet w, int origin, long seqno) {
+        passedCount++;
+        passed.add(seqno, origin);
+        if (w.isBarrier()) {
+            lastBarrier = seqno;
+        }
+        int keys = w.keys().size();
+        if (keys > keysMax) {
+            generations.dropAllAnd(seqno, origin);
+            return;
+        }
+        while (generations.entries() + keys > keysMax) {
+            generations.dropOldest(seqno - 1);
+        }
+        index.put(w.keys(), origin, seqno);
+        generations.passed(seqno, origin, keys);
+    }
+
+    private static boolean touchesEverything(Keys keys) {
+        for (int i = 0; i < keys.size(); i++) {
+            if (keys.hash(i) == Keys.EVERYTHING && keys.type(i) == KeyType.EXCLUSIVE) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** How far the order has taken this origin's binlog; {@link OriginPosition#NONE} when it was never heard of. */
+    public OriginPosition position(UUID origin) {
+        return origins.position(origins.find(origin));
+    }
+
+    /** The positions of all origins heard of, in the order in which they came. A copy. */
+    public Map<UUID, OriginPosition> positions() {
+        return origins.all();
+    }
+
+    /** Of the last writeset certified, 0 before the first. */
+    public long lastSeqno() {
+        return lastSeqno;
+    }
+
+    /** What the index knew of seqnos up to here has been dropped. */
+    public long cut() {
+        return generations.cut();
+    }
+
+    public long keysMax() {
+        return keysMax;
+    }
+
+    /** As of the last proposal. Any thread. */
+    public CertifierStats stats() {
+        return stats;
+    }
+
+    private void publishStats() {
+        stats = new CertifierStats(
+                lastSeqno,
+                generations.cut(),
+                generations.entries(),
+                index.bytes(),
+                generations.size(),
+                passedCount,
+                conflictCount,
+                tooOldCount,
+                refusedCount);
+    }
+
+    /**
+     * Of the whole state, settings included; equal on nodes that have taken the same proposals. Costs microseconds,
+     * whatever the size of the index.
+     */
+    public long digest() {
+        long h = Mix.of(Mix.of(Mix.of(State.MAGIC, keysMax), lastSeqno), lastBarrier);
+        return generations.digest(passed.digest(origins.digest(h)));
+    }
+
+    /**
+     * Writes the state in its canonical form: equal states give equal bytes. Big-endian: {@code "QRC1" | i64 keysMax | i64
+     * lastSeqno | i64 lastBarrier | latest passed | origins | generations | i64 entries | entries, 16 bytes each | i64
+     * digest}.
+     */
+    public void writeTo(DataOutput out) throws IOException {
+        out.writeInt(State.MAGIC);
+        out.writeLong(keysMax);
+        out.writeLong(lastSeqno);
+        out.writeLong(lastBarrier);
+        passed.writeTo(out);
+        origins.writeTo(out);
+        generations.writeTo(out);
+        index.writeTo(out);
+        out.writeLong(digest());
+    }
+
+    /**
+     * Reads what {@link #writeTo} wrote.
+     *
+     * @throws io.quorate.core.QuorateException {@link io.quorate.core.ErrorCode#STATE_DIVERGED} when it can't be a state,
+     *     or its digest is another
+     */
+    public static Certifier readFrom(DataInput in) throws IOException {
+        State.require(in.readInt() == State.MAGIC, "state of an unknown form");
+        long keysMax = in.readLong();
+        State.require(
+                keysMax >= Generations.GENERATIONS_MAX && keysMax <= KEYS_MAX_LIMIT, "state with keysMax " + keysMax);
+        Certifier c = new Certifier(keysMax);
+        c.lastSeqno = in.readLong();
+        c.lastBarrier = in.readLong();
+        c.passed.readFrom(in);
+        c.origins.readFrom(in);
+        c.generations.readFrom(in);
+        c.index.readFrom(in, c.origins.size(), c.lastSeqno);
+        long digest = in.readLong();
+        State.require(digest == c.digest(), "state fails its digest");
+        c.publishStats();
+        return c;
+    }
+}

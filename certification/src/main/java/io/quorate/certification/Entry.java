@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.certification;
+
+/**
+ * What stands beside a key's hash, in one long: {@code seqno << 16 | origin << 4 | type}. Two bits are left for the
+ * writes of aborted writesets, which count for their own origin alone. Never 0, as seqnos start at 1.
+ */
+final class Entry {
+    static final int ORIGINS_MAX = 1 << 12;
+    /** At 100,000 writesets a second reached after 89 years. */
+    static final long SEQNO_MAX = (1L << 48) - 1;
+
+    private Entry() {}
+
+    static long of(long seqno, int origin, int type) {
+        return seqno << 16 | (long) origin << 4 | type;
+    }
+
+    static long seqno(long entry) {
+        return entry >>> 16;
+    }
+
+    static int origin(long entry) {
+        return (int) entry >>> 4 & ORIGINS_MAX - 1;
+    }
+
+    /** The ordinal of the key's {@link io.quorate.core.KeyType}. */
+    static int type(long entry) {
+        return (int) entry & 3;
+    }
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.certification;
+
+import io.quorate.core.KeyType;
+import io.quorate.core.Keys;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
+/**
+ * Which passed writesets touched a key last. Entries of 16 bytes, the key's hash and {@link Entry}, stand in many small
+ * open-addressing tables, chosen by the upper bits of the mixed hash. A table that fills up is rebuilt by itself, a
+ * thousand entries or so, which takes microseconds; so there is neither a pause to grow nor one to purge. Entries at or
+ * below the cut are dead: no look-up sees them, the next key of their chain takes their place, a rebuild leaves them out.
+ *
+ * <p>A key may have several entries, of different types and origins. The index keeps exactly those that can still decide
+ * something. An entry decides nothing more once, for every origin that may ask, a later one at least as strong stands
+ * in for it: one of its own origin, or two of two different origins (of which one at least is foreign to whoever asks).
+ * That leaves one entry for a row that one node writes, and at most two for each type. What is kept therefore depends on
+ * nothing but the passed writesets above the cut, and no conflict hides behind a later entry of the asking origin.
+ */
+final class KeyIndex {
+    private static final int TABLE_ENTRIES = 1024;
+    private static final int SLOTS_MIN = 8;
+    private static final int ARRAY_BYTES = 16 + 4 + 4;
+    private static final long SPREAD = 0x9E3779B97F4A7C15L;
+    /** Takes a slot of a chain, stands for nothing. */
+    private static final long DEAD = 1;
+
+    private static final int ENTRIES_PER_KEY_MAX = 2 * KeyType.values().length;
+
+    private final Generations generations;
+    private final int tableBits;
+    private final long[][] tables;
+    private final int[] used;
+    private final int[] met = new int[ENTRIES_PER_KEY_MAX];
+    private long slots;
+
+    private long conflictsWith;
+    private long dependsOn;
+
+    KeyIndex(Generations generations, long keysMax) {
+        this.generations = generations;
+        this.tableBits = Math.max(1, 64 - Long.numberOfLeadingZeros((keysMax - 1) / TABLE_ENTRIES));
+        this.tables = new long[1 << tableBits][];
+        this.used = new int[1 << tableBits];
+        for (int i = 0; i < tables.length; i++) {
+            tables[i] = new long[2 * SLOTS_MIN];
+        }
+        this.slots = (long) SLOTS_MIN * tables.length;
+    }
+
+    /**
+     * Holds keys against what is in the index, and the key of everything with them, which every writeset shares.
+     * Answers through {@link #conflictsWith()} and {@link #dependsOn()}.
+     */
+    void meet(Keys keys, int origin, long lastSeen) {
+        conflictsWith = 0;
+        dependsOn = 0;
+        meet(Keys.EVERYTHING, KeyType.SHARED.ordinal(), origin, lastSeen);
+        for (int i = 0; i < keys.size(); i++) {
+            meet(keys.hash(i), keys.typeOrdinal(i), origin, lastSeen);
+        }
+    }
+
+    private void meet(long hash, int type, int origin, long lastSeen) {
+        long mixed = hash * SPREAD;
+        long[] table = tables[(int) (mixed >>> -tableBits)];
+        long cut = generations.cut();
+        int slot = home(mixed, table);
+        for (long entry; (entry = table[slot + 1]) != 0; slot = next(slot, table)) {
+            if (table[slot] == hash && Entry.seqno(entry) > cut && Matrix.orders(Entry.type(entry), type)) {
+                long seqno = Entry.seqno(entry);
+                dependsOn = Math.max(dependsOn, seqno);
+                if (seqno > lastSeen && Entry.origin(entry) != origin && Matrix.conflicts(Entry.type(entry), type)) {
+                    conflictsWith = Math.max(conflictsWith, seqno);
+                }
+            }
+        }
+    }
+
+    /** The highest seqno that the keys met last conflict with, 0 when there is none. */
+    long conflictsWith() {
+        return conflictsWith;
+    }
+
+    /** The highest seqno that the keys met last must wait for, 0 when there is none. */
+    long dependsOn() {
+        return dependsOn;
+    }
+
+    /** Enters a writeset that passed; {@code seqno} is above all before. */
+    void put(Keys keys, int origin, long seqno) {
+        for (int i = 0; i < keys.size(); i++) {
+            put(keys.hash(i), Entry.of(seqno, origin, keys.typeOrdinal(i)));
+        }
+    }
+
+    private void put(long hash, long entry) {
+        long mixed = hash * SPREAD;
+        int t = (int) (mixed >>> -tableBits);
+        long[] table = tables[t];
+        long cut = generations.cut();
+        int place = -1;
+        int metCount = 0;
+        int slot = home(mixed, table);
+        for (long other; (other = table[slot + 1]) != 0; slot = next(slot, table)) {
+            if (Entry.seqno(other) <= cut) {
+                place = place < 0 ? slot : place;
+            } else if (table[slot] == hash) {
+                met[metCount++] = slot;
+            }
+        }
+        if (metCount > 0) {
+            int freed = replace(table, hash, entry, metCount);
+            if (freed == ENTERED_ALREADY) {
+                return;
+            }
+            place = freed >= 0 ? freed : place;
+        }
+        boolean fresh = place < 0;
+        place = fresh ? slot : place;
+        table[place] = hash;
+        table[place + 1] = entry;
+        generations.added(digest(hash, entry));
+        if (fresh && ++used[t] * 8L > table.length * 3L) {
+            rebuild(t);
+        }
+    }
+
+    private static final int NONE_FREED = -1;
+    private static final int ENTERED_ALREADY = -2;
+
+    /** Takes out what {@code entry} makes superfluous; returns a slot that became free. */
+    private int replace(long[] table, long hash, long entry, int metCount) {
+        int freed = NONE_FREED;
+        for (int i = 0; i < metCount; i++) {
+            long other = table[met[i] + 1];
+            if (Entry.type(other) > Entry.type(entry)) {
+                if (Entry.seqno(other) == Entry.seqno(entry)) {
+                    // The hash stands twice in one writeset, which a peer's bug may cause; the stronger one counts.
+                    return ENTERED_ALREADY;
+                }
+            } else if (Entry.origin(other) == Entry.origin(entry) || hasStandIn(table, other, entry, metCount)) {
+                generations.removed(Entry.seqno(other), digest(hash, other));
+                table[met[i] + 1] = DEAD;
+                freed = met[i];
+            }
+        }
+        return freed;
+    }
+
+    /** Whether beside {@code entry}, one of another origin than that one's is as strong as {@code other} and later. */
+    private boolean hasStandIn(long[] table, long other, long entry, int metCount) {
+        for (int i = 0; i < metCount; i++) {
+            long third = table[met[i] + 1];
+            if (Entry.seqno(third) > Entry.seqno(other)
+                    && Entry.type(third) >= Entry.type(other)
+                    && Entry.origin(third) != Entry.origin(entry)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void rebuild(int t) {
+        long[] old = tables[t];
+        long cut = generations.cut();
+        int live = 0;
+        for (int slot = 0; slot < old.length; slot += 2) {
+            live += Entry.seqno(old[slot + 1]) > cut ? 1 : 0;
+        }
+        long[] table = new long[2 * Math.max(SLOTS_MIN, 2 * live)];
+        for (int slot = 0; slot < old.length; slot += 2) {
+            if (Entry.seqno(old[slot + 1]) > cut) {
+                insert(table, old[slot], old[slot + 1]);
+            }
+        }
+        slots += (table.length - old.length) / 2;
+        tables[t] = table;
+        used[t] = live;
+    }
+
+    private void insert(long[] table, long hash, long entry) {
+        int slot = home(hash * SPREAD, table);
+        while (table[slot + 1] != 0) {
+            slot = next(slot, table);
+        }
+        table[slot] = hash;
+        table[slot + 1] = entry;
+    }
+
+    /** Where a chain starts: rises with the mixed hash, so that a table stands almost in that order. */
+    private int home(long mixed, long[] table) {
+        return 2 * (int) ((((mixed << tableBits) >>> 32) * (table.length >> 1)) >>> 32);
+    }
+
+    private static int next(int slot, long[] table) {
+        return slot + 2 == table.length ? 0 : slot + 2;
+    }
+
+    static long digest(long hash, long entry) {
+        return Mix.of(Mix.of(0, hash), entry);
+    }
+
+    long bytes() {
+        return slots * 16 + (long) tables.length * ARRAY_BYTES;
+    }
+
+    /**
+     * Writes count and entries in the order of the mixed hash, unsigned, then of the entry: the same whatever the tables
+     * went through.
+     */
+    void writeTo(DataOutput out) throws IOException {
+        out.writeLong(generations.entries());
+        long cut = generations.cut();
+        Sorted sorted = new Sorted();
+        for (long[] table : tables) {
+            sorted.clear();
+            addByHome(sorted, table, cut);
+            sorted.writeTo(out);
+        }
+    }
+
+    /** In rising order of home slots, those last that ran over the end of the table: almost sorted. */
+    private void addByHome(Sorted sorted, long[] table, long cut) {
+        int empty = 0;
+        while (table[empty + 1] != 0) {
+            empty += 2;
+        }
+        for (int pass = 0; pass < 2; pass++) {
+            for (int slot = 0; slot < (pass == 0 ? table.length : empty); slot += 2) {
+                boolean ranOver = slot < empty && home(table[slot] * SPREAD, table) > empty;
+                if (Entry.seqno(table[slot + 1]) > cut && ranOver == (pass == 1)) {
+                    sorted.add(table[slot] * SPREAD, table[slot], table[slot + 1]);
+                }
+            }
+        }
+    }
+
+    void readFrom(DataInput in, int origins, long lastSeqno) throws IOException {
+        long count = in.readLong();
+        long cut = generations.cut();
+        for (long i = 0; i < count; i++) {
+            long hash = in.readLong();
+            long entry = in.readLong();
+            State.require(
+                    Entry.seqno(entry) > cut && Entry.seqno(entry) <= lastSeqno && Entry.origin(entry) < origins,
+                    "index holds an impossible entry");
+            int t = (int) ((hash * SPREAD) >>> -tableBits);
+            insert(tables[t], hash, entry);
+            generations.restored(Entry.seqno(entry), digest(hash, entry));
+            if (++used[t] * 8L > tables[t].length * 3L) {
+                rebuild(t);
+            }
+        }
+    }
+}

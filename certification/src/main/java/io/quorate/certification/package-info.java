@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Decides which writesets are applied and what each must wait for: a pure, single-threaded function of the total order.
+ * {@link io.quorate.certification.Certifier} is the door.
+ */
+package io.quorate.certification;

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.certification;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.certification.Certification.Link;
+import io.quorate.core.Certified;
+import io.quorate.core.LogPosition;
+import io.quorate.core.Proposal;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class CertifierPropertyTest {
+    private static final int STEPS = 500;
+
+    /** Half of them the same every time, half new. More with -Dquorate.seeds=N. */
+    static List<Long> seeds() {
+        List<Long> seeds = new ArrayList<>();
+        Random random = new Random();
+        int count = Integer.getInteger("quorate.seeds", 40);
+        for (long i = 0; i < count; i++) {
+            seeds.add(i < count / 2 ? i : random.nextLong());
+        }
+        return seeds;
+    }
+
+    private record Run(Random random, Certifier certifier, RandomOrder order) {
+        static Run of(long seed, int writeSetsMax) {
+            Random random = new Random(seed);
+            int keysMax = 64 << random.nextInt(6);
+            Certifier certifier = new Certifier(keysMax);
+            int origins = 1 + random.nextInt(5);
+            int keyRange = 1 << (1 + random.nextInt(10));
+            return new Run(
+                    random,
+                    certifier,
+                    new RandomOrder(random, origins, keyRange, keysMax, writeSetsMax, certifier::lastSeqno));
+        }
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    void decidesAsAComparisonOfAllPairsDoes(long seed) {
+        Run run = Run.of(seed, 1);
+        Certifier certifier = run.certifier;
+        Model model = new Model();
+        for (int step = 0; step < STEPS; step++) {
+            long seqno = certifier.lastSeqno();
+            long cut = certifier.cut();
+            for (Certified c :
+                    certifier.certify(run.order.next(), LogPosition.START).certified()) {
+                assertThat(c.seqno()).as("without gaps").isEqualTo(++seqno);
+                assertThat(c.dependsOn()).isLessThan(c.seqno());
+                assertThat(Model.of(c))
+                        .as(
+                                "seed %d, step %d, %s, %s",
+                                seed, step, c, c.writeSet().keys())
+                        .isEqualTo(model.expect(c.writeSet(), cut));
+                assertThat(c.passed() && model.conflictsWithAnything(c.writeSet(), c.seqno()))
+                        .as("seed %d, step %d: a conflict was missed", seed, step)
+                        .isFalse();
+            }
+            assertThat(certifier.stats().keys())
+                    .as("seed %d, step %d: keeps what can still decide something, no more", seed, step)
+                    .isEqualTo(model.entriesNeeded(certifier.cut()))
+                    .isLessThanOrEqualTo(certifier.keysMax());
+        }
+    }
+
+    private record Delivered(Proposal proposal, Certification result, long digestAfter) {}
+
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    void isAfterACrashAsIfItHadNeverCrashed(long seed) throws IOException {
+        Run run = Run.of(seed, 4);
+        List<Delivered> log = new ArrayList<>();
+        byte[] checkpoint = bytes(run.certifier);
+        int checkpointAt = 0;
+        for (int step = 0; step < STEPS; step++) {
+            Proposal p = run.order.next();
+            LogPosition position = new LogPosition(1, step);
+            log.add(new Delivered(p, run.certifier.certify(p, position), run.certifier.digest()));
+            if (run.random.nextInt(30) == 0) {
+                checkpoint = bytes(run.certifier);
+                checkpointAt = log.size();
+            }
+            if (run.random.nextInt(30) == 0) {
+                Certifier restarted = Certifier.readFrom(new DataInputStream(new ByteArrayInputStream(checkpoint)));
+                redeliver(seed, restarted, log, redeliverFrom(run.random, log, checkpointAt), checkpointAt);
+                assertThat(restarted.digest())
+                        .as("seed %d, step %d", seed, step)
+                        .isEqualTo(run.certifier.digest());
+                assertThat(bytes(restarted)).as("seed %d, step %d", seed, step).isEqualTo(bytes(run.certifier));
+                assertThat(restarted.positions()).isEqualTo(run.certifier.positions());
+            }
+        }
+    }
+
+    /** At the checkpoint or before it, with nothing refused in between: those might link when they come again. */
+    private static int redeliverFrom(Random random, List<Delivered> log, int checkpointAt) {
+        int from = checkpointAt;
+        for (int left = random.nextInt(10); left > 0 && from > 0; left--) {
+            Link link = log.get(from - 1).result.link();
+            if (link == Link.GAP || link == Link.IMPOSSIBLE) {
+                break;
+            }
+            from--;
+        }
+        return from;
+    }
+
+    private static void redeliver(long seed, Certifier restarted, List<Delivered> log, int from, int checkpointAt) {
+        for (int i = from; i < log.size(); i++) {
+            Delivered d = log.get(i);
+            Certification again = restarted.certify(d.proposal, new LogPosition(1, i));
+            if (i < checkpointAt) {
+                assertThat(again.link()).as("seed %d, entry %d", seed, i).isEqualTo(Link.DUPLICATE);
+            } else {
+                assertThat(again).as("seed %d, entry %d", seed, i).isEqualTo(d.result);
+                assertThat(restarted.digest()).as("seed %d, entry %d", seed, i).isEqualTo(d.digestAfter);
+            }
+        }
+    }
+
+    private static byte[] bytes(Certifier certifier) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        certifier.writeTo(new DataOutputStream(bytes));
+        return bytes.toByteArray();
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.certification;
+
+import static io.quorate.core.KeyType.EXCLUSIVE;
+import static io.quorate.core.KeyType.REFERENCE;
+import static io.quorate.core.KeyType.SHARED;
+import static io.quorate.core.KeyType.UPDATE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.quorate.certification.Certification.Link;
+import io.quorate.core.Certified;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.Gtid;
+import io.quorate.core.KeyType;
+import io.quorate.core.Keys;
+import io.quorate.core.KeysBuilder;
+import io.quorate.core.LogPosition;
+import io.quorate.core.OriginPosition;
+import io.quorate.core.Proposal;
+import io.quorate.core.QuorateException;
+import io.quorate.core.Verdict;
+import io.quorate.core.WriteSet;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+class CertifierTest {
+    private static final UUID A = new UUID(1, 1);
+    private static final UUID B = new UUID(2, 2);
+    private static final UUID C = new UUID(3, 3);
+    private static final long ROW = 77;
+
+    private final Map<UUID, Long> numbers = new HashMap<>();
+    private Certifier certifier = new Certifier(1024);
+
+    private Certified write(UUID origin, long lastSeen, KeyType type, long... keys) {
+        return write(origin, lastSeen, WriteSet.Kind.ROWS, type, keys);
+    }
+
+    private Certified write(UUID origin, long lastSeen, WriteSet.Kind kind, KeyType type, long... keys) {
+        KeysBuilder builder = new KeysBuilder();
+        Arrays.stream(keys).forEach(key -> builder.add(key, type));
+        long number = numbers.merge(origin, 1L, Long::sum);
+        WriteSet w = new WriteSet(new Gtid(origin, number), lastSeen, 0, kind, builder.build(), new byte[0]);
+        Certification c = propose(origin, number - 1, number, lastSeen, w);
+        assertThat(c.link()).isEqualTo(Link.TAKEN);
+        return c.certified().get(0);
+    }
+
+    private Certification propose(UUID origin, long previous, long last, long lastSeen, WriteSet... writeSets) {
+        Proposal p = new Proposal(origin, previous, last, lastSeen, new long[0], List.of(writeSets));
+        return certifier.certify(p, new LogPosition(3, last));
+    }
+
+    private static WriteSet empty(UUID origin, long number) {
+        return new WriteSet(new Gtid(origin, number), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[0]);
+    }
+
+    @Test
+    void abortsTheLaterOfTwoWritersOfOneRow() {
+        assertThat(write(A, 0, UPDATE, ROW).passed()).isTrue();
+        Certified later = write(B, 0, UPDATE, ROW);
+        assertThat(later.verdict()).isEqualTo(Verdict.CONFLICT);
+        assertThat(later.conflictsWith()).isEqualTo(1);
+        assertThat(later.seqno()).isEqualTo(2);
+        assertThat(certifier.stats().conflicts()).isEqualTo(1);
+    }
+
+    @Test
+    void passesAWriterThatHadSeenTheOther() {
+        write(A, 0, UPDATE, ROW);
+        Certified later = write(B, 1, UPDATE, ROW);
+        assertThat(later.passed()).isTrue();
+        assertThat(later.dependsOn()).isEqualTo(1);
+    }
+
+    @Test
+    void neverSetsAnOriginAgainstItself() {
+        write(A, 0, EXCLUSIVE, ROW);
+        Certified later = write(A, 0, EXCLUSIVE, ROW);
+        assertThat(later.passed()).isTrue();
+        assertThat(later.dependsOn()).isEqualTo(1);
+    }
+
+    @Test
+    void aFailedWriteSetEntersNothing() {
+        write(A, 0, UPDATE, ROW);
+        assertThat(write(B, 0, UPDATE, ROW, 5).passed()).isFalse();
+        assertThat(write(C, 1, UPDATE, ROW, 5).passed()).isTrue();
+    }
+
+    @Test
+    void findsAConflictBehindALaterTouchOfTheSameOrigin() {
+        write(B, 0, REFERENCE, ROW);
+        write(A, 0, REFERENCE, ROW);
+        Certified delete = write(A, 0, EXCLUSIVE, ROW);
+        assertThat(delete.verdict()).isEqualTo(Verdict.CONFLICT);
+        assertThat(delete.conflictsWith()).isEqualTo(1);
+    }
+
+    @Test
+    void followsTheMatrix() {
+        String[] rows = {"--DD", "--DC", "DDCC", "CCCC"};
+        for (KeyType found : KeyType.values()) {
+            for (KeyType incoming : KeyType.values()) {
+                certifier = new Certifier(1024);
+                numbers.clear();
+                write(A, 0, found, ROW);
+                Certified c = write(B, 0, incoming, ROW);
+                char relation = !c.passed() ? 'C' : c.dependsOn() == 1 ? 'D' : '-';
+                assertThat(relation)
+                        .as("found %s, incoming %s", found, incoming)
+                        .isEqualTo(rows[found.ordinal()].charAt(incoming.ordinal()));
+            }
+        }
+    }
+
+    @Test
+    void everythingTakenExclusivelyConflictsBothWays() {
+        write(A, 0, SHARED, ROW);
+        assertThat(write(B, 0, EXCLUSIVE, Keys.EVERYTHING).conflictsWith()).isEqualTo(1);
+        Certified seen = write(B, 1, EXCLUSIVE, Keys.EVERYTHING);
+        assertThat(seen.passed()).isTrue();
+        assertThat(seen.dependsOn()).isEqualTo(2);
+        assertThat(write(C, 2, SHARED, 5).conflictsWith()).isEqualTo(3);
+        Certified after = write(C, 3, SHARED, 5);
+        assertThat(after.passed()).isTrue();
+        assertThat(after.dependsOn()).isEqualTo(3);
+    }
+
+    @Test
+    void ddlIsABarrier() {
+        write(A, 0, UPDATE, 1);
+        write(A, 0, UPDATE, 2);
+        assertThat(write(B, 0, WriteSet.Kind.DDL, EXCLUSIVE, 3).dependsOn()).isEqualTo(2);
+        assertThat(write(A, 0, UPDATE, 4).dependsOn()).isEqualTo(3);
+    }
+
+    @Test
+    void takesWhatLinksAndNothingElse() {
+        assertThat(propose(A, 0, 3, 0, empty(A, 2)).certified()).hasSize(1);
+        assertThat(propose(A, 0, 3, 0, empty(A, 2)).link()).isEqualTo(Link.DUPLICATE);
+        assertThat(propose(A, 4, 6, 0, empty(A, 5)).link()).isEqualTo(Link.GAP);
+        assertThat(propose(A, 1, 6, 0, empty(A, 2), empty(A, 4), empty(A, 6)).certified())
+                .extracting(c -> c.writeSet().gtid().number())
+                .containsExactly(4L, 6L);
+        assertThat(propose(A, 6, 9, 3).link()).isEqualTo(Link.TAKEN);
+        assertThat(propose(A, 9, 10, 4).link()).isEqualTo(Link.IMPOSSIBLE);
+        assertThat(certifier.position(A)).isEqualTo(new OriginPosition(9, 3, new long[0]));
+        assertThat(certifier.lastSeqno()).isEqualTo(3);
+        assertThat(certifier.position(B)).isEqualTo(OriginPosition.NONE);
+        assertThat(certifier.stats().refused()).isEqualTo(3);
+    }
+
+    @Test
+    void marksTheLastWriteSetOfAnEntry() {
+        assertThat(propose(A, 0, 3, 0, empty(A, 2), empty(A, 3)).certified())
+                .extracting(Certified::lastOfEntry, Certified::position)
+                .containsExactly(
+                        org.assertj.core.groups.Tuple.tuple(false, new LogPosition(3, 3)),
+                        org.assertj.core.groups.Tuple.tuple(true, new LogPosition(3, 3)));
+    }
+
+    @Test
+    void dropsWhatAllHaveSeenAndFailsNobody() {
+        for (int i = 1; i <= 5000; i++) {
+            assertThat(write(A, Math.max(0, certifier.lastSeqno() - 7), UPDATE, i)
+                            .passed())
+                    .isTrue();
+            assertThat(write(B, Math.max(0, certifier.lastSeqno() - 5), UPDATE, 1_000_000 + i)
+                            .passed())
+                    .isTrue();
+        }
+        assertThat(certifier.stats().keys()).isBetween(100L, 200L);
+        assertThat(certifier.cut()).isBetween(certifier.lastSeqno() - 200, certifier.lastSeqno() - 100);
+    }
+
+    @Test
+    void anOriginThatStaysBehindHoldsTheIndexUpToItsBound() {
+        propose(C, 0, 0, 0);
+        for (int i = 1; i <= 1000; i++) {
+            assertThat(write(A, Math.max(0, certifier.lastSeqno() - 7), UPDATE, i)
+                            .passed())
+                    .isTrue();
+        }
+        assertThat(certifier.cut()).isZero();
+        assertThat(write(C, 0, UPDATE, 2000).passed()).isTrue();
+        assertThat(write(C, 0, UPDATE, 1).conflictsWith()).isEqualTo(1);
+    }
+
+    @Test
+    void anOriginThatAloneWritesIsNeverTooOld() {
+        for (int i = 1; i <= 5000; i++) {
+            assertThat(write(A, 0, UPDATE, i).passed()).isTrue();
+        }
+        assertThat(certifier.cut()).isGreaterThan(4000);
+        assertThat(write(B, 0, UPDATE, 1_000_000).verdict()).isEqualTo(Verdict.TOO_OLD);
+        assertThat(write(B, certifier.cut(), UPDATE, 1_000_000).passed()).isTrue();
+        assertThat(write(A, 0, UPDATE, 1).passed()).isTrue();
+    }
+
+    @Test
+    void holdsNoMoreThanItsBound() {
+        propose(B, 0, 0, 0);
+        for (int i = 1; i <= 5000; i++) {
+            write(A, 0, UPDATE, i);
+        }
+        assertThat(certifier.stats().keys()).isLessThanOrEqualTo(1024).isGreaterThan(900);
+        long[] many = java.util.stream.LongStream.range(0, 3000).toArray();
+        Certified huge = write(A, 0, UPDATE, many);
+        assertThat(huge.passed()).isTrue();
+        assertThat(certifier.cut()).isEqualTo(huge.seqno());
+        assertThat(certifier.stats().keys()).isZero();
+        assertThat(write(B, huge.seqno() - 1, UPDATE, 1).verdict()).isEqualTo(Verdict.TOO_OLD);
+    }
+
+    @Test
+    void refusesADamagedState() throws IOException {
+        write(A, 0, UPDATE, 1, 2, 3);
+        write(B, 0, EXCLUSIVE, 4);
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        certifier.writeTo(new DataOutputStream(out));
+        byte[] good = out.toByteArray();
+        assertThat(read(good).digest()).isEqualTo(certifier.digest());
+        for (int bit = 0; bit < good.length * 8; bit++) {
+            byte[] bad = good.clone();
+            bad[bit / 8] ^= (byte) (1 << bit % 8);
+            assertThatThrownBy(() -> read(bad))
+                    .as("bit %d", bit)
+                    .satisfiesAnyOf(
+                            e -> assertThat(e).isInstanceOf(EOFException.class),
+                            e -> assertThat(((QuorateException) e).code()).isEqualTo(ErrorCode.STATE_DIVERGED));
+        }
+        for (int length = 0; length < good.length; length++) {
+            byte[] cut = Arrays.copyOf(good, length);
+            assertThatThrownBy(() -> read(cut)).isInstanceOf(EOFException.class);
+        }
+    }
+
+    private static Certifier read(byte[] bytes) throws IOException {
+        return Certifier.readFrom(new DataInputStream(new ByteArrayInputStream(bytes)));
+    }
+}
