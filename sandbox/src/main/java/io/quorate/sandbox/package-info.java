@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * MySQL servers and local Quorate clusters on loopback: for trying things out, for tests, for the demo.
+ *
+ * <p>{@link io.quorate.sandbox.MySqlServer} runs one real {@code mysqld};
+ * {@link io.quorate.sandbox.MySqlDistribution} finds or gets the program.
+ */
+package io.quorate.sandbox;
