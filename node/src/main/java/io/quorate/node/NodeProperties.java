@@ -39,12 +39,17 @@ public record NodeProperties(
         @DefaultValue @Valid Apply apply) {
     static final String NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,62}";
 
-    /** @param raftPort gRPC, between the nodes' Ratis servers; {@code channelPort} forwards writesets to the leader */
+    /**
+     * @param raftPort gRPC, between the nodes' Ratis servers
+     * @param channelPort forwards writesets to the leader
+     * @param http host and port of its Actuator, for the {@code cluster} endpoint; left out, peers show without detail
+     */
     public record Peer(
             @NotBlank @Pattern(regexp = NAME) String name,
             @NotBlank String host,
             @Min(1) @Max(65535) int raftPort,
-            @Min(1) @Max(65535) int channelPort) {}
+            @Min(1) @Max(65535) int channelPort,
+            String http) {}
 
     /** The server beside this node, and the account that {@code docs/accounts.md} describes. */
     public record MySql(
@@ -87,7 +92,7 @@ public record NodeProperties(
     public record Apply(
             @DefaultValue("4") @Min(1) @Max(64) int workers,
             @DefaultValue("256") @Min(1) @Max(10000) int groupTransactionsMax,
-            @DefaultValue("4MB") DataSize groupBytesMax,
-            @DefaultValue("0ms") Duration linger,
+            @DefaultValue("1MB") DataSize groupBytesMax,
+            @DefaultValue("3ms") Duration groupInterval,
             @DefaultValue("1000") @Min(0) long syncedLagMax) {}
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/** What the applier has reported: how far it is and how old what it applies is. Written by its threads, read by any. */
+final class ApplyProgress {
+    private volatile long lastApplied;
+    private volatile long transactions;
+    private volatile long lagMicros;
+    private volatile Timer lag;
+
+    /** What the server holds when its applier begins. */
+    void startFrom(long seqno) {
+        lastApplied = Math.max(lastApplied, seqno);
+    }
+
+    void applied(long seqno, int count, long originCommittedMicros) {
+        lastApplied = seqno;
+        if (count == 0) {
+            return;
+        }
+        transactions += count;
+        long age = Math.max(0, System.currentTimeMillis() * 1000 - originCommittedMicros);
+        lagMicros = age;
+        Timer timer = lag;
+        if (timer != null) {
+            timer.record(age, TimeUnit.MICROSECONDS);
+        }
+    }
+
+    void bind(MeterRegistry registry) {
+        lag = Timer.builder("quorate.apply.lag")
+                .description("age of a writeset of another node when it is applied, by the two nodes' clocks")
+                .publishPercentiles(0.5, 0.95, 0.99)
+                .distributionStatisticExpiry(Duration.ofMinutes(1))
+                .register(registry);
+    }
+
+    long lastApplied() {
+        return lastApplied;
+    }
+
+    long transactions() {
+        return transactions;
+    }
+
+    long lagMicros() {
+        return lagMicros;
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** What other threads tell the link to the server; the link's thread waits here. */
+final class LinkSignals {
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private boolean writable;
+    private boolean stopped;
+    private boolean closed;
+    private String lost;
+
+    /** What the link is to do now. */
+    enum Task {
+        /** Serve: read-only. */
+        READ_ONLY,
+        /** Serve: clients may write. */
+        WRITABLE,
+        /** This session is lost: try a new one. */
+        RECONNECT,
+        /** The node is INCONSISTENT: no session any more. */
+        STOPPED,
+        /** End. */
+        CLOSED;
+
+        boolean serves() {
+            return this == READ_ONLY || this == WRITABLE;
+        }
+    }
+
+    Task task() {
+        lock.lock();
+        try {
+            if (closed) {
+                return Task.CLOSED;
+            }
+            if (stopped) {
+                return Task.STOPPED;
+            }
+            if (lost != null) {
+                return Task.RECONNECT;
+            }
+            return writable ? Task.WRITABLE : Task.READ_ONLY;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits until there is another task than {@code known}, at most {@code millis}, and says what it is then. */
+    Task await(Task known, long millis) throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            long left = millis * 1_000_000;
+            while (left > 0 && task() == known) {
+                left = changed.awaitNanos(left);
+            }
+            return task();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void writable(boolean value) {
+        set(() -> writable = value);
+    }
+
+    void stop() {
+        set(() -> stopped = true);
+    }
+
+    void close() {
+        set(() -> closed = true);
+    }
+
+    /** The server is gone, for this reason. */
+    void lost(String why) {
+        set(() -> lost = why);
+    }
+
+    /** A new session begins. */
+    void begin() {
+        set(() -> lost = null);
+    }
+
+    /** Why the last session was lost, null when it was not. */
+    String lostBecause() {
+        lock.lock();
+        try {
+            return lost;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void set(Runnable change) {
+        lock.lock();
+        try {
+            change.run();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

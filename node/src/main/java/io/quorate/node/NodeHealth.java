@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.NodeState;
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.stereotype.Component;
+
+/** Up while the node is in the cluster and will come or has come to SYNCED by itself; down when somebody must act. */
+@Component("quorate")
+class NodeHealth extends AbstractHealthIndicator {
+    private final Node node;
+
+    NodeHealth(Node node) {
+        this.node = node;
+    }
+
+    @Override
+    protected void doHealthCheck(Health.Builder builder) {
+        NodeStatus status = node.status();
+        NodeState state = NodeState.valueOf(status.state());
+        switch (state) {
+            case INCONSISTENT -> builder.down();
+            case NON_PRIMARY -> builder.outOfService();
+            default -> builder.up();
+        }
+        builder.withDetail("state", status.state())
+                .withDetail("primaryComponent", status.primaryComponent())
+                .withDetail("lastOrdered", status.lastOrdered())
+                .withDetail("lastApplied", status.lastApplied());
+        if (!status.reason().isEmpty()) {
+            builder.withDetail("reason", status.reason());
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.NodeEvent;
+import io.quorate.core.NodeMachine;
+import io.quorate.core.NodeState;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The thread that owns the node's state machine. Others post events; what follows from a new state is done by whoever
+ * registered for it, on this thread, so it must be quick. Progress is polled rather than posted, a few times a second.
+ */
+final class NodeLoop implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(NodeLoop.class);
+    private static final int QUEUE_EVENTS_MAX = 1024;
+    private static final long TICK_MILLIS = 100;
+
+    private final NodeMachine machine;
+    private final Supplier<NodeEvent.Progress> progress;
+    private final Consumer<NodeState> onState;
+    private final ArrayBlockingQueue<NodeEvent> events = new ArrayBlockingQueue<>(QUEUE_EVENTS_MAX);
+    private final Thread thread;
+    private volatile boolean closed;
+    private volatile NodeState state;
+    private volatile String reason;
+
+    NodeLoop(NodeMachine machine, Supplier<NodeEvent.Progress> progress, Consumer<NodeState> onState) {
+        this.machine = machine;
+        this.progress = progress;
+        this.onState = onState;
+        this.state = machine.state();
+        this.reason = machine.reason();
+        this.thread = new Thread(this::run, "quorate-node");
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    /** Hands an event over. Waits when the loop is far behind, which only a stuck loop can be. */
+    void post(NodeEvent event) {
+        try {
+            events.put(event);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    NodeState state() {
+        return state;
+    }
+
+    String reason() {
+        return reason;
+    }
+
+    private void run() {
+        try {
+            while (!closed) {
+                NodeEvent event = events.poll(TICK_MILLIS, TimeUnit.MILLISECONDS);
+                take(event == null ? progress.get() : event);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void take(NodeEvent event) {
+        NodeState before = machine.state();
+        boolean changed = machine.on(event);
+        reason = machine.reason();
+        if (!changed) {
+            return;
+        }
+        state = machine.state();
+        if (state == NodeState.INCONSISTENT) {
+            log.error("{} -> {}: {}", before, state, reason, machine.failure());
+        } else {
+            log.info("{} -> {}{}", before, state, reason.isEmpty() ? "" : ": " + reason);
+        }
+        onState.accept(state);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        thread.interrupt();
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+/**
+ * What a node says of itself, in the words of the {@code cluster} endpoint.
+ *
+ * @param name of the node
+ * @param state a {@link io.quorate.core.NodeState}, or UNREACHABLE for a peer that does not answer
+ * @param primaryComponent whether it has a majority
+ * @param reason why it is not SYNCED, empty when it is
+ * @param leader the order's leader as this node knows it, null when there is none
+ * @param mysql host:port of its server
+ * @param http host:port of its Actuator
+ * @param lastOrdered seqno of the last writeset the order handed to this node
+ * @param lastApplied seqno up to which its server holds everything
+ * @param applyLagMillis age of the last writeset applied from another node, by the two nodes' clocks; 0 when nothing waits
+ * @param servicePid process id of the service
+ */
+record NodeStatus(
+        String name,
+        String state,
+        boolean primaryComponent,
+        String reason,
+        String leader,
+        String mysql,
+        String http,
+        long lastOrdered,
+        long lastApplied,
+        long applyLagMillis,
+        long servicePid) {
+    static NodeStatus unreachable(NodeProperties.Peer peer) {
+        return new NodeStatus(
+                peer.name(), "UNREACHABLE", false, "does not answer", null, null, peer.http(), 0, 0, 0, 0);
+    }
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.certification.Certification;
+import io.quorate.certification.Certifier;
+import io.quorate.certification.CertifierStats;
+import io.quorate.core.Certified;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.OrderListener;
+import io.quorate.core.OriginPosition;
+import io.quorate.core.Proposal;
+import io.quorate.core.ProposalCodec;
+import io.quorate.core.QuorateException;
+import io.quorate.core.TotalOrder;
+import io.quorate.core.Verdict;
+import io.quorate.core.WriteSetLog;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What happens on the thread that hands out the order: an entry is decoded, certified and appended to the writeset cache.
+ * Nothing else, and nothing that waits for anything but this node's disk.
+ *
+ * <p>After a restart certification starts from its checkpoint, and the order hands out again what came after it. That
+ * gives the same seqnos and verdicts as before; those that the cache still holds are not appended twice.
+ */
+final class OrderedStream implements OrderListener {
+    private static final Logger log = LoggerFactory.getLogger(OrderedStream.class);
+
+    private final Certifier certifier;
+    private final WriteSetLog cache;
+    private final Checkpoints checkpoints;
+    private final Consumer<NodeEvent> events;
+    private final Consumer<TotalOrder.Quorum> quorumListener;
+
+    private LogPosition position;
+    private volatile long lastOrdered;
+    private volatile long ordered;
+    private volatile long checkpointSeqno;
+    private volatile UUID self;
+    /** Where the order stands with our own origin; null until it has heard of it. */
+    private volatile OriginPosition own;
+
+    private volatile Proposer proposer;
+
+    /** Where the certification state and the position it belongs to are kept. */
+    interface Checkpoints {
+        void write(LogPosition position, Certifier certifier) throws IOException;
+    }
+
+    OrderedStream(
+            Certifier certifier,
+            LogPosition position,
+            WriteSetLog cache,
+            Checkpoints checkpoints,
+            Consumer<NodeEvent> events,
+            Consumer<TotalOrder.Quorum> quorumListener) {
+        this.certifier = certifier;
+        this.position = position;
+        this.cache = cache;
+        this.checkpoints = checkpoints;
+        this.events = events;
+        this.quorumListener = quorumListener;
+        this.lastOrdered = certifier.lastSeqno();
+        this.checkpointSeqno = certifier.lastSeqno();
+    }
+
+    /** From now on the deliveries of this origin are ours. Before the order is started, or under {@link #attach}. */
+    void self(UUID server) {
+        synchronized (certifier) {
+            self = server;
+            own = certifier.positions().get(server);
+        }
+    }
+
+    /** Hands the deliveries of our own origin to {@code next}, and says where the order stands with it at that moment. */
+    OriginPosition attach(Proposer next) {
+        synchronized (certifier) {
+            proposer = next;
+            return ownOrNone();
+        }
+    }
+
+    private OriginPosition ownOrNone() {
+        return own == null ? OriginPosition.NONE : own;
+    }
+
+    @Override
+    public LogPosition resumeAfter() {
+        return position;
+    }
+
+    @Override
+    public void deliver(LogPosition resumeAfter, ByteBuffer entry) {
+        Proposal proposal = ProposalCodec.decode(entry);
+        Certification result;
+        synchronized (certifier) {
+            result = certifier.certify(proposal, resumeAfter);
+            position = resumeAfter;
+            if (proposal.origin().equals(self)) {
+                own = certifier.position(self);
+                tellProposer(result.link());
+            }
+        }
+        if (result.link() == Certification.Link.IMPOSSIBLE) {
+            impossible(proposal);
+        }
+        append(result.certified());
+    }
+
+    private void tellProposer(Certification.Link link) {
+        Proposer p = proposer;
+        if (p == null) {
+            return;
+        }
+        if (link == Certification.Link.GAP) {
+            p.gap();
+        } else {
+            p.delivered(own);
+        }
+    }
+
+    private void append(List<Certified> certified) {
+        if (certified.isEmpty()) {
+            return;
+        }
+        for (Certified c : certified) {
+            if (c.verdict() != Verdict.PASSED) {
+                log.warn("{} is seqno {}: {} with seqno {}", c.writeSet(), c.seqno(), c.verdict(), c.conflictsWith());
+            }
+        }
+        long held = cache.last();
+        int from = 0;
+        while (from < certified.size() && certified.get(from).seqno() <= held) {
+            from++;
+        }
+        try {
+            if (from < certified.size()) {
+                cache.append(certified.subList(from, certified.size()));
+            }
+        } catch (IOException e) {
+            throw new QuorateException(ErrorCode.DISK, "the writeset cache can't be written: " + e, e);
+        }
+        lastOrdered = certified.get(certified.size() - 1).seqno();
+        ordered += certified.size();
+    }
+
+    private void impossible(Proposal proposal) {
+        String what = "server " + proposal.origin() + " claims to have applied seqno " + proposal.lastSeen()
+                + ", the order is at " + certifier.lastSeqno();
+        if (proposal.origin().equals(self)) {
+            events.accept(new NodeEvent.Failed(new QuorateException(ErrorCode.STATE_DIVERGED, what)));
+        } else {
+            log.error("left out a proposal: {}", what);
+        }
+    }
+
+    @Override
+    public LogPosition checkpoint() {
+        try {
+            cache.force();
+            synchronized (certifier) {
+                checkpoints.write(position, certifier);
+                checkpointSeqno = certifier.lastSeqno();
+            }
+            return position;
+        } catch (IOException e) {
+            throw new QuorateException(ErrorCode.DISK, "no checkpoint can be written: " + e, e);
+        }
+    }
+
+    @Override
+    public void quorumChanged(TotalOrder.Quorum quorum) {
+        quorumListener.accept(quorum);
+    }
+
+    @Override
+    public void orderFailed(QuorateException cause) {
+        events.accept(new NodeEvent.Failed(cause));
+    }
+
+    /** Seqno of the last writeset ordered. */
+    long lastOrdered() {
+        return lastOrdered;
+    }
+
+    /** Writesets ordered since the start. */
+    long ordered() {
+        return ordered;
+    }
+
+    /** Up to here the writeset cache is not needed to restore certification. */
+    long checkpointSeqno() {
+        return checkpointSeqno;
+    }
+
+    /** Whether the order has heard of our own origin. */
+    boolean isKnown() {
+        return own != null;
+    }
+
+    OriginPosition own() {
+        synchronized (certifier) {
+            return ownOrNone();
+        }
+    }
+
+    CertifierStats stats() {
+        return certifier.stats();
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.quorate.applier.ApplierDataSource;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.QuorateException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The node's connections to its MySQL server, and the few things it asks of it itself. */
+final class ServerAccess implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(ServerAccess.class);
+
+    private final String account;
+    private final HikariDataSource pool = new HikariDataSource();
+    private final DataSource workers;
+
+    ServerAccess(NodeProperties.MySql mysql) {
+        this.account = mysql.user() + "@" + mysql.host() + ":" + mysql.port();
+        String url = "jdbc:mysql://" + mysql.host() + ":" + mysql.port()
+                + "/?connectTimeout=3000&allowPublicKeyRetrieval=true";
+        this.workers = ApplierDataSource.of(url, mysql.user(), mysql.password());
+        pool.setPoolName("quorate-server");
+        pool.setJdbcUrl(url + "&socketTimeout=20000");
+        pool.setUsername(mysql.user());
+        pool.setPassword(mysql.password());
+        pool.setMaximumPoolSize(2);
+        pool.setMinimumIdle(0);
+        pool.setConnectionTimeout(4000);
+        pool.setInitializationFailTimeout(-1);
+    }
+
+    Connection connect() throws SQLException {
+        return pool.getConnection();
+    }
+
+    /** Connections for the applier's workers, which keep them. */
+    DataSource workers() {
+        return workers;
+    }
+
+    /** Opens the server for clients' writes or closes it. Accounts with CONNECTION_ADMIN, as ours, are not stopped by it. */
+    void readOnly(Connection connection, boolean on) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET GLOBAL read_only = " + (on ? "ON" : "OFF"));
+        }
+        log.info("the server is {} for clients", on ? "read-only" : "writable");
+    }
+
+    static GtidSet executed(Connection connection) throws SQLException {
+        return GtidSet.parse(ask(connection, "SELECT @@GLOBAL.gtid_executed"));
+    }
+
+    static UUID uuid(Connection connection) throws SQLException {
+        return UUID.fromString(ask(connection, "SELECT @@server_uuid"));
+    }
+
+    private static String ask(Connection connection, String query) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(query)) {
+            row.next();
+            return row.getString(1);
+        }
+    }
+
+    QuorateException unreachable(SQLException e) {
+        Throwable root = e;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return new QuorateException(ErrorCode.SERVER_UNREACHABLE, account + ": " + root.getMessage(), e);
+    }
+
+    @Override
+    public void close() {
+        pool.close();
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.QuorateException;
+import io.quorate.core.TotalOrder;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The node's tie to its MySQL server. One thread tries, for ever, to have a {@link ServerSession}. When the server goes,
+ * the session is taken down and tried anew; the position row and the order see to it that nothing is lost or doubled. A
+ * fatal failure ends the node's work instead and leaves the server read-only.
+ */
+final class ServerLink implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(ServerLink.class);
+
+    private final ServerAccess access;
+    private final Duration retry;
+    private final Consumer<NodeEvent> events;
+    private final LinkSignals signals = new LinkSignals();
+    private final ServerSession.Parts parts;
+    private final Thread thread;
+    private volatile ServerSession session;
+
+    ServerLink(ServerAccess access, Duration retry, ServerSession.Parts parts, Consumer<NodeEvent> events) {
+        this.access = access;
+        this.retry = retry;
+        this.parts = parts;
+        this.events = events;
+        this.thread = new Thread(this::run, "quorate-server");
+    }
+
+    /**
+     * Looks at the server once, now. Its settings being wrong is told at once and with everything that is wrong; its being
+     * away is not a failure, for a node without its server still orders, votes and caches.
+     */
+    static void checkNow(ServerAccess access) {
+        try (Connection connection = access.connect()) {
+            ServerCheck.require(connection);
+        } catch (SQLException e) {
+            log.warn("{}", access.unreachable(e).getMessage());
+        }
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    /** Whether clients may write; carried out on the link's own thread. */
+    void writable(boolean value) {
+        signals.writable(value);
+    }
+
+    /** Ends the work on the server for good: the node is INCONSISTENT. */
+    void stopWorking() {
+        signals.stop();
+    }
+
+    void quorumChanged(TotalOrder.Quorum quorum) {
+        ServerSession s = session;
+        if (s != null) {
+            s.quorumChanged(quorum);
+        }
+    }
+
+    private void run() {
+        try {
+            while (signals.task() != LinkSignals.Task.CLOSED) {
+                if (signals.task() == LinkSignals.Task.STOPPED) {
+                    closeForWrites();
+                    signals.await(LinkSignals.Task.STOPPED, Long.MAX_VALUE / 1_000_000);
+                    continue;
+                }
+                serve();
+                signals.await(signals.task(), retry.toMillis());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void serve() throws InterruptedException {
+        signals.begin();
+        try (ServerSession s = new ServerSession(parts, access, signals)) {
+            s.open();
+            session = s;
+            s.watch();
+        } catch (SQLException e) {
+            events.accept(new NodeEvent.DatabaseDown(access.unreachable(e).getMessage()));
+        } catch (QuorateException e) {
+            refused(e);
+        } catch (IOException e) {
+            events.accept(new NodeEvent.Failed(new QuorateException(ErrorCode.DISK, e.toString(), e)));
+        } finally {
+            session = null;
+        }
+        String why = signals.lostBecause();
+        if (why != null) {
+            events.accept(new NodeEvent.DatabaseDown(why));
+        }
+    }
+
+    private void refused(QuorateException e) {
+        if (e.code() == ErrorCode.SERVER_SETTINGS) {
+            log.error("{}", e.getMessage());
+            events.accept(new NodeEvent.DatabaseDown(e.getMessage()));
+        } else {
+            events.accept(new NodeEvent.Failed(e));
+        }
+    }
+
+    private void closeForWrites() {
+        try (Connection connection = access.connect()) {
+            access.readOnly(connection, true);
+        } catch (SQLException e) {
+            log.error("the server could not be made read-only: {}", access.unreachable(e).getMessage());
+        }
+    }
+
+    /** The session there is, null while there is none. */
+    ServerSession session() {
+        return session;
+    }
+
+    @Override
+    public void close() {
+        signals.close();
+        try {
+            thread.join(Duration.ofSeconds(20).toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        thread.interrupt();
+    }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.applier.Applier;
+import io.quorate.applier.ApplierListener;
+import io.quorate.applier.ApplierSettings;
+import io.quorate.applier.ApplierStats;
+import io.quorate.applier.PositionTable;
+import io.quorate.capture.CapturePosition;
+import io.quorate.capture.CaptureSettings;
+import io.quorate.capture.CaptureStats;
+import io.quorate.capture.MySqlCapture;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.OriginPosition;
+import io.quorate.core.ProposalWindow;
+import io.quorate.core.QuorateException;
+import io.quorate.core.TotalOrder;
+import io.quorate.core.WriteSetLog;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One session with the server, from its first look to its loss: server checked and read-only, applier running, and, once
+ * there is a majority, capture and proposer. Used by the link's thread; the statistics by any.
+ */
+final class ServerSession implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(ServerSession.class);
+    private static final long LOOK_MILLIS = 1000;
+
+    /** What every session works with. */
+    record Parts(
+            NodeProperties properties,
+            String incarnation,
+            WriteSetLog cache,
+            OrderedStream stream,
+            TotalOrder order,
+            ApplyProgress progress,
+            Consumer<NodeEvent> events) {}
+
+    private final Parts parts;
+    private final ServerAccess access;
+    private final LinkSignals signals;
+    private NodeIdentity identity;
+    private GtidSet executed;
+    private volatile Applier applier;
+    private volatile MySqlCapture capture;
+    private volatile Proposer proposer;
+
+    ServerSession(Parts parts, ServerAccess access, LinkSignals signals) {
+        this.parts = parts;
+        this.access = access;
+        this.signals = signals;
+    }
+
+    /** Checks the server, closes it for clients unless they may write now, and starts the applier. */
+    void open() throws SQLException, IOException {
+        try (Connection connection = access.connect()) {
+            ServerCheck.require(connection);
+            executed = ServerAccess.executed(connection);
+            identity = identity(ServerAccess.uuid(connection));
+            access.readOnly(connection, signals.task() != LinkSignals.Task.WRITABLE);
+            PositionTable.create(connection);
+        }
+        parts.stream.self(identity.server());
+        applier = new Applier(
+                applierSettings(), access.workers(), parts.cache, identity.server(), parts.incarnation, new FromApplier());
+        applier.start();
+        parts.progress.startFrom(applier.stats().appliedSeqno());
+    }
+
+    private NodeIdentity identity(UUID server) throws IOException {
+        NodeProperties properties = parts.properties;
+        Path directory = properties.dataDir();
+        NodeIdentity kept = NodeIdentity.read(directory, properties.cluster(), properties.node());
+        if (kept == null) {
+            kept = new NodeIdentity(properties.cluster(), properties.node(), server, executed);
+            kept.write(directory);
+            log.info("this node belongs to server {} from now on, which has executed {}", server, executed);
+        }
+        kept.requireServer(
+                server, properties.mysql().host() + ":" + properties.mysql().port());
+        return kept;
+    }
+
+    private ApplierSettings applierSettings() {
+        NodeProperties.Apply a = parts.properties.apply();
+        return ApplierSettings.DEFAULTS
+                .withWorkers(a.workers())
+                .withGroups(a.groupTransactionsMax(), (int) a.groupBytesMax().toBytes(), a.groupInterval());
+    }
+
+    /** Carries out what the node's state asks for and looks after the server until it is lost or the node is done. */
+    void watch() throws SQLException, InterruptedException {
+        boolean up = false;
+        LinkSignals.Task done = null;
+        LinkSignals.Task task = signals.task();
+        while (task.serves()) {
+            // Only with a majority is our own place in the order known, and so where to capture from.
+            if (capture == null && parts.order.quorum().primary()) {
+                startCapture();
+            }
+            try (Connection connection = access.connect()) {
+                if (task != done) {
+                    access.readOnly(connection, task != LinkSignals.Task.WRITABLE);
+                    done = task;
+                }
+            }
+            if (!up && capture != null && parts.stream.isKnown()) {
+                up = true;
+                parts.events.accept(new NodeEvent.DatabaseUp());
+            }
+            task = signals.await(task, up ? LOOK_MILLIS : LOOK_MILLIS / 20);
+        }
+    }
+
+    private void startCapture() {
+        OriginPosition at = parts.stream.own();
+        if (executed.last(identity.server()) < at.last()) {
+            throw new QuorateException(
+                    ErrorCode.SERVER_LOST_TAIL,
+                    "the cluster has transactions of this server up to " + identity.server() + ":" + at.last()
+                            + ", the server itself has " + executed);
+        }
+        ProposalWindow window = new ProposalWindow(identity.server(), at, windowLimits());
+        if (!parts.stream.isKnown()) {
+            window.announce();
+        }
+        Proposer next = new Proposer(
+                window, parts.order, parts.properties.order().resendAfter().toMillis());
+        // What was delivered since we asked is told now; what comes after goes to the proposer by itself.
+        next.delivered(parts.stream.attach(next));
+        proposer = next;
+        long from = Math.max(at.last(), identity.baseline().last(identity.server()));
+        MySqlCapture started = new MySqlCapture(
+                captureSettings(),
+                CapturePosition.after(
+                        identity.server(), new OriginPosition(from, at.lastSeen(), at.undecided()), executed),
+                (number, lastSeen, undecided, writeSet) -> {
+                    if (writeSet == null) {
+                        next.progress(number, lastSeen, undecided);
+                    } else {
+                        next.captured(writeSet, undecided);
+                    }
+                },
+                cause -> parts.events.accept(new NodeEvent.Failed(cause)));
+        started.start();
+        capture = started;
+    }
+
+    private ProposalWindow.Limits windowLimits() {
+        NodeProperties.Order o = parts.properties.order();
+        return new ProposalWindow.Limits(
+                (int) o.proposalBytesMax().toBytes(),
+                o.inFlightMax(),
+                o.windowBytesMax().toBytes(),
+                o.idleAfter().toMillis());
+    }
+
+    private CaptureSettings captureSettings() {
+        NodeProperties p = parts.properties;
+        NodeProperties.MySql mysql = p.mysql();
+        // The binlog connection needs a server id of its own among the server's replicas.
+        long mixed = UUID.nameUUIDFromBytes((p.cluster() + "/" + p.node()).getBytes(StandardCharsets.UTF_8))
+                .getMostSignificantBits();
+        return CaptureSettings.of(
+                mysql.host(),
+                mysql.port(),
+                mysql.user(),
+                mysql.password(),
+                identity.server(),
+                0x4000_0000L | (mixed & 0x3fff_ffffL));
+    }
+
+    void quorumChanged(TotalOrder.Quorum quorum) {
+        Proposer p = proposer;
+        if (p != null) {
+            p.quorumChanged(quorum);
+        }
+    }
+
+    ApplierStats applierStats() {
+        Applier a = applier;
+        return a == null ? null : a.stats();
+    }
+
+    CaptureStats captureStats() {
+        MySqlCapture c = capture;
+        return c == null ? null : c.stats();
+    }
+
+    /** Bytes captured and not yet known to be ordered. */
+    long windowBytes() {
+        Proposer p = proposer;
+        return p == null ? 0 : p.windowBytes();
+    }
+
+    /** How often proposals under way had to be sent again. */
+    long resends() {
+        Proposer p = proposer;
+        return p == null ? 0 : p.resends();
+    }
+
+    @Override
+    public void close() {
+        close(proposer);
+        close(capture);
+        close(applier);
+    }
+
+    private static void close(AutoCloseable what) {
+        if (what == null) {
+            return;
+        }
+        try {
+            what.close();
+        } catch (Exception e) {
+            log.warn("while a session ends: {}", e.toString());
+        }
+    }
+
+    /** The applier's messages, on its threads. */
+    private final class FromApplier implements ApplierListener {
+        @Override
+        public void applied(long seqno, int transactions, long originCommittedMicros) {
+            parts.progress.applied(seqno, transactions, originCommittedMicros);
+        }
+
+        @Override
+        public void failed(QuorateException cause) {
+            parts.events.accept(new NodeEvent.Failed(cause));
+        }
+
+        @Override
+        public void databaseLost(SQLException cause) {
+            signals.lost(access.unreachable(cause).getMessage());
+        }
+    }
+}
