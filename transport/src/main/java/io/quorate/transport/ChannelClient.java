@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * This node's end of the channel to one peer. Opened when first needed, opened again after a failure but not sooner than the
+ * backoff allows; frames that meet a closed channel meanwhile fail at once. Everything but {@link #send} and {@link #greet}
+ * runs on the peer's event loop.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // Netty reports failures through the pipeline
+final class ChannelClient implements AutoCloseable {
+    private static final long BACKOFF_MILLIS_MIN = 100;
+    private static final long BACKOFF_MILLIS_MAX = 2_000;
+
+    private enum State {
+        CLOSED,
+        CONNECTING,
+        READY,
+        ENDED
+    }
+
+    private record Waiting(byte[] frame, CompletableFuture<Answer> answer) {}
+
+    private record Pending(CompletableFuture<Answer> answer, long sentNanos) {}
+
+    private final EventLoop loop;
+    private final TransportSettings settings;
+    private final TransportSettings.Peer peer;
+    private final LoggedOnce warnings;
+    private final long answerNanosMax;
+    private final LongAdder connects = new LongAdder();
+
+    private State state = State.CLOSED;
+    private Channel channel;
+    private long requests;
+    private long backoffMillis = BACKOFF_MILLIS_MIN;
+    private long retryAtNanos = System.nanoTime();
+    private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+    private final Map<Long, Pending> pending = new LinkedHashMap<>();
+
+    ChannelClient(EventLoop loop, TransportSettings settings, TransportSettings.Peer peer, LoggedOnce warnings) {
+        this.loop = loop;
+        this.settings = settings;
+        this.peer = peer;
+        this.warnings = warnings;
+        // Longer than the leader takes to notice that it is none any more, which is the better answer.
+        answerNanosMax = 5 * settings.timeoutMax().toNanos();
+    }
+
+    /** Sends a frame. What is sent by one thread leaves in that order. Bounded by the caller's window. */
+    CompletableFuture<Answer> send(byte[] frame) {
+        CompletableFuture<Answer> answer = new CompletableFuture<>();
+        try {
+            // Always as a task, also from the loop itself, lest a frame overtake one that waits in the loop's queue.
+            loop.execute(() -> sendNow(new Waiting(frame, answer)));
+        } catch (RuntimeException e) {
+            answer.complete(Answer.failed("closing"));
+        }
+        return answer;
+    }
+
+    /** Connects if need be, so that a peer of another cluster is found out also while nothing is sent. */
+    void greet() {
+        loop.execute(() -> {
+            if (state == State.CLOSED && System.nanoTime() - retryAtNanos >= 0) {
+                connect();
+            }
+        });
+    }
+
+    /** Fails what the peer has left unanswered for too long, and with it the connection. */
+    void checkAnswers() {
+        loop.execute(() -> {
+            if (!pending.isEmpty()
+                    && System.nanoTime() - pending.values().iterator().next().sentNanos > answerNanosMax) {
+                disconnected("no answer from " + peer.name());
+            }
+        });
+    }
+
+    /** Another node leads now: what this one has not answered it may never answer. */
+    void leaderNoMore() {
+        loop.execute(() -> {
+            if (!pending.isEmpty()) {
+                disconnected(peer.name() + " no longer leads");
+            }
+        });
+    }
+
+    /** How often a connection was made. */
+    long connects() {
+        return connects.sum();
+    }
+
+    @Override
+    public void close() {
+        loop.execute(() -> {
+            disconnected("closing");
+            state = State.ENDED;
+        });
+    }
+
+    private void sendNow(Waiting frame) {
+        if (state == State.CLOSED && System.nanoTime() - retryAtNanos >= 0) {
+            connect();
+        }
+        switch (state) {
+            case READY -> write(frame);
+            case CONNECTING -> waiting.add(frame);
+            default -> frame.answer.complete(Answer.failed("no connection to " + peer.name()));
+        }
+    }
+
+    private void write(Waiting frame) {
+        long request = requests++;
+        pending.put(request, new Pending(frame.answer, System.nanoTime()));
+        channel.writeAndFlush(Wire.entry(channel.alloc(), request, frame.frame), channel.voidPromise());
+    }
+
+    private void connect() {
+        state = State.CONNECTING;
+        connects.increment();
+        var connecting = new Bootstrap()
+                .group(loop)
+                .channel(NioSocketChannel.class)
+                .option(ChannelOption.TCP_NODELAY, true)
+                .option(ChannelOption.SO_KEEPALIVE, true)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int)
+                        settings.timeoutMax().toMillis())
+                .handler(new ChannelInitializer<SocketChannel>() {
+                    @Override
+                    protected void initChannel(SocketChannel c) {
+                        c.pipeline().addLast(Wire.frames(Wire.FRAME_BYTES_MAX), new Connection());
+                    }
+                })
+                .connect(peer.host(), peer.channelPort());
+        channel = connecting.channel();
+        connecting.addListener(connected -> {
+            if (!connected.isSuccess() && channel == connecting.channel()) {
+                disconnected("no connection to " + peer.name() + ": "
+                        + connected.cause().getMessage());
+            }
+        });
+    }
+
+    private void disconnected(String why) {
+        if (state == State.CLOSED || state == State.ENDED) {
+            return;
+        }
+        state = State.CLOSED;
+        retryAtNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(backoffMillis);
+        backoffMillis = Math.min(2 * backoffMillis, BACKOFF_MILLIS_MAX);
+        Channel old = channel;
+        channel = null;
+        old.close();
+        Answer answer = Answer.failed(why);
+        while (!waiting.isEmpty()) {
+            waiting.remove().answer.complete(answer);
+        }
+        Map<Long, Pending> unanswered = new LinkedHashMap<>(pending);
+        pending.clear();
+        unanswered.values().forEach(p -> p.answer.complete(answer));
+    }
+
+    private final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            ctx.writeAndFlush(
+                    Wire.hello(ctx.alloc(), settings.cluster(), settings.self(), peer.name()), ctx.voidPromise());
+            ctx.executor()
+                    .schedule(
+                            () -> {
+                                if (current(ctx) && state == State.CONNECTING) {
+                                    disconnected(peer.name() + " did not answer the greeting");
+                                }
+                            },
+                            settings.timeoutMax().toMillis(),
+                            TimeUnit.MILLISECONDS);
+        }
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext ctx, ByteBuf message) {
+            if (!current(ctx)) {
+                return;
+            }
+            byte type = Wire.readType(message);
+            if (type == Wire.ANSWER && state == State.READY) {
+                Pending request = pending.remove(Wire.readRequest(message));
+                Answer answer = Wire.readAnswer(message);
+                if (request != null) {
+                    request.answer.complete(answer);
+                }
+            } else if (type == Wire.WELCOME && state == State.CONNECTING) {
+                welcome();
+            } else if (type == Wire.REFUSED && state == State.CONNECTING) {
+                refused(Wire.readRefused(message));
+            } else {
+                throw Wire.malformed("a message of type " + type + " from " + peer.name());
+            }
+        }
+
+        private void welcome() {
+            state = State.READY;
+            backoffMillis = BACKOFF_MILLIS_MIN;
+            warnings.mended(peer.name(), "Connected with " + peer.name());
+            while (!waiting.isEmpty()) {
+                write(waiting.remove());
+            }
+        }
+
+        private void refused(Wire.Refused refusal) {
+            ErrorCode code = Wire.code(refusal.code());
+            String message = new QuorateException(
+                            code,
+                            peer.name() + " at " + peer.host() + ":" + peer.channelPort() + " refuses this node: "
+                                    + refusal.reason())
+                    .getMessage();
+            warnings.warn(peer.name(), message);
+            backoffMillis = BACKOFF_MILLIS_MAX;
+            disconnected(message);
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            if (current(ctx)) {
+                disconnected("the connection to " + peer.name() + " was lost");
+            }
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            if (!(cause instanceof IOException)) {
+                warnings.warn(peer.name(), "The connection to " + peer.name() + " is closed: " + cause.getMessage());
+            }
+            if (current(ctx)) {
+                disconnected("the connection to " + peer.name() + " failed: " + cause);
+            }
+            ctx.close();
+        }
+
+        private boolean current(ChannelHandlerContext ctx) {
+            return ctx.channel() == channel;
+        }
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.DecoderException;
+import io.netty.handler.codec.TooLongFrameException;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The leader's end of the channel: greets its peers and takes their entries. */
+@SuppressWarnings("FutureReturnValueIgnored") // Netty reports failures through the pipeline
+final class ChannelServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ChannelServer.class);
+    private static final int CONNECTIONS_MAX = 64;
+    private static final int GREETING_SECONDS_MAX = 5;
+
+    private final TransportSettings settings;
+    private final Function<byte[], CompletableFuture<Answer>> leader;
+    private final LoggedOnce warnings;
+    private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+    private final LongAdder refused = new LongAdder();
+    private final LongAdder malformed = new LongAdder();
+    private final Channel listening;
+
+    /** @param leader takes a frame into the local log, or answers that this node is not the leader */
+    ChannelServer(
+            EventLoopGroup loops,
+            TransportSettings settings,
+            Function<byte[], CompletableFuture<Answer>> leader,
+            LoggedOnce warnings) {
+        this.settings = settings;
+        this.leader = leader;
+        this.warnings = warnings;
+        TransportSettings.Peer self = settings.selfPeer();
+        ServerBootstrap bootstrap = new ServerBootstrap()
+                .group(loops)
+                .channel(NioServerSocketChannel.class)
+                .option(ChannelOption.SO_REUSEADDR, true)
+                .childOption(ChannelOption.TCP_NODELAY, true)
+                .childOption(ChannelOption.SO_KEEPALIVE, true)
+                .childHandler(new ChannelInitializer<SocketChannel>() {
+                    @Override
+                    protected void initChannel(SocketChannel channel) {
+                        accepted(channel);
+                    }
+                });
+        var bound = bootstrap.bind(self.host(), self.channelPort()).awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new QuorateException(
+                    ErrorCode.CONFIGURATION,
+                    "can't listen on " + self.host() + ":" + self.channelPort() + " for the other nodes: "
+                            + bound.cause().getMessage(),
+                    bound.cause());
+        }
+        listening = bound.channel();
+    }
+
+    long refusedConnections() {
+        return refused.sum();
+    }
+
+    long malformedMessages() {
+        return malformed.sum();
+    }
+
+    @Override
+    public void close() {
+        listening.close().awaitUninterruptibly();
+        connections.close().awaitUninterruptibly();
+    }
+
+    private void accepted(SocketChannel channel) {
+        if (connections.size() >= CONNECTIONS_MAX) {
+            channel.close();
+            return;
+        }
+        connections.add(channel);
+        channel.pipeline().addLast(Wire.frames(Wire.GREETING_BYTES_MAX), new Connection());
+    }
+
+    /** One peer, or whoever else has connected. */
+    private final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
+        private String peer;
+
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            ctx.executor()
+                    .schedule(
+                            () -> {
+                                if (peer == null && ctx.channel().isActive()) {
+                                    exceptionCaught(ctx, Wire.malformed("no greeting"));
+                                }
+                            },
+                            GREETING_SECONDS_MAX,
+                            TimeUnit.SECONDS);
+        }
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext ctx, ByteBuf message) {
+            byte type = Wire.readType(message);
+            if (peer == null && type == Wire.HELLO) {
+                greeted(ctx, Wire.readHello(message));
+            } else if (peer != null && type == Wire.ENTRY) {
+                entry(ctx, Wire.readRequest(message), message);
+            } else {
+                throw Wire.malformed("a message of type " + type + (peer == null ? " before any greeting" : ""));
+            }
+        }
+
+        private void greeted(ChannelHandlerContext ctx, Wire.Hello hello) {
+            if (hello.version() != Wire.VERSION) {
+                refuse(
+                        ctx,
+                        ErrorCode.INCOMPATIBLE_PEER,
+                        settings.self() + " speaks version " + Wire.VERSION + " of the node-to-node protocol, the peer "
+                                + hello.version());
+            } else if (!hello.cluster().equals(settings.cluster())) {
+                refuse(
+                        ctx,
+                        ErrorCode.FOREIGN_CLUSTER,
+                        settings.self() + " belongs to cluster " + settings.cluster() + ", " + hello.node()
+                                + " to cluster " + hello.cluster());
+            } else if (!hello.meant().equals(settings.self())
+                    || settings.peers().stream().noneMatch(p -> p.name().equals(hello.node()))) {
+                refuse(
+                        ctx,
+                        ErrorCode.FOREIGN_CLUSTER,
+                        hello.node() + " takes " + settings.self() + " for " + hello.meant()
+                                + ", or is not among its peers");
+            } else {
+                peer = hello.node();
+                Wire.acceptEntries(ctx.channel());
+                ctx.writeAndFlush(Wire.welcome(ctx.alloc(), settings.self()), ctx.voidPromise());
+            }
+        }
+
+        private void refuse(ChannelHandlerContext ctx, ErrorCode code, String reason) {
+            refused.increment();
+            QuorateException refusal = new QuorateException(
+                    code, reason + " (connection from " + ctx.channel().remoteAddress() + ")");
+            warnings.warn(code + reason, refusal.getMessage());
+            ctx.writeAndFlush(Wire.refused(ctx.alloc(), code, reason)).addListener(ChannelFutureListener.CLOSE);
+        }
+
+        private void entry(ChannelHandlerContext ctx, long request, ByteBuf message) {
+            byte[] frame = new byte[message.readableBytes()];
+            message.readBytes(frame);
+            String submitter = EntryFrame.decode(ByteBuffer.wrap(frame)).submitter();
+            if (!submitter.equals(peer)) {
+                throw Wire.malformed("an entry of " + submitter + " from " + peer);
+            }
+            leader.apply(frame)
+                    .thenAccept(
+                            answer -> ctx.writeAndFlush(Wire.answer(ctx.alloc(), request, answer), ctx.voidPromise()));
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            Throwable what = cause instanceof DecoderException && cause.getCause() != null ? cause.getCause() : cause;
+            String from = peer == null ? String.valueOf(ctx.channel().remoteAddress()) : peer;
+            if (what instanceof IOException) {
+                LOG.debug("Connection of {}: {}", from, what.toString());
+            } else {
+                malformed.increment();
+                QuorateException known = what instanceof QuorateException q
+                        ? q
+                        : Wire.malformed(
+                                what instanceof TooLongFrameException ? "a message too long to be one" : "" + what);
+                String address = ctx.channel().remoteAddress() instanceof InetSocketAddress a
+                        ? String.valueOf(a.getAddress())
+                        : from;
+                warnings.warn("malformed" + address, known.getMessage() + " (from " + from + ")");
+            }
+            ctx.close();
+        }
+    }
+}

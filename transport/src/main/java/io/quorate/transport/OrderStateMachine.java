@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
+import io.quorate.core.OrderListener;
+import io.quorate.core.QuorateException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftGroupMemberId;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.server.storage.FileInfo;
+import org.apache.ratis.statemachine.SnapshotInfo;
+import org.apache.ratis.statemachine.TransactionContext;
+import org.apache.ratis.statemachine.impl.BaseStateMachine;
+
+/**
+ * Ratis' side of the {@link OrderListener}.
+ *
+ * <p>Where it starts. Ratis takes {@link #getLatestSnapshot} as what the state machine holds already: it applies the entries
+ * after it, and takes it for committed. We answer with the listener's {@code resumeAfter}, as it is, also when the local log
+ * ends before it (a disk that lost acknowledged writes). Then Ratis drops the local log, votes as the holder of everything up
+ * to that position, and is sent what follows by the leader. Nothing is lost, since those entries are in our own stores; and
+ * nothing is skipped. To claim less would be wrong: a majority may rest on this node having acknowledged them.
+ *
+ * <p>How it stops. Nothing is ever thrown back to Ratis: it would shut down while the updater thread it waits for spins.
+ * Instead the first failure <i>halts</i> the machine: neither that entry nor any later one is delivered and the position
+ * stays, while Ratis, which is then closed from outside, runs to its end undisturbed.
+ */
+final class OrderStateMachine extends BaseStateMachine {
+    private static final CompletableFuture<Message> DONE = CompletableFuture.completedFuture(Message.EMPTY);
+
+    /** What the machine tells the rest of the transport; from Ratis' threads, and must return at once. */
+    interface Events {
+        /** Something about leader or term has changed. */
+        void quorumMayHaveChanged();
+
+        /** The order can't go on here. */
+        void failed(QuorateException cause);
+    }
+
+    private final OrderListener listener;
+    private final Events events;
+    private final Reassembly reassembly;
+    private final LogPosition start;
+    private final int checkpointEntries;
+    private final LongAdder deliveredEntries = new LongAdder();
+    private final LongAdder deliveredBytes = new LongAdder();
+
+    private LogPosition previous;
+    private long checkpointedAt;
+    private volatile LogPosition snapshot;
+    private volatile long appliedTerm;
+    private volatile boolean halted;
+    private volatile boolean failed;
+    private volatile boolean finished;
+    private volatile LongSupplier everyMemberHas = () -> RaftLog.INVALID_LOG_INDEX;
+
+    OrderStateMachine(OrderListener listener, LogPosition start, Path spill, int checkpointEntries, Events events) {
+        this.listener = listener;
+        this.events = events;
+        this.start = start;
+        this.checkpointEntries = checkpointEntries;
+        reassembly = new Reassembly(spill, this::deliver);
+        previous = start;
+        snapshot = start;
+        appliedTerm = start.term();
+        checkpointedAt = start.index();
+        // Ratis reads it before it calls initialize.
+        setLastAppliedTermIndex(TermIndex.valueOf(start.term(), start.index()));
+    }
+
+    /** @param index tells up to which log index every member is known to have the log, -1 when unknown */
+    void purgeOnlyWhatEveryMemberHas(LongSupplier index) {
+        everyMemberHas = index;
+    }
+
+    /** No more deliveries from now on, though one may be under way. */
+    void halt() {
+        halted = true;
+    }
+
+    /** Whether Ratis has let go of the machine. */
+    boolean finished() {
+        return finished;
+    }
+
+    /** Term of the entry applied last. */
+    long appliedTerm() {
+        return appliedTerm;
+    }
+
+    long deliveredEntries() {
+        return deliveredEntries.sum();
+    }
+
+    long deliveredBytes() {
+        return deliveredBytes.sum();
+    }
+
+    long abandonedEntries() {
+        return reassembly.abandonedEntries();
+    }
+
+    @Override
+    public CompletableFuture<Message> applyTransaction(TransactionContext transaction) {
+        LogEntryProto entry = transaction.getLogEntry();
+        LogPosition here = new LogPosition(entry.getTerm(), entry.getIndex());
+        if (!halted) {
+            try {
+                ByteBuffer data = entry.getStateMachineLogEntry().getLogData().asReadOnlyByteBuffer();
+                if (here.compareTo(start) > 0) {
+                    reassembly.take(previous, here, data);
+                }
+                passed(here);
+            } catch (Throwable e) {
+                stopAt(here, e);
+            }
+        }
+        return DONE;
+    }
+
+    @Override
+    public void notifyTermIndexUpdated(long term, long index) {
+        if (!halted) {
+            passed(new LogPosition(term, index));
+        }
+    }
+
+    /**
+     * A checkpoint, when enough has been applied since the last one. The index returned is what Ratis may purge up to, so it is
+     * held back to what every member has. Ratis does so too, but it leaves out members it has not heard of since it started,
+     * and those are the absent ones that need the log.
+     */
+    @Override
+    public long takeSnapshot() {
+        long applied = previous.index();
+        boolean due = applied - checkpointedAt >= checkpointEntries || (halted && applied > checkpointedAt);
+        if (!due || failed) {
+            return RaftLog.INVALID_LOG_INDEX;
+        }
+        try {
+            LogPosition durable = listener.checkpoint();
+            checkpointedAt = applied;
+            long index = Math.min(durable.index(), everyMemberHas.getAsLong());
+            if (index <= snapshot.index()) {
+                return RaftLog.INVALID_LOG_INDEX;
+            }
+            // What Ratis is told may lie before what is durable, never after, and never without its true term.
+            snapshot = durable;
+            return index;
+        } catch (RuntimeException e) {
+            stopAt(previous, e);
+            return RaftLog.INVALID_LOG_INDEX;
+        }
+    }
+
+    @Override
+    public SnapshotInfo getLatestSnapshot() {
+        LogPosition taken = snapshot;
+        return taken.index() < 0 ? null : new Taken(TermIndex.valueOf(taken.term(), taken.index()));
+    }
+
+    @Override
+    public void notifyLeaderChanged(RaftGroupMemberId member, RaftPeerId leader) {
+        events.quorumMayHaveChanged();
+    }
+
+    @Override
+    public void notifyNotLeader(Collection<TransactionContext> pending) {
+        events.quorumMayHaveChanged();
+    }
+
+    @Override
+    public void notifyLeaderReady() {
+        events.quorumMayHaveChanged();
+    }
+
+    @Override
+    public void notifyExtendedNoLeader(RoleInfoProto role) {
+        events.quorumMayHaveChanged();
+    }
+
+    @Override
+    public void notifyLogFailed(Throwable cause, LogEntryProto entry) {
+        String what = "the order's log can't be written or read at " + (entry == null ? "a segment" : entry.getIndex());
+        failed(new QuorateException(ErrorCode.DISK, what + ": " + cause, cause));
+    }
+
+    /**
+     * The leader does not have the entry this node needs next. It also asks when it has; then there is nothing to do.
+     *
+     * @return what null means to Ratis: nothing was installed, try the log
+     */
+    @Override
+    public CompletableFuture<TermIndex> notifyInstallSnapshotFromLeader(RoleInfoProto role, TermIndex firstAvailable) {
+        if (firstAvailable.getIndex() > getLastAppliedTermIndex().getIndex() + 1) {
+            failed(new QuorateException(
+                    ErrorCode.ORDER_TOO_FAR_BEHIND,
+                    "the leader's log begins at " + firstAvailable.getIndex() + ", this node needs it from "
+                            + (getLastAppliedTermIndex().getIndex() + 1)));
+        }
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public void close() {
+        finished = true;
+        reassembly.close();
+        events.quorumMayHaveChanged();
+    }
+
+    private void deliver(LogPosition resumeAfter, ByteBuffer entry) {
+        deliveredEntries.increment();
+        deliveredBytes.add(entry.remaining());
+        listener.deliver(resumeAfter, entry);
+    }
+
+    private void passed(LogPosition here) {
+        previous = here;
+        updateLastAppliedTermIndex(here.term(), here.index());
+        if (appliedTerm != here.term()) {
+            appliedTerm = here.term();
+            events.quorumMayHaveChanged();
+        }
+    }
+
+    private void stopAt(LogPosition here, Throwable e) {
+        failed(
+                e instanceof QuorateException known
+                        ? known
+                        : new QuorateException(ErrorCode.DISK, "entry " + here + " could not be taken: " + e, e));
+    }
+
+    private void failed(QuorateException cause) {
+        halted = true;
+        failed = true;
+        events.failed(cause);
+    }
+
+    /** A snapshot without files: what it stands for is in the listener's stores. */
+    private record Taken(TermIndex termIndex) implements SnapshotInfo {
+        @Override
+        public TermIndex getTermIndex() {
+            return termIndex;
+        }
+
+        @Override
+        public List<FileInfo> getFiles() {
+            return List.of();
+        }
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import io.quorate.core.TotalOrder.Quorum;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
+import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.DivisionInfo;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.util.LifeCycle;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides whether this node is part of a primary component: at every word from Ratis and, since Ratis is slow to notice that it
+ * hears nothing, every {@link #TICK_MILLIS}. A leader needs a majority that has answered within {@code timeoutMax}, a follower
+ * a leader it has heard from within that time; both need an entry of the leader's term applied here, which proves
+ * that a majority follows that leader and that this node holds what was committed before.
+ */
+final class QuorumWatch implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(QuorumWatch.class);
+    private static final long TICK_MILLIS = 200;
+
+    private final TransportSettings settings;
+    private final RaftServer.Division division;
+    private final OrderStateMachine machine;
+    private final Consumer<Quorum> changed;
+    private final Runnable each;
+    private final ScheduledExecutorService thread;
+    private final AtomicBoolean asked = new AtomicBoolean();
+    private volatile Quorum quorum = Quorum.NONE;
+
+    /**
+     * @param changed told of each change, in order, from one thread
+     * @param each run at every tick
+     */
+    QuorumWatch(
+            TransportSettings settings,
+            RaftServer.Division division,
+            OrderStateMachine machine,
+            Consumer<Quorum> changed,
+            Runnable each) {
+        this.settings = settings;
+        this.division = division;
+        this.machine = machine;
+        this.changed = changed;
+        this.each = each;
+        thread = Executors.newSingleThreadScheduledExecutor(task -> {
+            Thread t = new Thread(task, "quorate-quorum");
+            t.setDaemon(true);
+            return t;
+        });
+    }
+
+    void start() {
+        var unused = thread.scheduleWithFixedDelay(this::tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    Quorum quorum() {
+        return quorum;
+    }
+
+    /** The name of the leader Ratis knows of, null when none; newer than {@link #quorum}. */
+    String leader() {
+        RaftPeerId leader = division.getInfo().getLeaderId();
+        return leader == null ? null : leader.toString();
+    }
+
+    /** Looks again soon; from any thread. */
+    void look() {
+        if (asked.compareAndSet(false, true)) {
+            try {
+                thread.execute(this::evaluate);
+            } catch (RejectedExecutionException e) {
+                LOG.debug("closed", e);
+            }
+        }
+    }
+
+    /** From now on there is no quorum here. */
+    void end() {
+        thread.execute(() -> become(Quorum.NONE));
+        thread.shutdown();
+    }
+
+    @Override
+    public void close() {
+        if (!thread.isShutdown()) {
+            end();
+        }
+        try {
+            if (!thread.awaitTermination(5, TimeUnit.SECONDS)) {
+                LOG.warn("Whoever listens for the quorum is still busy with it");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void tick() {
+        try {
+            evaluate();
+            each.run();
+        } catch (RuntimeException e) {
+            LOG.warn("Looking after the quorum failed; it is tried again", e);
+        }
+    }
+
+    private void evaluate() {
+        asked.set(false);
+        become(now());
+    }
+
+    private void become(Quorum next) {
+        Quorum before = quorum;
+        if (before.equals(next)) {
+            return;
+        }
+        quorum = next;
+        if (before.primary() != next.primary()) {
+            LOG.info(
+                    "{} is {}: leader {}, term {}",
+                    settings.self(),
+                    next.primary() ? "primary" : "not primary",
+                    next.leader(),
+                    next.term());
+        }
+        try {
+            changed.accept(next);
+        } catch (RuntimeException e) {
+            LOG.warn("The listener failed over a change of quorum", e);
+        }
+    }
+
+    private Quorum now() {
+        DivisionInfo info = division.getInfo();
+        if (info.getLifeCycleState() != LifeCycle.State.RUNNING) {
+            return new Quorum(false, null, info.getCurrentTerm());
+        }
+        long term = info.getCurrentTerm();
+        String leader = leader();
+        boolean heard = leader != null && (info.isLeader() ? majorityAnswers(info) : leaderSpeaks(info));
+        return new Quorum(heard && machine.appliedTerm() == term, leader, term);
+    }
+
+    private boolean leaderSpeaks(DivisionInfo info) {
+        RoleInfoProto role = info.getRoleInfoProto();
+        return role.hasFollowerInfo()
+                && role.getFollowerInfo().getLeaderInfo().getLastRpcElapsedTimeMs()
+                        <= settings.timeoutMax().toMillis();
+    }
+
+    private boolean majorityAnswers(DivisionInfo info) {
+        int members = settings.peers().size();
+        if (members == 1) {
+            return true;
+        }
+        RoleInfoProto role = info.getRoleInfoProto();
+        if (!role.hasLeaderInfo()) {
+            return false;
+        }
+        int answering = 1;
+        for (ServerRpcProto follower : role.getLeaderInfo().getFollowerInfoList()) {
+            if (follower.getLastRpcElapsedTimeMs() <= settings.timeoutMax().toMillis()) {
+                answering++;
+            }
+        }
+        return answering > members / 2;
+    }
+}

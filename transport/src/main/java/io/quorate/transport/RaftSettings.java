@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.util.SizeInBytes;
+import org.apache.ratis.util.TimeDuration;
+
+/** What Ratis is told, and why. */
+final class RaftSettings {
+    /**
+     * Ratis' limit on one log entry and on what one AppendEntries carries. Fixed rather than derived from the size of our
+     * fragments, because Ratis refuses at start to read an entry above it, however old.
+     */
+    static final int ENTRY_BYTES_MAX = 4 << 20;
+
+    private static final TimeDuration RPC_TIMEOUT = TimeDuration.valueOf(5, TimeUnit.SECONDS);
+    private static final TimeDuration RETRY_CACHE = TimeDuration.valueOf(5, TimeUnit.SECONDS);
+    private static final TimeDuration NEVER = TimeDuration.valueOf(365, TimeUnit.DAYS);
+
+    private RaftSettings() {}
+
+    static RaftGroupId groupId(String cluster) {
+        return RaftGroupId.valueOf(UUID.nameUUIDFromBytes(("io.quorate/" + cluster).getBytes(StandardCharsets.UTF_8)));
+    }
+
+    static RaftGroup group(TransportSettings settings) {
+        List<RaftPeer> peers = settings.peers().stream()
+                .map(p -> RaftPeer.newBuilder()
+                        .setId(RaftPeerId.valueOf(p.name()))
+                        .setAddress(p.host() + ":" + p.raftPort())
+                        .build())
+                .toList();
+        return RaftGroup.valueOf(groupId(settings.cluster()), peers);
+    }
+
+    static Path storage(TransportSettings settings) {
+        return settings.directory().resolve("raft");
+    }
+
+    /** Where Ratis keeps the segments of the cluster's log. */
+    static Path segments(TransportSettings settings) {
+        return storage(settings)
+                .resolve(groupId(settings.cluster()).getUuid().toString())
+                .resolve("current");
+    }
+
+    static RaftProperties properties(TransportSettings settings) {
+        RaftProperties p = new RaftProperties();
+        RaftServerConfigKeys.setStorageDir(p, List.of(storage(settings).toFile()));
+        timing(p, settings.timeoutMin(), settings.timeoutMax());
+        log(p, settings);
+        memory(p, settings);
+        grpc(p, settings);
+        return p;
+    }
+
+    private static void timing(RaftProperties p, Duration min, Duration max) {
+        TimeDuration shortest = TimeDuration.valueOf(min.toMillis(), TimeUnit.MILLISECONDS);
+        TimeDuration longest = TimeDuration.valueOf(max.toMillis(), TimeUnit.MILLISECONDS);
+        RaftServerConfigKeys.Rpc.setTimeoutMin(p, shortest);
+        RaftServerConfigKeys.Rpc.setTimeoutMax(p, longest);
+        RaftServerConfigKeys.Rpc.setRequestTimeout(p, RPC_TIMEOUT);
+        RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(p, longest);
+        RaftServerConfigKeys.Notification.setNoLeaderTimeout(p, longest);
+        // By default a server that slept for a minute, a suspended machine say, shuts itself down. Raft is safe
+        // without.
+        RaftServerConfigKeys.setCloseThreshold(p, NEVER);
+    }
+
+    private static void log(RaftProperties p, TransportSettings settings) {
+        RaftServerConfigKeys.Log.setSegmentSizeMax(p, SizeInBytes.valueOf(settings.segmentBytes()));
+        RaftServerConfigKeys.Log.setPreallocatedSize(
+                p, SizeInBytes.valueOf(Math.min(settings.segmentBytes(), ENTRY_BYTES_MAX)));
+        RaftServerConfigKeys.Log.setCorruptionPolicy(p, RaftServerConfigKeys.Log.CorruptionPolicy.EXCEPTION);
+        // Without these entries an idle follower learns of a commit with the next heartbeat, half a second later.
+        RaftServerConfigKeys.Log.setLogMetadataEnabled(p, true);
+        // An absent member must find all it has missed in the leader's log, so nothing is purged beyond what every
+        // member
+        // has. With "purge up to snapshot index" a member would be cut off as soon as the others took a checkpoint.
+        RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(p, false);
+        RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(p, false);
+        // OrderStateMachine.takeSnapshot is asked after every batch and keeps to checkpointEntries itself.
+        RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(p, true);
+        RaftServerConfigKeys.Snapshot.setAutoTriggerThreshold(p, settings.checkpointEntries());
+        RaftServerConfigKeys.Snapshot.setTriggerWhenStopEnabled(p, true);
+        RaftServerConfigKeys.Log.Appender.setWaitTimeMin(p, TimeDuration.ONE_MILLISECOND);
+    }
+
+    private static void memory(RaftProperties p, TransportSettings settings) {
+        SizeInBytes entry = SizeInBytes.valueOf(ENTRY_BYTES_MAX);
+        SizeInBytes inFlight = SizeInBytes.valueOf(Math.max(settings.inFlightBytesMax(), 16L * ENTRY_BYTES_MAX));
+        RaftServerConfigKeys.Log.Appender.setBufferByteLimit(p, entry);
+        RaftServerConfigKeys.Log.setWriteBufferSize(p, SizeInBytes.valueOf(ENTRY_BYTES_MAX + 1024));
+        RaftServerConfigKeys.Log.setQueueByteLimit(p, SizeInBytes.valueOf(4L * ENTRY_BYTES_MAX));
+        RaftServerConfigKeys.Log.setSegmentCacheNumMax(p, settings.segmentsCached());
+        RaftServerConfigKeys.Log.setSegmentCacheSizeMax(
+                p, SizeInBytes.valueOf((long) settings.segmentBytes() * settings.segmentsCached()));
+        RaftServerConfigKeys.Write.setByteLimit(p, inFlight);
+        // Every entry leaves a record in the retry cache on every node for this long. Ours are never sent twice under
+        // one
+        // call id, and what is submitted twice is told apart further up, so it is of no use here.
+        RaftServerConfigKeys.RetryCache.setExpiryTime(p, RETRY_CACHE);
+    }
+
+    private static void grpc(RaftProperties p, TransportSettings settings) {
+        TransportSettings.Peer self = settings.selfPeer();
+        GrpcConfigKeys.Server.setHost(p, self.host());
+        GrpcConfigKeys.Server.setPort(p, self.raftPort());
+        GrpcConfigKeys.setMessageSizeMax(p, SizeInBytes.valueOf(ENTRY_BYTES_MAX + (2 << 20)));
+        GrpcConfigKeys.Server.setLeaderOutstandingAppendsMax(p, 8);
+        GrpcConfigKeys.Server.setBossGroupSize(p, 1);
+        GrpcConfigKeys.Server.setWorkerGroupSize(p, 2);
+        GrpcConfigKeys.Client.setWorkerGroupSize(p, 2);
+    }
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
+import io.quorate.core.OrderListener;
+import io.quorate.core.QuorateException;
+import io.quorate.core.TotalOrder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.util.ExitUtils;
+import org.apache.ratis.util.LifeCycle;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The total order on Apache Ratis. An entry is submitted on any node and travels over our own channel to the leader, which
+ * appends it to its log without a client in between; Ratis brings it to a majority, each node applies it.
+ *
+ * <p>Large entries travel in pieces and are put together again before they are delivered; see {@link Reassembly}.
+ *
+ * <p>Futures of {@link #submit} complete on threads of the transport, often the one that applies the log: what hangs on them
+ * must be short or asynchronous.
+ *
+ * <p>Ratis logs much at INFO: set {@code org.apache.ratis} to WARN. While a member is away,
+ * {@code org.apache.ratis.grpc.server.GrpcLogAppender} and {@code org.apache.ratis.server.leader} warn all the time; ERROR
+ * serves them better.
+ */
+public final class RatisTotalOrder implements TotalOrder {
+    private static final Logger LOG = LoggerFactory.getLogger(RatisTotalOrder.class);
+    /** How often a node without a leader greets its peers, to find out whether they are of its cluster. */
+    private static final long GREET_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private final TransportSettings settings;
+    private final OrderListener listener;
+    private final OrderStateMachine machine;
+    private final RaftServer server;
+    private final RaftServer.Division division;
+    private final QuorumWatch watch;
+    private final LeaderLog log;
+    private final Submitter submitter;
+    private final EventLoopGroup loops;
+    private final ChannelServer channel;
+    private final Map<String, ChannelClient> clients = new LinkedHashMap<>();
+    private final AtomicReference<QuorateException> failure = new AtomicReference<>();
+    private final AtomicReference<Thread> closing = new AtomicReference<>();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private long greetedNanos = System.nanoTime();
+    private String lastLeader;
+
+    /**
+     * Starts this node's part: checks its log, opens its ports and begins to deliver. Does not wait for a quorum; peers may
+     * start in any order.
+     *
+     * @throws QuorateException CONFIGURATION for wrong settings or ports in use, LOG_UNREADABLE for a damaged log, DISK
+     */
+    public static RatisTotalOrder start(TransportSettings settings, OrderListener listener) {
+        return new RatisTotalOrder(settings, listener);
+    }
+
+    private RatisTotalOrder(TransportSettings settings, OrderListener listener) {
+        this.settings = settings;
+        this.listener = listener;
+        // Ratis would end the whole process when its port is taken.
+        ExitUtils.disableSystemExit();
+        RaftServer started = null;
+        EventLoopGroup group = null;
+        try {
+            Identity.claim(settings);
+            LogPosition resumeAfter = listener.resumeAfter();
+            LogCheck.run(RaftSettings.segments(settings), resumeAfter);
+            machine = new OrderStateMachine(
+                    listener,
+                    resumeAfter,
+                    settings.directory().resolve("reassembly"),
+                    settings.checkpointEntries(),
+                    new MachineEvents());
+            started = RaftServer.newBuilder()
+                    .setServerId(RaftPeerId.valueOf(settings.self()))
+                    .setGroup(RaftSettings.group(settings))
+                    .setOption(RaftStorage.StartupOption.RECOVER)
+                    .setProperties(RaftSettings.properties(settings))
+                    .setStateMachineRegistry(id -> machine)
+                    .build();
+            server = started;
+            division = server.getDivision(RaftSettings.groupId(settings.cluster()));
+            machine.purgeOnlyWhatEveryMemberHas(this::everyMemberHas);
+            watch = new QuorumWatch(settings, division, machine, listener::quorumChanged, this::eachTick);
+            log = new LeaderLog(division);
+            group = new MultiThreadIoEventLoopGroup(
+                    1, new DefaultThreadFactory("quorate-channel", true), NioIoHandler.newFactory());
+            loops = group;
+            LoggedOnce warnings = new LoggedOnce(LOG);
+            submitter = new Submitter(settings, new LeaderRoute());
+            channel = new ChannelServer(loops, settings, this::forwarded, warnings);
+            for (TransportSettings.Peer peer : settings.peers()) {
+                if (!peer.name().equals(settings.self())) {
+                    clients.put(peer.name(), new ChannelClient(loops.next(), settings, peer, warnings));
+                }
+            }
+            server.start();
+            watch.start();
+        } catch (Exception e) {
+            throw unwind(e, started, group);
+        }
+        LOG.info(
+                "{} takes part in the order of cluster {} on {}:{}, after {}",
+                settings.self(),
+                settings.cluster(),
+                settings.selfPeer().host(),
+                settings.selfPeer().raftPort(),
+                machine.getLastAppliedTermIndex());
+    }
+
+    @Override
+    public CompletableFuture<Void> submit(byte[] entry) {
+        QuorateException failed = failure.get();
+        return failed != null ? CompletableFuture.failedFuture(failed) : submitter.submit(entry);
+    }
+
+    @Override
+    public Quorum quorum() {
+        return watch.quorum();
+    }
+
+    /** What stopped the order at this node, null while it runs. */
+    public QuorateException failure() {
+        return failure.get();
+    }
+
+    /** Counters and gauges; cheap enough for a scrape, not for every entry. */
+    public TransportStats stats() {
+        RaftLog raft = division.getRaftLog();
+        var last = raft.getLastEntryTermIndex();
+        return new TransportStats(
+                submitter.submittedEntries(),
+                submitter.submittedBytes(),
+                submitter.failedEntries(),
+                submitter.inFlightBytes(),
+                submitter.forwardedEntries(),
+                machine.deliveredEntries(),
+                machine.deliveredBytes(),
+                machine.abandonedEntries(),
+                machine.getLastAppliedTermIndex().getIndex(),
+                raft.getLastCommittedIndex(),
+                raft.getStartIndex(),
+                last == null ? raft.getSnapshotIndex() : last.getIndex(),
+                followers(),
+                clients.values().stream().mapToLong(ChannelClient::connects).sum(),
+                channel.refusedConnections(),
+                channel.malformedMessages());
+    }
+
+    /**
+     * Leaves the order. After it returns nothing more is delivered; a last checkpoint is asked for before. Idempotent, and not to
+     * be called from within {@link OrderListener#deliver}, whose end it waits for.
+     */
+    @Override
+    public void close() {
+        if (!closing.compareAndSet(null, Thread.currentThread())) {
+            if (closing.get() != Thread.currentThread()) {
+                closed.join();
+            }
+            return;
+        }
+        try {
+            machine.halt();
+            submitter.close();
+            server.close();
+            channel.close();
+            clients.values().forEach(ChannelClient::close);
+            watch.close();
+            loops.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("The order did not close cleanly", e);
+        } finally {
+            closed.complete(null);
+        }
+    }
+
+    /** The first failure stops this node's part in the order; the caller decides what becomes of the process. */
+    private void failed(QuorateException cause) {
+        if (closing.get() != null || !failure.compareAndSet(null, cause)) {
+            return;
+        }
+        LOG.error("The order stops at {}: {}", settings.self(), cause.getMessage(), cause);
+        // In a thread of its own: this one may be one that closing waits for.
+        Thread end = new Thread(
+                () -> {
+                    listener.orderFailed(cause);
+                    close();
+                },
+                "quorate-order-failed");
+        end.setDaemon(true);
+        end.start();
+    }
+
+    private CompletableFuture<Answer> forwarded(byte[] frame) {
+        if (!division.getInfo().isLeader()) {
+            return CompletableFuture.completedFuture(Answer.notLeader(watch.leader()));
+        }
+        return submitter.forward(frame);
+    }
+
+    private void eachTick() {
+        if (division.getInfo().getLifeCycleState() != LifeCycle.State.RUNNING && machine.finished()) {
+            failed(new QuorateException(ErrorCode.DISK, "Ratis has stopped by itself; its own log says why"));
+        }
+        String leader = watch.leader();
+        clients.values().forEach(ChannelClient::checkAnswers);
+        long now = System.nanoTime();
+        if (leader == null && now - greetedNanos > GREET_NANOS) {
+            greetedNanos = now;
+            clients.values().forEach(ChannelClient::greet);
+        }
+        if (lastLeader != null && !lastLeader.equals(leader) && clients.containsKey(lastLeader)) {
+            clients.get(lastLeader).leaderNoMore();
+        }
+        lastLeader = leader;
+    }
+
+    /** Up to where every member is known to hold the log; -1 as long as one has not been heard of. */
+    private long everyMemberHas() {
+        long least = Long.MAX_VALUE;
+        int known = 0;
+        for (CommitInfoProto member : division.getCommitInfos()) {
+            least = Math.min(least, member.getCommitIndex());
+            known++;
+        }
+        return known < settings.peers().size() ? RaftLog.INVALID_LOG_INDEX : least;
+    }
+
+    private Map<String, Long> followers() {
+        Map<String, Long> followers = new LinkedHashMap<>();
+        if (division.getInfo().isLeader()) {
+            division.getCommitInfos()
+                    .forEach(member ->
+                            followers.put(member.getServer().getId().toStringUtf8(), member.getCommitIndex()));
+            followers.remove(settings.self());
+        }
+        return followers;
+    }
+
+    private static QuorateException unwind(Exception e, RaftServer started, EventLoopGroup group) {
+        if (started != null) {
+            try {
+                started.close();
+            } catch (IOException | RuntimeException again) {
+                e.addSuppressed(again);
+            }
+        }
+        if (group != null) {
+            group.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
+        }
+        Throwable cause = e;
+        while (cause instanceof CompletionException || cause instanceof UncheckedIOException) {
+            cause = cause.getCause();
+        }
+        if (cause instanceof QuorateException known) {
+            return known;
+        }
+        return new QuorateException(ErrorCode.DISK, "the order's log can't be opened: " + cause, e);
+    }
+
+    private final class MachineEvents implements OrderStateMachine.Events {
+        @Override
+        public void quorumMayHaveChanged() {
+            if (watch != null) {
+                watch.look();
+            }
+        }
+
+        @Override
+        public void failed(QuorateException cause) {
+            RatisTotalOrder.this.failed(cause);
+        }
+    }
+
+    private final class LeaderRoute implements Submitter.Route {
+        @Override
+        public String leader() {
+            return watch.leader();
+        }
+
+        @Override
+        public CompletableFuture<Answer> send(String leader, byte[] frame) {
+            return leader.equals(settings.self())
+                    ? log.append(frame)
+                    : clients.get(leader).send(frame);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import io.quorate.core.LogPosition;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BiConsumer;
+
+/**
+ * Puts the pieces of large entries together again, in files, so that a large entry costs the heap one piece.
+ *
+ * <p>Each submitter has at most one entry open. A piece is taken only when it is the one expected next; piece 0 opens an
+ * entry; anything else the submitter sends abandons what it had open. These rules look at nothing but the log since the first
+ * piece of the oldest open entry. So a node that starts again right before that piece, with nothing in memory, decides as the
+ * others do: that is what the position handed on with each entry is for.
+ *
+ * <p>Belongs to the thread that applies the log.
+ */
+final class Reassembly {
+    private final Path directory;
+    private final BiConsumer<LogPosition, ByteBuffer> entries;
+    private final Map<String, Open> open = new HashMap<>();
+    private final LongAdder abandoned = new LongAdder();
+
+    private record Open(
+            long stream, long sequence, int count, int next, LogPosition before, Path file, FileChannel out) {
+        boolean continuedBy(EntryFrame frame) {
+            return frame.stream() == stream
+                    && frame.sequence() == sequence
+                    && frame.count() == count
+                    && frame.index() == next;
+        }
+
+        Open advanced() {
+            return new Open(stream, sequence, count, next + 1, before, file, out);
+        }
+    }
+
+    /** @param entries takes each whole entry, with the position after which the log must be read again to miss nothing */
+    Reassembly(Path directory, BiConsumer<LogPosition, ByteBuffer> entries) {
+        this.directory = directory;
+        this.entries = entries;
+        try {
+            Files.createDirectories(directory);
+            try (DirectoryStream<Path> leftOver = Files.newDirectoryStream(directory)) {
+                for (Path file : leftOver) {
+                    Files.delete(file);
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * The next logged frame.
+     *
+     * @param before the position of the log entry before it
+     * @param here its own
+     */
+    void take(LogPosition before, LogPosition here, ByteBuffer logged) throws IOException {
+        EntryFrame frame = EntryFrame.decode(logged);
+        Open current = open.get(frame.submitter());
+        if (current != null && !current.continuedBy(frame)) {
+            abandon(frame.submitter(), current);
+            current = null;
+        }
+        if (frame.count() == 1) {
+            entries.accept(resumeAfter(here), frame.body());
+            return;
+        }
+        if (current == null) {
+            if (frame.index() != 0) {
+                return; // what is left of an abandoned entry
+            }
+            current = open(frame, before);
+        }
+        write(current.out, frame.body());
+        Open advanced = current.advanced();
+        open.put(frame.submitter(), advanced);
+        if (advanced.next == advanced.count) {
+            open.remove(frame.submitter());
+            complete(advanced, here);
+        }
+    }
+
+    /** Forgets everything open; for the end. */
+    void close() {
+        open.values().forEach(Reassembly::discard);
+        open.clear();
+    }
+
+    int openEntries() {
+        return open.size();
+    }
+
+    long abandonedEntries() {
+        return abandoned.sum();
+    }
+
+    private LogPosition resumeAfter(LogPosition here) {
+        LogPosition oldest = here;
+        for (Open entry : open.values()) {
+            oldest = entry.before.compareTo(oldest) < 0 ? entry.before : oldest;
+        }
+        return oldest;
+    }
+
+    private Open open(EntryFrame frame, LogPosition before) throws IOException {
+        Path file = directory.resolve(frame.submitter());
+        FileChannel out = FileChannel.open(
+                file,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.TRUNCATE_EXISTING,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE);
+        return new Open(frame.stream(), frame.sequence(), frame.count(), 0, before, file, out);
+    }
+
+    private void complete(Open entry, LogPosition here) throws IOException {
+        try {
+            ByteBuffer whole = entry.out.map(FileChannel.MapMode.READ_ONLY, 0, entry.out.size());
+            entries.accept(resumeAfter(here), whole);
+        } finally {
+            discard(entry);
+        }
+    }
+
+    private void abandon(String submitter, Open entry) {
+        open.remove(submitter);
+        abandoned.increment();
+        discard(entry);
+    }
+
+    private static void write(FileChannel out, ByteBuffer bytes) throws IOException {
+        ByteBuffer rest = bytes.duplicate();
+        while (rest.hasRemaining()) {
+            out.write(rest);
+        }
+    }
+
+    /** Deletes, never truncates: the bytes may still be mapped by whoever is reading them. */
+    private static void discard(Open entry) {
+        try {
+            entry.out.close();
+            Files.deleteIfExists(entry.file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one thread that sends entries to the log: this node's own, cut into frames, to the leader wherever it is; and those its
+ * peers have forwarded, into the local log. Own entries go in the order they were submitted, the frames of one without a gap.
+ *
+ * <p>No frame is ever sent twice: when its fate is unknown the whole entry fails, and who submitted it may submit it again.
+ */
+final class Submitter implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Submitter.class);
+
+    /** Where frames go. */
+    interface Route {
+        /** The leader's name now, null when none is known. */
+        String leader();
+
+        /** Hands over a frame; never blocks for an answer, never fails otherwise than by its answer. */
+        CompletableFuture<Answer> send(String leader, byte[] frame);
+    }
+
+    private final TransportSettings settings;
+    private final Route route;
+    private final byte[] name;
+    private final long stream = new SecureRandom().nextLong();
+    private final long windowBytesMax;
+    private final Thread thread;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition work = lock.newCondition();
+    private final ArrayDeque<Own> own = new ArrayDeque<>();
+    private final ArrayDeque<Forwarded> forwarded = new ArrayDeque<>();
+    private long ownBytes;
+    private long forwardedBytes;
+    private long windowBytes;
+    private long sequence;
+    private boolean ownTurn;
+    private boolean closed;
+
+    private final LongAdder submittedEntries = new LongAdder();
+    private final LongAdder submittedBytes = new LongAdder();
+    private final LongAdder failedEntries = new LongAdder();
+    private final LongAdder forwardedEntries = new LongAdder();
+
+    /** One entry of this node. Guarded by the lock. */
+    private static final class Own {
+        final byte[] entry;
+        final long sequence;
+        final int frames;
+        final CompletableFuture<Void> result = new CompletableFuture<>();
+        String leader;
+        int sent;
+        int answered;
+        boolean over;
+
+        Own(byte[] entry, long sequence, int frames) {
+            this.entry = entry;
+            this.sequence = sequence;
+            this.frames = frames;
+        }
+    }
+
+    private record Forwarded(byte[] frame, CompletableFuture<Answer> answer) {}
+
+    Submitter(TransportSettings settings, Route route) {
+        this.settings = settings;
+        this.route = route;
+        name = settings.self().getBytes(StandardCharsets.UTF_8);
+        windowBytesMax = 8L * settings.fragmentBytes();
+        thread = new Thread(this::run, "quorate-submit");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** As {@link io.quorate.core.TotalOrder#submit}. */
+    CompletableFuture<Void> submit(byte[] entry) {
+        QuorateException refused = refusal(entry.length);
+        if (refused != null) {
+            failedEntries.increment();
+            return CompletableFuture.failedFuture(refused);
+        }
+        int frames = Math.max(1, (entry.length + settings.fragmentBytes() - 1) / settings.fragmentBytes());
+        lock.lock();
+        try {
+            if (closed) {
+                return CompletableFuture.failedFuture(closedFailure());
+            }
+            if (ownBytes > 0 && ownBytes + entry.length > settings.inFlightBytesMax()) {
+                failedEntries.increment();
+                return CompletableFuture.failedFuture(
+                        new QuorateException(ErrorCode.ORDER_BUSY, ownBytes + " bytes are on their way already"));
+            }
+            ownBytes += entry.length;
+            Own added = new Own(entry, sequence++, frames);
+            own.add(added);
+            work.signal();
+            submittedEntries.increment();
+            submittedBytes.add(entry.length);
+            return added.result;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A frame a peer hands to this node as the leader. */
+    CompletableFuture<Answer> forward(byte[] frame) {
+        lock.lock();
+        try {
+            if (closed) {
+                return CompletableFuture.completedFuture(Answer.failed("closing"));
+            }
+            if (forwardedBytes > 0 && forwardedBytes + frame.length > settings.inFlightBytesMax()) {
+                return CompletableFuture.completedFuture(
+                        Answer.failed("busy: " + forwardedBytes + " bytes are waiting"));
+            }
+            forwardedBytes += frame.length;
+            Forwarded added = new Forwarded(frame, new CompletableFuture<>());
+            forwarded.add(added);
+            work.signal();
+            forwardedEntries.increment();
+            return added.answer;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long inFlightBytes() {
+        lock.lock();
+        try {
+            return ownBytes;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long submittedEntries() {
+        return submittedEntries.sum();
+    }
+
+    long submittedBytes() {
+        return submittedBytes.sum();
+    }
+
+    long failedEntries() {
+        return failedEntries.sum();
+    }
+
+    long forwardedEntries() {
+        return forwardedEntries.sum();
+    }
+
+    @Override
+    public void close() {
+        ArrayDeque<Own> left;
+        lock.lock();
+        try {
+            closed = true;
+            left = new ArrayDeque<>(own);
+            own.clear();
+            forwarded.forEach(f -> f.answer.complete(Answer.failed("closing")));
+            forwarded.clear();
+            work.signal();
+        } finally {
+            lock.unlock();
+        }
+        left.forEach(entry -> entry.result.completeExceptionally(closedFailure()));
+        if (Thread.currentThread() != thread) {
+            try {
+                thread.join(5_000);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private QuorateException refusal(int bytes) {
+        if (bytes > settings.entryBytesMax()) {
+            return new QuorateException(
+                    ErrorCode.TRANSACTION_TOO_LARGE,
+                    "an entry of " + bytes + " bytes; the order takes up to " + settings.entryBytesMax());
+        }
+        if (route.leader() == null) {
+            return new QuorateException(ErrorCode.NO_QUORUM, "no leader is known to " + settings.self());
+        }
+        return null;
+    }
+
+    private void run() {
+        try {
+            for (Runnable step = next(); step != null; step = next()) {
+                step.run();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException e) {
+            LOG.error("The submitting thread has ended", e);
+            throw e;
+        }
+    }
+
+    /** Own frames and forwarded ones take turns. Own ones wait while too many are unanswered. */
+    private Runnable next() throws InterruptedException {
+        lock.lock();
+        try {
+            while (true) {
+                if (closed) {
+                    return null;
+                }
+                boolean ownReady = !own.isEmpty() && windowBytes < windowBytesMax;
+                if (ownReady && (ownTurn || forwarded.isEmpty())) {
+                    ownTurn = false;
+                    return ownFrame();
+                }
+                if (!forwarded.isEmpty()) {
+                    ownTurn = true;
+                    Forwarded next = forwarded.remove();
+                    return () -> append(next);
+                }
+                work.await();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void append(Forwarded next) {
+        var unused = route.send(settings.self(), next.frame).thenAccept(answer -> {
+            lock.lock();
+            try {
+                forwardedBytes -= next.frame.length;
+            } finally {
+                lock.unlock();
+            }
+            next.answer.complete(answer);
+        });
+    }
+
+    private Runnable ownFrame() {
+        Own head = own.peek();
+        String leader = route.leader();
+        if (head.sent == 0) {
+            head.leader = leader;
+        }
+        if (leader == null || !leader.equals(head.leader)) {
+            own.remove();
+            return () -> answered(head, 0, Answer.notLeader(leader));
+        }
+        int index = head.sent++;
+        int from = index * settings.fragmentBytes();
+        int length = Math.min(settings.fragmentBytes(), head.entry.length - from);
+        windowBytes += length;
+        if (head.sent == head.frames) {
+            own.remove();
+        }
+        return () -> {
+            byte[] frame = EntryFrame.encode(name, stream, head.sequence, index, head.frames, head.entry, from, length);
+            var unused = route.send(leader, frame).thenAccept(answer -> answered(head, length, answer));
+        };
+    }
+
+    private void answered(Own entry, int length, Answer answer) {
+        boolean accepted = answer.status() == Answer.Status.ACCEPTED;
+        boolean ended;
+        lock.lock();
+        try {
+            windowBytes -= length;
+            entry.answered++;
+            ended = !entry.over && (!accepted || entry.answered == entry.frames);
+            if (ended) {
+                entry.over = true;
+                ownBytes -= entry.entry.length;
+                if (entry.sent < entry.frames) {
+                    own.remove(entry);
+                }
+            }
+            if (!own.isEmpty()) {
+                work.signal();
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (ended && accepted) {
+            entry.result.complete(null);
+        } else if (ended) {
+            failedEntries.increment();
+            entry.result.completeExceptionally(answer.failure());
+        }
+    }
+
+    private static QuorateException closedFailure() {
+        return new QuorateException(ErrorCode.ORDER_INTERRUPTED, "this node is closing");
+    }
+}

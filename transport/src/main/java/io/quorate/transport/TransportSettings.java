@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * What the transport of one node is told. Every limit on memory or disk it holds to is here.
+ *
+ * @param cluster the cluster's name, 1-63 of {@code A-Za-z0-9._-}; nodes of another name are refused
+ * @param self this node's name, one of the peers'; it is its identity in the log and must never move to another node
+ * @param peers all members, 1 to 9, this one included; the same on every node
+ * @param directory where the order's log is kept; belongs to this node alone
+ * @param timeoutMin shortest time without a word from the leader after which a follower stands for election
+ * @param timeoutMax longest such time; also how long a majority may be silent before a node is not primary
+ * @param entryBytesMax largest entry {@link RatisTotalOrder#submit} takes
+ * @param fragmentBytes size above which an entry travels in pieces of this size, at most {@link #FRAGMENT_BYTES_MAX}
+ * @param inFlightBytesMax own entries submitted and not yet answered; beyond it submissions fail (one entry may exceed it)
+ * @param segmentBytes size of one file of the log; also the unit in which the leader reads back for a slow follower
+ * @param segmentsCached closed segments whose entries stay in memory, besides the open one
+ * @param checkpointEntries log entries after which the listener is asked for a checkpoint, and older ones may be purged
+ */
+public record TransportSettings(
+        String cluster,
+        String self,
+        List<Peer> peers,
+        Path directory,
+        Duration timeoutMin,
+        Duration timeoutMax,
+        int entryBytesMax,
+        int fragmentBytes,
+        long inFlightBytesMax,
+        int segmentBytes,
+        int segmentsCached,
+        int checkpointEntries) {
+
+    /** Ratis holds an entry to {@link RaftSettings#ENTRY_BYTES_MAX}; this leaves room for its framing and ours. */
+    public static final int FRAGMENT_BYTES_MAX = 2 << 20;
+
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,63}");
+
+    /**
+     * A member.
+     *
+     * @param host name or address the others reach it by; also the one it binds to
+     * @param raftPort Ratis' gRPC port
+     * @param channelPort port of our own channel, for entries on their way to the leader
+     */
+    public record Peer(String name, String host, int raftPort, int channelPort) {}
+
+    public TransportSettings {
+        peers = List.copyOf(peers);
+        List<String> wrong = new ArrayList<>();
+        check(NAME.matcher(cluster).matches(), "cluster: 1-63 letters, digits, dots, dashes or underscores", wrong);
+        check(!peers.isEmpty() && peers.size() <= 9, "peers: 1 to 9 members", wrong);
+        Set<String> names = new HashSet<>();
+        for (Peer peer : peers) {
+            check(NAME.matcher(peer.name).matches(), "peers: not a node name: " + peer.name, wrong);
+            check(names.add(peer.name), "peers: " + peer.name + " is there twice", wrong);
+            check(!peer.host.isBlank(), "peers: " + peer.name + " has no host", wrong);
+            check(isPort(peer.raftPort) && isPort(peer.channelPort), "peers: ports of " + peer.name, wrong);
+        }
+        check(names.contains(self), "peers: this node, " + self + ", is not among them", wrong);
+        check(timeoutMin.toMillis() >= 50, "timeoutMin: at least 50 ms", wrong);
+        check(timeoutMax.compareTo(timeoutMin) > 0, "timeoutMax: above timeoutMin", wrong);
+        check(fragmentBytes >= 1024 && fragmentBytes <= FRAGMENT_BYTES_MAX, "fragmentBytes: 1 KiB to 2 MiB", wrong);
+        check(entryBytesMax >= fragmentBytes, "entryBytesMax: not below fragmentBytes", wrong);
+        check(inFlightBytesMax >= fragmentBytes, "inFlightBytesMax: not below fragmentBytes", wrong);
+        check(segmentBytes >= 1 << 20, "segmentBytes: at least 1 MiB", wrong);
+        check(segmentsCached >= 1, "segmentsCached: at least 1", wrong);
+        check(checkpointEntries >= 1, "checkpointEntries: at least 1", wrong);
+        if (!wrong.isEmpty()) {
+            throw new QuorateException(ErrorCode.CONFIGURATION, "transport settings: " + String.join("; ", wrong));
+        }
+    }
+
+    /** The defaults: timeouts 1 s and 2 s, entries up to 256 MiB, and memory that fits a heap of 256 MiB. */
+    public static TransportSettings of(String cluster, String self, List<Peer> peers, Path directory) {
+        return new TransportSettings(
+                cluster,
+                self,
+                peers,
+                directory,
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(2),
+                256 << 20,
+                1 << 20,
+                64L << 20,
+                16 << 20,
+                1,
+                20_000);
+    }
+
+    public TransportSettings withTimeouts(Duration min, Duration max) {
+        return new TransportSettings(
+                cluster,
+                self,
+                peers,
+                directory,
+                min,
+                max,
+                entryBytesMax,
+                fragmentBytes,
+                inFlightBytesMax,
+                segmentBytes,
+                segmentsCached,
+                checkpointEntries);
+    }
+
+    public TransportSettings withEntryBytes(int max, int fragment, long inFlightMax) {
+        return new TransportSettings(
+                cluster,
+                self,
+                peers,
+                directory,
+                timeoutMin,
+                timeoutMax,
+                max,
+                fragment,
+                inFlightMax,
+                segmentBytes,
+                segmentsCached,
+                checkpointEntries);
+    }
+
+    public TransportSettings withLog(int bytesPerSegment, int cachedSegments, int entriesPerCheckpoint) {
+        return new TransportSettings(
+                cluster,
+                self,
+                peers,
+                directory,
+                timeoutMin,
+                timeoutMax,
+                entryBytesMax,
+                fragmentBytes,
+                inFlightBytesMax,
+                bytesPerSegment,
+                cachedSegments,
+                entriesPerCheckpoint);
+    }
+
+    /** This node's own line in the list of peers. */
+    public Peer selfPeer() {
+        return peer(self);
+    }
+
+    Peer peer(String name) {
+        return peers.stream().filter(p -> p.name.equals(name)).findFirst().orElseThrow();
+    }
+
+    private static boolean isPort(int port) {
+        return port > 0 && port < 65536;
+    }
+
+    private static void check(boolean right, String what, List<String> wrong) {
+        if (!right) {
+            wrong.add(what);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import io.quorate.core.TotalOrder;
+import io.quorate.transport.TransportSettings.Peer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
+
+/** A cluster in this JVM, on loopback. */
+final class Nodes implements AutoCloseable {
+    private final Path directory;
+    private final UnaryOperator<TransportSettings> tuning;
+    private final List<Peer> peers = new ArrayList<>();
+    private final Map<String, RatisTotalOrder> running = new LinkedHashMap<>();
+    private final Map<String, Recorder> recorders = new LinkedHashMap<>();
+
+    Nodes(Path directory, int count, UnaryOperator<TransportSettings> tuning) {
+        this.directory = directory;
+        this.tuning = tuning;
+        List<Integer> ports = freePorts(2 * count);
+        for (int i = 0; i < count; i++) {
+            peers.add(new Peer("n" + (i + 1), "127.0.0.1", ports.get(2 * i), ports.get(2 * i + 1)));
+            recorders.put("n" + (i + 1), new Recorder());
+        }
+    }
+
+    static Nodes of(Path directory, int count) {
+        return new Nodes(directory, count, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600)));
+    }
+
+    static List<Integer> freePorts(int count) {
+        List<ServerSocket> sockets = new ArrayList<>();
+        try {
+            for (int i = 0; i < count; i++) {
+                sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+            }
+            List<Integer> ports =
+                    sockets.stream().map(ServerSocket::getLocalPort).toList();
+            for (ServerSocket socket : sockets) {
+                socket.close();
+            }
+            return ports;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static void await(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError("not within 60 s: " + what);
+            }
+            pause(20);
+        }
+    }
+
+    static void pause(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    List<Peer> peers() {
+        return peers;
+    }
+
+    List<String> names() {
+        return peers.stream().map(Peer::name).toList();
+    }
+
+    TransportSettings settings(String name) {
+        return tuning.apply(TransportSettings.of("test", name, peers, directory.resolve(name)));
+    }
+
+    Nodes start() {
+        names().forEach(this::start);
+        return this;
+    }
+
+    RatisTotalOrder start(String name) {
+        RatisTotalOrder node = RatisTotalOrder.start(settings(name), recorders.get(name));
+        running.put(name, node);
+        return node;
+    }
+
+    void stop(String name) {
+        running.remove(name).close();
+    }
+
+    RatisTotalOrder node(String name) {
+        return running.get(name);
+    }
+
+    List<String> runningNames() {
+        return List.copyOf(running.keySet());
+    }
+
+    Recorder recorder(String name) {
+        return recorders.get(name);
+    }
+
+    /** Waits for all running nodes to be primary under one leader. */
+    String awaitLeader() {
+        await("one leader, known to all", () -> {
+            List<TotalOrder.Quorum> seen =
+                    running.values().stream().map(RatisTotalOrder::quorum).toList();
+            return seen.stream()
+                    .allMatch(q -> q.primary() && q.leader().equals(seen.get(0).leader()));
+        });
+        return running.values().iterator().next().quorum().leader();
+    }
+
+    String awaitFollower() {
+        String leader = awaitLeader();
+        return runningNames().stream()
+                .filter(n -> !n.equals(leader))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Submits until the node has been handed the entry, as a real submitter does. */
+    void submitSurely(String name, String entry) {
+        submitSurely(name, entry.getBytes(StandardCharsets.UTF_8), entry);
+    }
+
+    void submitSurely(String name, byte[] entry, String rememberedAs) {
+        for (int attempt = 0; !recorder(name).has(rememberedAs); attempt++) {
+            if (attempt > 600) {
+                throw new AssertionError("never ordered: " + rememberedAs);
+            }
+            try {
+                node(name).submit(entry).get(20, TimeUnit.SECONDS);
+                await(rememberedAs + " at " + name, () -> recorder(name).has(rememberedAs));
+            } catch (ExecutionException | TimeoutException e) {
+                pause(50);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    void awaitEverywhere(String entry) {
+        for (String name : runningNames()) {
+            await(entry + " at " + name, () -> recorder(name).has(entry));
+        }
+    }
+
+    @Override
+    public void close() {
+        runningNames().forEach(this::stop);
+    }
+}

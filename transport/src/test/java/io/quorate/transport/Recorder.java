@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import io.quorate.core.LogPosition;
+import io.quorate.core.OrderListener;
+import io.quorate.core.QuorateException;
+import io.quorate.core.TotalOrder.Quorum;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.zip.CRC32;
+
+/** A listener that remembers all it is told; it outlives the node, as a node's own stores do. */
+final class Recorder implements OrderListener {
+    private final List<String> entries = new ArrayList<>();
+    private final List<LogPosition> resumes = new ArrayList<>();
+    final List<Quorum> quorums = new CopyOnWriteArrayList<>();
+    final List<QuorateException> failures = new CopyOnWriteArrayList<>();
+    volatile LogPosition resumeAfter = LogPosition.START;
+    volatile LogPosition checkpoint = LogPosition.START;
+    volatile boolean durable = true;
+    volatile Consumer<String> onDeliver = entry -> {};
+
+    /** How a large entry is remembered. */
+    static String digest(byte[] bytes) {
+        CRC32 crc = new CRC32();
+        crc.update(bytes);
+        return bytes.length + " bytes, " + Long.toHexString(crc.getValue());
+    }
+
+    @Override
+    public LogPosition resumeAfter() {
+        return resumeAfter;
+    }
+
+    @Override
+    public void deliver(LogPosition after, ByteBuffer entry) {
+        byte[] bytes = new byte[entry.remaining()];
+        entry.get(bytes);
+        String text = bytes.length > 200 ? digest(bytes) : new String(bytes, java.nio.charset.StandardCharsets.UTF_8);
+        onDeliver.accept(text);
+        synchronized (this) {
+            entries.add(text);
+            resumes.add(after);
+            if (durable) {
+                resumeAfter = after;
+            }
+        }
+    }
+
+    @Override
+    public LogPosition checkpoint() {
+        checkpoint = resumeAfter;
+        return checkpoint;
+    }
+
+    @Override
+    public void quorumChanged(Quorum quorum) {
+        quorums.add(quorum);
+    }
+
+    @Override
+    public void orderFailed(QuorateException cause) {
+        failures.add(cause);
+    }
+
+    synchronized List<String> entries() {
+        return List.copyOf(entries);
+    }
+
+    synchronized List<LogPosition> resumes() {
+        return List.copyOf(resumes);
+    }
+
+    synchronized int count() {
+        return entries.size();
+    }
+
+    synchronized boolean has(String entry) {
+        return entries.contains(entry);
+    }
+}
