@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.AppliedDdl;
+import io.quorate.core.Certified;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSetLog;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Applies the node's ordered record to its database, from where the position table says on. A reader thread hands the
+ * writesets to workers through a bounded {@link Pipeline}; what is behind stays in the log, so the heap doesn't grow
+ * with the lag. One object lives from {@link #start} to {@link #close} or to its first failure; after a lost database
+ * make a new one.
+ */
+public final class Applier implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Applier.class);
+    private static final Duration READ_WAIT = Duration.ofMillis(500);
+
+    /** Base64 takes 4/3 of the events; the rest is room for the keyword and the protocol. */
+    private static final double EVENTS_PER_PACKET = 0.7;
+
+    private final ApplierSettings settings;
+    private final DataSource source;
+    private final WriteSetLog writeSets;
+    private final UUID server;
+    private final String incarnation;
+    private final ApplierListener listener;
+    private final Counters counters = new Counters();
+    private final AuxiliaryConnection auxiliary;
+    private final AtomicBoolean ended = new AtomicBoolean();
+    private final List<Worker> workers = new ArrayList<>();
+    private final List<Thread> threads = new ArrayList<>();
+    private Thread reader;
+    private volatile Pipeline pipeline;
+    private OwnWriteSets own;
+
+    /**
+     * @param source of connections as {@link ApplierDataSource} makes them
+     * @param writeSets the node's record
+     * @param server the UUID of the server behind {@code source}
+     * @param incarnation of the cluster, at most 36 ASCII characters
+     */
+    public Applier(
+            ApplierSettings settings,
+            DataSource source,
+            WriteSetLog writeSets,
+            UUID server,
+            String incarnation,
+            ApplierListener listener) {
+        this.settings = settings;
+        this.source = source;
+        this.writeSets = writeSets;
+        this.server = server;
+        this.incarnation = incarnation;
+        this.listener = listener;
+        this.auxiliary = new AuxiliaryConnection(source);
+    }
+
+    /** {@link #start(long)} with the last seqno of the record at this moment. */
+    public synchronized PositionTable.Position start() throws SQLException {
+        return start(writeSets.last());
+    }
+
+    /**
+     * Reads the position and starts applying after it.
+     *
+     * <p>An own writeset up to {@code lastBefore} is applied like a remote one when the server's executed GTIDs lack it: a
+     * server that doesn't flush at each commit may have lost it in a crash. All later own ones count as present. So after
+     * a restart of the server call this before its binlog is captured again, with {@code lastBefore} not below the
+     * seqnos of what was captured before.
+     *
+     * @return the position found
+     * @throws SQLException when the server can't be reached or refuses a statement
+     * @throws QuorateException {@link ErrorCode#WRONG_SERVER} when its position is of another incarnation
+     */
+    public synchronized PositionTable.Position start(long lastBefore) throws SQLException {
+        if (pipeline != null) {
+            throw new IllegalStateException("started before");
+        }
+        PositionTable.Position position;
+        int packetBytesMax;
+        try (Connection connection = source.getConnection()) {
+            ApplierDataSource.requireBytesKept(connection);
+            PositionTable.create(connection);
+            position = PositionTable.read(connection);
+            PositionTable.requireIncarnation(position, incarnation);
+            PositionTable.addWorkers(connection, settings.workers(), incarnation);
+            own = new OwnWriteSets(server, lastBefore, executed(connection));
+            packetBytesMax = (int) (EVENTS_PER_PACKET * packetMax(connection));
+        }
+        Schedule schedule = new Schedule(
+                position.seqno(), settings.groupTransactionsMax(), Math.min(settings.groupBytesMax(), packetBytesMax));
+        pipeline = new Pipeline(schedule, listener, settings.groupInterval(), settings.positionInterval());
+        openWorkers(packetBytesMax);
+        reader = thread("quorate-applier-reader", () -> read(position.seqno() + 1));
+        thread("quorate-applier-locks", new LockWatch(pipeline, auxiliary, counters, settings.blockerGrace()));
+        threads.forEach(Thread::start);
+        log.info("applying from seqno {} with {} workers", position.seqno() + 1, settings.workers());
+        return position;
+    }
+
+    private void openWorkers(int packetBytesMax) throws SQLException {
+        UUID ddlSource = AppliedDdl.source(incarnation);
+        Worker.Context context = new Worker.Context(
+                settings,
+                pipeline,
+                counters,
+                seqno -> DdlSession.open(source, settings.lockWait(), ddlSource, seqno),
+                new SchemaVersion(),
+                new Ending(),
+                new SchemaCheck(auxiliary),
+                packetBytesMax);
+        boolean opened = false;
+        try {
+            for (int i = 0; i < settings.workers(); i++) {
+                Session session = Session.open(source, settings.lockWait());
+                Worker worker = new Worker(context, session, new PositionRow(i, incarnation));
+                workers.add(worker);
+                thread("quorate-applier-" + (i + 1), worker);
+            }
+            opened = true;
+        } finally {
+            if (!opened) {
+                workers.forEach(Worker::abort);
+            }
+        }
+    }
+
+    private Thread thread(String name, Runnable body) {
+        Thread thread = new Thread(body, name);
+        thread.setDaemon(true);
+        threads.add(thread);
+        return thread;
+    }
+
+    /** What the server has executed or is about to: owned first, or one could be missed between the two. */
+    private static GtidSet executed(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            // uuid:number#thread, and several of one source as uuid:number#thread:number#thread
+            String owned = one(statement, "SELECT @@GLOBAL.gtid_owned").replaceAll("#\\d+", "");
+            return GtidSet.parse(one(statement, "SELECT @@GLOBAL.gtid_executed"))
+                    .addAll(GtidSet.parse(owned));
+        }
+    }
+
+    private static long packetMax(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            return Long.parseLong(one(statement, "SELECT @@SESSION.max_allowed_packet"));
+        }
+    }
+
+    private static String one(Statement statement, String sql) throws SQLException {
+        try (ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getString(1);
+        }
+    }
+
+    private void read(long from) {
+        Ending ending = new Ending();
+        try (WriteSetLog.Cursor cursor = writeSets.read(from)) {
+            while (!ended.get()) {
+                Certified next = cursor.next(READ_WAIT);
+                if (next != null) {
+                    pipeline.offer(next, isSkipped(next));
+                }
+            }
+        } catch (InterruptedException e) {
+            log.debug("reader stopped");
+        } catch (IOException e) {
+            ending.failed(new QuorateException(ErrorCode.DISK, "can't read the writeset cache: " + e.getMessage(), e));
+        } catch (QuorateException e) {
+            ending.failed(e);
+        } catch (RuntimeException e) {
+            ending.failed(new QuorateException(ErrorCode.APPLY_FAILED, "the applier's reader failed: " + e, e));
+        }
+    }
+
+    /** Whether nothing of it is to be executed here. */
+    private boolean isSkipped(Certified next) throws IOException, InterruptedException {
+        boolean ours = own.isOwn(next);
+        if (!next.passed()) {
+            if (ours) {
+                ownFailed(next);
+            }
+            counters.skipped.increment();
+            return true;
+        }
+        if (!ours) {
+            return false;
+        }
+        boolean here = own.isHere(next);
+        if (here) {
+            counters.skipped.increment();
+        } else {
+            log.warn(
+                    "this server lost its own transaction {} (seqno {}), which the cluster has: applying it",
+                    next.writeSet().gtid(),
+                    next.seqno());
+        }
+        return here;
+    }
+
+    /** An own transaction is committed here and must not be: this node's rows now differ from the others'. */
+    private void ownFailed(Certified failed) throws IOException, InterruptedException {
+        StringBuilder what =
+                new StringBuilder("transaction ").append(failed.writeSet().gtid());
+        what.append(" of this server (seqno ").append(failed.seqno()).append(") failed certification (");
+        what.append(failed.verdict()).append(')');
+        if (failed.conflictsWith() > 0) {
+            what.append(" against seqno ").append(failed.conflictsWith());
+            what.append(gtidOf(failed.conflictsWith()));
+        }
+        throw new QuorateException(ErrorCode.CERTIFICATION_CONFLICT, what.toString());
+    }
+
+    private String gtidOf(long seqno) throws IOException, InterruptedException {
+        if (seqno < writeSets.first()) {
+            return ", no longer in the writeset cache";
+        }
+        try (WriteSetLog.Cursor cursor = writeSets.read(seqno)) {
+            Certified found = cursor.next(Duration.ZERO);
+            return found == null ? "" : ", transaction " + found.writeSet().gtid();
+        }
+    }
+
+    /** The seqno up to which everything is in the database; 0 before the start. */
+    public long appliedSeqno() {
+        Pipeline p = pipeline;
+        return p == null ? 0 : p.applied();
+    }
+
+    public ApplierStats stats() {
+        Pipeline p = pipeline;
+        Pipeline.State state = p == null ? new Pipeline.State(0, 0, 0, 0) : p.state();
+        return new ApplierStats(
+                appliedSeqno(),
+                state.saved(),
+                counters.transactions.sum(),
+                counters.groups.sum(),
+                counters.skipped.sum(),
+                counters.statements.sum(),
+                counters.bytes.sum(),
+                counters.ddl.sum(),
+                counters.retries.sum(),
+                counters.lockWaits.sum(),
+                counters.yields.sum(),
+                counters.blockersKilled.sum(),
+                counters.readOnlyWaits.sum(),
+                state.executing(),
+                state.queued(),
+                counters.busyNanos.sum(),
+                state.originCommittedMicros());
+    }
+
+    /** Lets running groups finish for a while, then breaks the connections. No call to the listener comes after it. */
+    @Override
+    public synchronized void close() {
+        ended.set(true);
+        if (pipeline == null) {
+            return;
+        }
+        pipeline.stop();
+        if (reader != null) {
+            reader.interrupt();
+        }
+        long deadline = System.nanoTime() + settings.closeWait().toNanos();
+        boolean interrupted = join(deadline);
+        if (threads.stream().anyMatch(Thread::isAlive)) {
+            log.warn("groups still run after {}; breaking their connections", settings.closeWait());
+            workers.forEach(Worker::abort);
+            interrupted |= join(System.nanoTime() + Duration.ofSeconds(2).toNanos());
+        }
+        auxiliary.close();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Answers whether the calling thread was interrupted meanwhile. */
+    private boolean join(long deadline) {
+        for (Thread thread : threads) {
+            long millis = (deadline - System.nanoTime()) / 1_000_000;
+            if (millis > 0 && thread != Thread.currentThread()) {
+                try {
+                    thread.join(millis);
+                } catch (InterruptedException e) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** The first failure ends everything and is the only one told. */
+    private final class Ending implements Worker.Stop {
+        @Override
+        public void failed(QuorateException cause) {
+            if (end()) {
+                log.error("apply has stopped: {}", cause.getMessage());
+                listener.failed(cause);
+            }
+        }
+
+        @Override
+        public void databaseLost(SQLException cause) {
+            if (end()) {
+                log.warn("apply has stopped, the database is gone: {}", cause.getMessage());
+                listener.databaseLost(cause);
+            }
+        }
+
+        private boolean end() {
+            boolean first = ended.compareAndSet(false, true);
+            pipeline.stop();
+            if (reader != null) {
+                reader.interrupt();
+            }
+            return first;
+        }
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.QuorateException;
+import java.sql.SQLException;
+
+/** What the applier tells its owner. Calls come from the applier's threads and must return at once. */
+public interface ApplierListener {
+    /**
+     * Everything up to {@code seqno} is in the database. Called in order, never twice for a seqno; a call covers all
+     * since the one before.
+     *
+     * @param transactions how many writesets of other origins the call covers; 0 when there were only own or failed ones
+     * @param originCommittedMicros when the last of them was committed at its origin, by the origin's clock
+     */
+    void applied(long seqno, int transactions, long originCommittedMicros);
+
+    /** The applier has stopped for good: this node can't go on. Called once. */
+    void failed(QuorateException cause);
+
+    /**
+     * A connection to the server broke, so the applier has stopped. Make a new one when the server is back; the position
+     * row sees to it that nothing is applied twice. Called once.
+     */
+    void databaseLost(SQLException cause);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+/**
+ * Counters since the applier was made, and gauges of this moment.
+ *
+ * @param appliedSeqno everything up to it is in the database
+ * @param savedSeqno everything up to it is known so by the position table
+ * @param transactions writesets of others applied
+ * @param groups database transactions they took
+ * @param skipped own and failed writesets passed over
+ * @param statements BINLOG statements sent
+ * @param bytes payload of what was applied
+ * @param ddl statements other than row changes
+ * @param retries groups rolled back and executed again, for whatever reason
+ * @param lockWaits lock wait timeouts and deadlocks met
+ * @param yields groups rolled back because they held locks an earlier group needed
+ * @param blockersKilled sessions of clients ended because they kept a group from its locks
+ * @param readOnlyWaits times the server refused because it is read-only
+ * @param executing groups taken by a worker and not yet committed
+ * @param queuedTransactions writesets read from the log and not yet taken by a worker
+ * @param busyNanos time all workers together spent on groups, waiting for their turn excluded
+ * @param originCommittedMicros when the writeset at {@code appliedSeqno} was committed at its origin
+ */
+public record ApplierStats(
+        long appliedSeqno,
+        long savedSeqno,
+        long transactions,
+        long groups,
+        long skipped,
+        long statements,
+        long bytes,
+        long ddl,
+        long retries,
+        long lockWaits,
+        long yields,
+        long blockersKilled,
+        long readOnlyWaits,
+        int executing,
+        int queuedTransactions,
+        long busyNanos,
+        long originCommittedMicros) {}

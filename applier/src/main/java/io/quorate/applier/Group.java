@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.Certified;
+import io.quorate.core.LogPosition;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Consecutive writesets that are committed together. What needs no work here (our own, failed ones) counts for the range
+ * only. Owned by {@link Schedule} until taken, by a worker afterwards.
+ */
+final class Group {
+    private final long first;
+    private final List<Certified> work = new ArrayList<>();
+    private long last;
+    private long needs;
+    private int bytes;
+    private boolean barrier;
+    private LogPosition position;
+    private long originCommittedMicros;
+    private volatile long session;
+
+    Group(long first, LogPosition position, long originCommittedMicros) {
+        this.first = first;
+        this.last = first - 1;
+        this.position = position;
+        this.originCommittedMicros = originCommittedMicros;
+    }
+
+    void add(Certified next, boolean skipped) {
+        last = next.seqno();
+        position = next.position();
+        originCommittedMicros = next.writeSet().committedMicros();
+        barrier |= next.writeSet().isBarrier() && next.passed();
+        if (!skipped) {
+            if (next.dependsOn() < first) {
+                needs = Math.max(needs, next.dependsOn());
+            }
+            work.add(next);
+            bytes += Math.min(next.writeSet().payload().length, Integer.MAX_VALUE - bytes);
+        }
+    }
+
+    long first() {
+        return first;
+    }
+
+    long last() {
+        return last;
+    }
+
+    /** What must be committed before this may start; below {@link #first}. */
+    long needs() {
+        return needs;
+    }
+
+    List<Certified> work() {
+        return work;
+    }
+
+    boolean hasWork() {
+        return !work.isEmpty();
+    }
+
+    int bytes() {
+        return bytes;
+    }
+
+    boolean isBarrier() {
+        return barrier;
+    }
+
+    /** The order's position that goes with {@link #last}. */
+    LogPosition position() {
+        return position;
+    }
+
+    long originCommittedMicros() {
+        return originCommittedMicros;
+    }
+
+    /** The server's number of the connection that executes this; 0 before. */
+    long session() {
+        return session;
+    }
+
+    void session(long id) {
+        session = id;
+    }
+
+    @Override
+    public String toString() {
+        return "[" + first + ".." + last + "] " + work.size() + " to apply, " + bytes + " bytes, needs " + needs
+                + (barrier ? ", barrier" : "");
+    }
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.Certified;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * {@link Schedule} shared by the thread that reads the log and the workers. One lock; what waits, waits here.
+ *
+ * <p>Commit order brings a deadlock that InnoDB can't see: group 7 waits for a row lock that group 8 holds, and group 8,
+ * executed, waits for 7 to commit. It can happen although 8 doesn't depend on 7, by gap locks and by two keys with one
+ * hash among others. The way out is that the later group yields: it rolls back and is executed again once it is the
+ * head, when nothing of the order is left to collide with.
+ */
+final class Pipeline {
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition room = lock.newCondition();
+    private final Condition work = lock.newCondition();
+    private final Condition turn = lock.newCondition();
+    private final Condition stop = lock.newCondition();
+    private final Schedule schedule;
+    private final ApplierListener listener;
+    private final long groupIntervalNanos;
+    private final long positionIntervalNanos;
+    private final Set<Group> yielding = new HashSet<>();
+    private int idle;
+    /** Whether an idle worker waits for the group interval to pass: it needs no waking for each writeset. */
+    private boolean paced;
+
+    private boolean stopped;
+    private long lastTakenNanos;
+    private long saved;
+    private long savedNanos;
+    private long reported;
+    private int unreportedTransactions;
+    private volatile long applied;
+
+    Pipeline(Schedule schedule, ApplierListener listener, Duration groupInterval, Duration positionInterval) {
+        this.schedule = schedule;
+        this.listener = listener;
+        this.groupIntervalNanos = groupInterval.toNanos();
+        this.positionIntervalNanos = positionInterval.toNanos();
+        this.lastTakenNanos = System.nanoTime() - groupIntervalNanos;
+        this.savedNanos = System.nanoTime();
+        this.saved = schedule.committed();
+        this.reported = saved;
+        this.applied = saved;
+    }
+
+    /** Hands in the next writeset, waiting for room. */
+    void offer(Certified writeSet, boolean skipped) throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            while (!stopped && !schedule.offer(writeSet, skipped, idle > 0)) {
+                room.await();
+            }
+            if (idle > 0 && (!paced || schedule.openIsFull())) {
+                work.signal();
+            }
+            report();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The next group to execute, waiting for one; null when stopped. */
+    Group take() throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            while (!stopped) {
+                long now = System.nanoTime();
+                long pause = lastTakenNanos + groupIntervalNanos - now;
+                Group group = takeNow(now, pause);
+                if (group != null) {
+                    return group;
+                }
+                boolean pacing = !paced && pause > 0 && schedule.queued() > 0;
+                idle++;
+                paced |= pacing;
+                try {
+                    work.awaitNanos(pacing ? pause : positionIntervalNanos);
+                } finally {
+                    idle--;
+                    paced &= !pacing;
+                }
+            }
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Group takeNow(long now, long pause) {
+        Group group = schedule.take(pause <= 0 || schedule.openIsFull());
+        if (group == null && now - savedNanos >= positionIntervalNanos && schedule.committed() > saved) {
+            group = schedule.takePositionOnly();
+        }
+        if (group != null) {
+            lastTakenNanos = now;
+            room.signal();
+            if (idle > 0 && schedule.queued() > 0) {
+                work.signal();
+            }
+        }
+        return group;
+    }
+
+    /**
+     * Waits until all before {@code group} is committed.
+     *
+     * @return false when the group must yield: roll back, {@link #awaitHead}, execute again
+     */
+    boolean awaitTurn(Group group) throws InterruptedException {
+        return await(group, true);
+    }
+
+    /** Waits until all before {@code group} is committed, whoever asks it to yield: it holds no locks. */
+    void awaitHead(Group group) throws InterruptedException {
+        await(group, false);
+    }
+
+    private boolean await(Group group, boolean mayYield) throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            while (!schedule.isHead(group)) {
+                if (stopped) {
+                    throw new InterruptedException("the applier is stopping");
+                }
+                if (mayYield && yielding.contains(group)) {
+                    return false;
+                }
+                turn.await();
+            }
+            yielding.remove(group);
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean isHead(Group group) {
+        lock.lock();
+        try {
+            return schedule.isHead(group);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The group all others wait for, or null. */
+    Group head() {
+        lock.lock();
+        try {
+            return schedule.head();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether a connection of ours, by the server's number, executes a group. */
+    boolean isRunning(long session) {
+        lock.lock();
+        try {
+            for (Group group : schedule.running()) {
+                if (group.session() == session) {
+                    return true;
+                }
+            }
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits for a while, unless stopped. */
+    void pause(long millis) throws InterruptedException {
+        if (awaitStop(Duration.ofMillis(millis))) {
+            throw new InterruptedException("the applier is stopping");
+        }
+    }
+
+    /** Whether the pipeline was stopped within {@code timeout}. */
+    boolean awaitStop(Duration timeout) throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            long left = timeout.toNanos();
+            while (!stopped && left > 0) {
+                left = stop.awaitNanos(left);
+            }
+            return stopped;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Asks every running group but the head to give up its locks. */
+    void yieldAllButHead() {
+        lock.lock();
+        try {
+            for (Group group : schedule.running()) {
+                if (!schedule.isHead(group)) {
+                    yielding.add(group);
+                }
+            }
+            turn.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The head is committed, {@code saved} says whether its position row was written with it. */
+    void committed(Group group, boolean positionSaved) {
+        lock.lock();
+        try {
+            schedule.committed(group);
+            if (positionSaved) {
+                saved = group.last();
+                savedNanos = System.nanoTime();
+            }
+            unreportedTransactions += group.work().size();
+            report();
+            turn.signalAll();
+            work.signal();
+            room.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void report() {
+        long committed = schedule.committed();
+        if (committed > reported) {
+            reported = committed;
+            applied = committed;
+            listener.applied(committed, unreportedTransactions, schedule.committedMicros());
+            unreportedTransactions = 0;
+        }
+    }
+
+    /** Nothing is taken any more; what waits here is let go. Groups that run may still commit when they are the head. */
+    void stop() {
+        lock.lock();
+        try {
+            stopped = true;
+            room.signalAll();
+            work.signalAll();
+            turn.signalAll();
+            stop.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean stopped() {
+        lock.lock();
+        try {
+            return stopped;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long applied() {
+        return applied;
+    }
+
+    /** What the position table says, what runs, what is queued, the origin's time of the last applied. */
+    record State(long saved, int executing, int queued, long originCommittedMicros) {}
+
+    State state() {
+        lock.lock();
+        try {
+            return new State(saved, schedule.executing(), schedule.queued(), schedule.committedMicros());
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
+import io.quorate.core.QuorateException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/**
+ * Table {@code quorate.position}: how far this server's rows have come. A row for each worker, so that workers don't wait
+ * for one another's; the highest seqno counts. It is updated in the same database transaction as the rows it speaks of,
+ * and as the first thing in it, which also marks the applier's own transactions in the server's binlog.
+ */
+public final class PositionTable {
+    private static final String CREATE = """
+            CREATE TABLE IF NOT EXISTS quorate.position (
+              worker INT UNSIGNED PRIMARY KEY,
+              seqno BIGINT UNSIGNED NOT NULL,
+              log_term BIGINT NOT NULL,
+              log_index BIGINT NOT NULL,
+              incarnation CHAR(36) CHARACTER SET ascii NOT NULL,
+              updated TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6)
+            ) ENGINE=InnoDB DEFAULT CHARSET=ascii""";
+
+    /**
+     * What the table says.
+     *
+     * @param seqno everything up to it is in the database; 0 when nothing was ever applied
+     * @param log the order's position that came with it
+     * @param incarnation of the cluster whose seqno it is; empty when nothing was ever applied
+     */
+    public record Position(long seqno, LogPosition log, String incarnation) {
+        public static final Position NONE = new Position(0, LogPosition.START, "");
+    }
+
+    private PositionTable() {}
+
+    /** Creates schema and table where they are missing, unlogged: each server has its own. */
+    public static void create(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET SESSION sql_log_bin = 0");
+            try {
+                statement.execute("CREATE DATABASE IF NOT EXISTS quorate");
+                statement.execute(CREATE);
+            } finally {
+                statement.execute("SET SESSION sql_log_bin = 1");
+            }
+        }
+    }
+
+    /** The highest seqno over all rows. The table must exist. */
+    public static Position read(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row =
+                        statement.executeQuery("SELECT seqno, log_term, log_index, incarnation FROM quorate.position"
+                                + " ORDER BY seqno DESC LIMIT 1")) {
+            if (!row.next() || row.getLong(1) == 0) {
+                return Position.NONE;
+            }
+            return new Position(row.getLong(1), new LogPosition(row.getLong(2), row.getLong(3)), row.getString(4));
+        }
+    }
+
+    /**
+     * Says that the database holds everything up to a position, whatever the table said before: after a bulk transfer.
+     * Unlogged.
+     */
+    public static void reset(Connection connection, Position position) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET SESSION sql_log_bin = 0");
+            try {
+                statement.execute("DELETE FROM quorate.position");
+                statement.execute(insert(0, position));
+                if (!connection.getAutoCommit()) {
+                    connection.commit();
+                }
+            } finally {
+                statement.execute("SET SESSION sql_log_bin = 1");
+            }
+        }
+    }
+
+    /** Makes the workers' rows, which their transactions then update. Unlogged; the connection commits by itself. */
+    static void addWorkers(Connection connection, int workers, String incarnation) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET SESSION sql_log_bin = 0");
+            try {
+                for (int worker = 0; worker < workers; worker++) {
+                    statement.execute(insert(worker, new Position(0, LogPosition.START, incarnation))
+                            .replace("INSERT", "INSERT IGNORE"));
+                }
+            } finally {
+                statement.execute("SET SESSION sql_log_bin = 1");
+            }
+        }
+    }
+
+    private static String insert(int worker, Position p) {
+        return "INSERT INTO quorate.position (worker, seqno, log_term, log_index, incarnation) VALUES (" + worker + ", "
+                + p.seqno + ", " + p.log.term() + ", " + p.log.index() + ", '" + p.incarnation + "')";
+    }
+
+    /** Refuses a database that belongs to another cluster or another life of this one. */
+    static void requireIncarnation(Position position, String incarnation) {
+        if (position.seqno() > 0 && !position.incarnation().equals(incarnation)) {
+            throw new QuorateException(
+                    ErrorCode.WRONG_SERVER,
+                    "the rows of this server are at seqno " + position.seqno() + " of incarnation "
+                            + position.incarnation() + ", the cluster's incarnation is " + incarnation);
+        }
+    }
+}

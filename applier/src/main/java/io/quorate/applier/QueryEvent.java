@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.BinlogEvents;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A statement of the binlog with the session it ran in. The layout, status variables included, is in MySQL's
+ * {@code statement_events.h}, class Query_event.
+ *
+ * @param schema the default schema, null when there was none or the statement must not depend on it
+ * @param errorCode the error the statement ended with at the origin, 0 for none
+ * @param text the statement, a char a byte
+ * @param settings assignments for SET SESSION that restore the origin's session, in order
+ */
+record QueryEvent(String schema, int errorCode, String text, List<String> settings) {
+    private static final int FLAGS_OFFSET = 17;
+
+    /** Header flag LOG_EVENT_SUPPRESS_USE_F: CREATE DATABASE and the like. */
+    private static final int SUPPRESS_USE = 0x8;
+
+    /** Reads the event at {@code offset}, without checksum. Fails with an unchecked exception when it is cut short. */
+    static QueryEvent parse(byte[] events, int offset) {
+        int length = BinlogEvents.length(events, offset);
+        ByteBuffer in = BinlogEvents.littleEndian(events);
+        in.position(offset).limit(offset + length);
+        int seconds = in.getInt();
+        boolean suppressUse = (in.getShort(offset + FLAGS_OFFSET) & SUPPRESS_USE) != 0;
+        in.position(offset + BinlogEvents.HEADER_BYTES + 8);
+        int schemaBytes = in.get() & 0xff;
+        int errorCode = in.getShort() & 0xffff;
+        int statusBytes = in.getShort() & 0xffff;
+        StatusVariables status = new StatusVariables(seconds);
+        status.read(in.slice(in.position(), statusBytes).order(in.order()));
+        in.position(in.position() + statusBytes);
+        String schema = text(in, schemaBytes, false);
+        in.get();
+        String statement = text(in, in.remaining(), true);
+        return new QueryEvent(
+                schemaBytes == 0 || suppressUse ? null : schema, errorCode, statement, status.assignments());
+    }
+
+    private static String text(ByteBuffer in, int length, boolean asBytes) {
+        byte[] bytes = new byte[length];
+        in.get(bytes);
+        return new String(bytes, asBytes ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_8);
+    }
+
+    /** The part of the event that describes the session. */
+    private static final class StatusVariables {
+        private static final int NO_FOREIGN_KEY_CHECKS = 1 << 26;
+        private static final int RELAXED_UNIQUE_CHECKS = 1 << 27;
+        private static final int AUTO_IS_NULL = 1 << 14;
+
+        private final List<String> assignments = new ArrayList<>();
+        private final long seconds;
+        private int micros;
+
+        StatusVariables(int seconds) {
+            this.seconds = seconds & 0xffff_ffffL;
+        }
+
+        List<String> assignments() {
+            List<String> all = new ArrayList<>(assignments);
+            all.add(String.format("timestamp = %d.%06d", seconds, micros));
+            return all;
+        }
+
+        /** Stops at a variable it doesn't know, as a replica does: newer ones are appended. */
+        void read(ByteBuffer in) {
+            while (in.hasRemaining() && readOne(in.get() & 0xff, in)) {}
+        }
+
+        private boolean readOne(int code, ByteBuffer in) {
+            switch (code) {
+                case 0:
+                    readFlags(in.getInt());
+                    return true;
+                case 1:
+                    set("sql_mode", in.getLong());
+                    return true;
+                case 2:
+                    text(in, in.get() & 0xff, true);
+                    in.get();
+                    return true;
+                case 3:
+                    set("auto_increment_increment", in.getShort() & 0xffff);
+                    set("auto_increment_offset", in.getShort() & 0xffff);
+                    return true;
+                case 4:
+                    set("character_set_client", in.getShort() & 0xffff);
+                    set("collation_connection", in.getShort() & 0xffff);
+                    set("collation_server", in.getShort() & 0xffff);
+                    return true;
+                case 5:
+                    assignments.add("time_zone = '" + text(in, in.get() & 0xff, true) + "'");
+                    return true;
+                case 6:
+                    text(in, in.get() & 0xff, true);
+                    return true;
+                case 7:
+                    set("lc_time_names", in.getShort() & 0xffff);
+                    return true;
+                case 8:
+                    set("collation_database", in.getShort() & 0xffff);
+                    return true;
+                case 9:
+                case 17:
+                    in.getLong();
+                    return true;
+                case 10:
+                    in.getInt();
+                    return true;
+                case 11:
+                    text(in, in.get() & 0xff, true);
+                    text(in, in.get() & 0xff, true);
+                    return true;
+                case 12:
+                    skipSchemas(in);
+                    return true;
+                case 13:
+                    micros = in.getShort() & 0xffff | (in.get() & 0xff) << 16;
+                    return true;
+                case 16:
+                    set("explicit_defaults_for_timestamp", in.get());
+                    return true;
+                case 18:
+                    set("default_collation_for_utf8mb4", in.getShort() & 0xffff);
+                    return true;
+                case 19:
+                    set("sql_require_primary_key", in.get());
+                    return true;
+                case 20:
+                    set("default_table_encryption", in.get());
+                    return true;
+                default:
+                    return false;
+            }
+        }
+
+        private void readFlags(int flags) {
+            set("foreign_key_checks", (flags & NO_FOREIGN_KEY_CHECKS) == 0 ? 1 : 0);
+            set("unique_checks", (flags & RELAXED_UNIQUE_CHECKS) == 0 ? 1 : 0);
+            set("sql_auto_is_null", (flags & AUTO_IS_NULL) == 0 ? 0 : 1);
+        }
+
+        private static void skipSchemas(ByteBuffer in) {
+            int count = in.get() & 0xff;
+            if (count == 254) {
+                return;
+            }
+            for (int i = 0; i < count; i++) {
+                while (in.get() != 0) {
+                    continue;
+                }
+            }
+        }
+
+        private void set(String variable, long value) {
+            assignments.add(variable + " = " + value);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.Certified;
+import io.quorate.core.LogPosition;
+import java.util.ArrayDeque;
+
+/**
+ * Which writesets share a database transaction, and when it may start. Pure: no threads, no clock.
+ *
+ * <p>Writesets are offered in order and gather in an open group for as long as no worker takes it, so groups grow by
+ * themselves when the database is behind and stay small when it isn't. A group may start when all that its writesets
+ * depend on before the group is committed; inside it, the order of execution is the total order. Groups are taken and
+ * committed in order. A barrier is a group of its own that starts when everything before it is committed, and nothing
+ * after it starts earlier than its commit.
+ *
+ * <p>A writeset that depends on a group still running would make the whole open group wait for that one. The open group is
+ * then closed without it when that gains something: when it could start before that other group commits.
+ */
+final class Schedule {
+    /** Groups closed and not yet taken, at most: what a burst of dependencies may cut in advance. */
+    private static final int CLOSED_MAX = 2;
+
+    private final int transactionsMax;
+    private final int bytesMax;
+    private final int cutMin;
+    private final ArrayDeque<Group> running = new ArrayDeque<>();
+    private final ArrayDeque<Group> closed = new ArrayDeque<>();
+    private Group open;
+    private long next;
+    private long committed;
+    private LogPosition committedPosition = LogPosition.START;
+    private long committedMicros;
+
+    Schedule(long committed, int transactionsMax, int bytesMax) {
+        this.committed = committed;
+        this.next = committed + 1;
+        this.transactionsMax = transactionsMax;
+        this.bytesMax = bytesMax;
+        this.cutMin = Math.max(1, transactionsMax / 8);
+    }
+
+    /**
+     * Takes the next writeset, unless there is no room.
+     *
+     * @param skipped nothing of it is to be executed here
+     * @param idle whether a worker waits for a group
+     */
+    boolean offer(Certified writeSet, boolean skipped, boolean idle) {
+        if (writeSet.seqno() != next) {
+            throw new IllegalStateException("seqno " + writeSet.seqno() + " offered where " + next + " is next");
+        }
+        if (open != null && mustCut(writeSet, skipped, idle)) {
+            if (closed.size() >= CLOSED_MAX) {
+                return false;
+            }
+            close();
+        }
+        if (open == null) {
+            open = new Group(writeSet.seqno(), writeSet.position(), 0);
+        }
+        open.add(writeSet, skipped);
+        next++;
+        if (open.isBarrier()) {
+            close();
+        }
+        passOverSkipped();
+        return true;
+    }
+
+    private boolean mustCut(Certified writeSet, boolean skipped, boolean idle) {
+        if (writeSet.writeSet().isBarrier() && writeSet.passed()) {
+            return true;
+        }
+        if (skipped || !open.hasWork()) {
+            return false;
+        }
+        if (open.work().size() >= transactionsMax
+                || open.bytes() + (long) writeSet.writeSet().payload().length > bytesMax) {
+            return true;
+        }
+        long needs = writeSet.dependsOn();
+        if (needs >= open.first() || needs <= committed || needs <= open.needs()) {
+            return false;
+        }
+        // Without an idle worker the next one to become free is the one that commits the head, so a dependency on the
+        // head costs nothing then.
+        boolean gains = idle
+                ? open.needs() <= committed
+                : running.isEmpty() || needs > running.peek().last();
+        return gains && open.work().size() >= cutMin;
+    }
+
+    private void close() {
+        closed.add(open);
+        open = null;
+    }
+
+    /** The next group that may start now, or null; {@code openToo} lets the open group go as it is. */
+    Group take(boolean openToo) {
+        Group group = closed.peek();
+        boolean fromOpen = group == null;
+        if (fromOpen) {
+            if (!openToo || open == null || !open.hasWork()) {
+                return null;
+            }
+            group = open;
+        }
+        boolean afterBarrier = !running.isEmpty() && running.peekLast().isBarrier();
+        if (afterBarrier || group.needs() > committed || group.isBarrier() && !running.isEmpty()) {
+            return null;
+        }
+        if (fromOpen) {
+            open = null;
+        } else {
+            closed.poll();
+        }
+        running.add(group);
+        return group;
+    }
+
+    /** Whether the open group has reached its limit. */
+    boolean openIsFull() {
+        return open != null && (open.work().size() >= transactionsMax || open.bytes() >= bytesMax);
+    }
+
+    boolean isHead(Group group) {
+        return running.peek() == group;
+    }
+
+    /** The running group that commits next, or null. */
+    Group head() {
+        return running.peek();
+    }
+
+    /** The running groups in order. */
+    Iterable<Group> running() {
+        return running;
+    }
+
+    /** The head has been committed. */
+    void committed(Group group) {
+        if (running.peek() != group) {
+            throw new IllegalStateException(group + " committed out of order");
+        }
+        running.poll();
+        committed = group.last();
+        committedPosition = group.position();
+        committedMicros = group.originCommittedMicros();
+        passOverSkipped();
+    }
+
+    /** With nothing running or waiting, what needs no work counts as committed at once. */
+    private void passOverSkipped() {
+        if (running.isEmpty() && closed.isEmpty() && open != null && !open.hasWork()) {
+            committed = open.last();
+            committedPosition = open.position();
+            committedMicros = open.originCommittedMicros();
+            open = null;
+        }
+    }
+
+    /** When nothing runs or waits: an empty group whose commit writes the position only; else null. */
+    Group takePositionOnly() {
+        if (!running.isEmpty() || !closed.isEmpty() || open != null) {
+            return null;
+        }
+        Group group = new Group(committed + 1, committedPosition, committedMicros);
+        running.add(group);
+        return group;
+    }
+
+    /** Everything up to it is in the database. */
+    long committed() {
+        return committed;
+    }
+
+    long committedMicros() {
+        return committedMicros;
+    }
+
+    int executing() {
+        return running.size();
+    }
+
+    /** Writesets accepted that need work and are in no worker's hands. */
+    int queued() {
+        int n = open == null ? 0 : open.work().size();
+        for (Group group : closed) {
+            n += group.work().size();
+        }
+        return n;
+    }
+}

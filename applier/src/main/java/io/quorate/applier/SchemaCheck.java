@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.applier.TableDefinition.Column;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Compares a table with the origin's before rows are applied to it. The server compares types and lengths itself, but it
+ * takes swapped columns of one type, another sign, a reordered ENUM, another character set or missing columns without
+ * a word and stores something else.
+ */
+final class SchemaCheck implements TableMaps.Check {
+    private static final int LABELS_PER_QUERY = 200;
+    private static final int BINARY = 63;
+
+    private final AuxiliaryConnection auxiliary;
+
+    SchemaCheck(AuxiliaryConnection auxiliary) {
+        this.auxiliary = auxiliary;
+    }
+
+    /** A column of this server's table. */
+    private record Local(String name, String type, int collation) {
+        boolean unsigned() {
+            return type.contains(" unsigned");
+        }
+    }
+
+    @Override
+    public void check(byte[] tableMapEvent) throws SQLException {
+        TableDefinition origin = TableDefinition.parse(tableMapEvent);
+        auxiliary.run(connection -> compare(connection, origin));
+    }
+
+    private static void compare(Connection connection, TableDefinition origin) throws SQLException {
+        List<Local> here = columns(connection, origin);
+        String table = origin.schema() + "." + origin.table();
+        if (here.isEmpty()) {
+            throw new QuorateException(ErrorCode.SCHEMA_MISMATCH, "table " + table + " does not exist here");
+        }
+        if (here.size() != origin.columns().size()) {
+            throw new QuorateException(
+                    ErrorCode.SCHEMA_MISMATCH,
+                    "table " + table + " has " + origin.columns().size() + " columns at the origin, " + here.size()
+                            + " here");
+        }
+        for (int i = 0; i < here.size(); i++) {
+            String difference = difference(connection, origin.columns().get(i), here.get(i));
+            if (difference != null) {
+                throw new QuorateException(
+                        ErrorCode.SCHEMA_MISMATCH, "table " + table + ", column " + (i + 1) + ": " + difference);
+            }
+        }
+    }
+
+    /** In words, null when there is none. */
+    private static String difference(Connection connection, Column origin, Local here) throws SQLException {
+        if (origin.name() != null && !origin.name().equalsIgnoreCase(here.name())) {
+            return "named " + origin.name() + " at the origin, " + here.name() + " here";
+        }
+        String name = here.name() + " is ";
+        if (origin.isNumber() && origin.unsigned() != here.unsigned()) {
+            return name + (origin.unsigned() ? "unsigned" : "signed") + " at the origin, " + here.type() + " here";
+        }
+        if (origin.isEnumOrSet()) {
+            String kind = origin.type() == TableDefinition.ENUM ? "enum" : "set";
+            if (!here.type().startsWith(kind + "(")) {
+                return name + "of type " + kind + " at the origin, " + here.type() + " here";
+            }
+        }
+        if ((origin.isText() || origin.isEnumOrSet())
+                && origin.collation() != 0
+                && origin.collation() != here.collation()) {
+            return name + "of collation " + collation(connection, origin.collation()) + " at the origin, "
+                    + collation(connection, here.collation()) + " here";
+        }
+        if (origin.isEnumOrSet() && origin.labels() != null) {
+            List<String> labels = labels(connection, origin);
+            if (!labels.equals(labels(here.type()))) {
+                return name + "of labels " + labels + " at the origin, " + here.type() + " here";
+            }
+        }
+        return null;
+    }
+
+    private static List<Local> columns(Connection connection, TableDefinition origin) throws SQLException {
+        String sql = """
+                SELECT HEX(CONVERT(c.COLUMN_NAME USING utf8mb4)), HEX(CONVERT(c.COLUMN_TYPE USING utf8mb4)),
+                  COALESCE(k.ID, %d)
+                FROM information_schema.COLUMNS c
+                LEFT JOIN information_schema.COLLATIONS k ON k.COLLATION_NAME = c.COLLATION_NAME
+                WHERE c.TABLE_SCHEMA = CONVERT(%s USING utf8mb3) AND c.TABLE_NAME = CONVERT(%s USING utf8mb3)
+                ORDER BY c.ORDINAL_POSITION""".formatted(BINARY, hex(origin.schema()), hex(origin.table()));
+        List<Local> columns = new ArrayList<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            while (row.next()) {
+                columns.add(new Local(unhex(row.getString(1)), unhex(row.getString(2)), row.getInt(3)));
+            }
+        }
+        return columns;
+    }
+
+    /** Has the server convert the labels, which are in the column's character set. */
+    private static List<String> labels(Connection connection, Column column) throws SQLException {
+        String charset = charset(connection, column.collation());
+        List<String> result = new ArrayList<>();
+        List<byte[]> labels = column.labels();
+        for (int from = 0; from < labels.size(); from += LABELS_PER_QUERY) {
+            StringBuilder sql = new StringBuilder("SELECT ");
+            int to = Math.min(labels.size(), from + LABELS_PER_QUERY);
+            for (int i = from; i < to; i++) {
+                sql.append(i == from ? "" : ", ").append("HEX(CONVERT(_").append(charset);
+                sql.append(" x'")
+                        .append(HexFormat.of().formatHex(labels.get(i)))
+                        .append("' USING utf8mb4))");
+            }
+            try (Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery(sql.toString())) {
+                row.next();
+                for (int i = 1; i <= to - from; i++) {
+                    result.add(unhex(row.getString(i)));
+                }
+            }
+        }
+        return result;
+    }
+
+    /** The labels in {@code enum('a','b''c')}. */
+    static List<String> labels(String columnType) {
+        List<String> labels = new ArrayList<>();
+        StringBuilder label = null;
+        for (int i = columnType.indexOf('('); i < columnType.length(); i++) {
+            char c = columnType.charAt(i);
+            if (label == null) {
+                label = c == '\'' ? new StringBuilder() : null;
+            } else if (c == '\\') {
+                label.append(unescaped(columnType.charAt(++i)));
+            } else if (c != '\'') {
+                label.append(c);
+            } else if (i + 1 < columnType.length() && columnType.charAt(i + 1) == '\'') {
+                label.append(columnType.charAt(++i));
+            } else {
+                labels.add(label.toString());
+                label = null;
+            }
+        }
+        return labels;
+    }
+
+    private static char unescaped(char c) {
+        switch (c) {
+            case '0':
+                return '\0';
+            case 'n':
+                return '\n';
+            case 'r':
+                return '\r';
+            default:
+                return c;
+        }
+    }
+
+    private static String collation(Connection connection, int id) throws SQLException {
+        String name = ofCollation(connection, "COLLATION_NAME", id);
+        return name == null ? "number " + id : name;
+    }
+
+    private static String charset(Connection connection, int collation) throws SQLException {
+        String name = ofCollation(connection, "CHARACTER_SET_NAME", collation);
+        return name == null ? "utf8mb4" : name.toLowerCase(Locale.ROOT);
+    }
+
+    private static String ofCollation(Connection connection, String column, int id) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(
+                        "SELECT " + column + " FROM information_schema.COLLATIONS WHERE ID = " + id)) {
+            return row.next() ? row.getString(1) : null;
+        }
+    }
+
+    private static String hex(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        return "x'" + HexFormat.of().formatHex(bytes) + "'";
+    }
+
+    private static String unhex(String hex) {
+        return new String(HexFormat.of().parseHex(hex), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Base64;
+import javax.sql.DataSource;
+
+/**
+ * A connection primed to take row events: statements with BINLOG in a transaction, each its own packet because whatever
+ * follows a BINLOG in the same packet would be lost.
+ */
+final class Session implements AutoCloseable {
+    private static final byte[] PREFIX = "BINLOG '".getBytes(StandardCharsets.US_ASCII);
+
+    /** Statement buffers up to this size are kept. */
+    private static final int KEEP_BYTES = 4 << 20;
+
+    private final Connection connection;
+    private final Statement statement;
+    private final long id;
+    private byte[] text = new byte[64 << 10];
+
+    private Session(Connection connection, Statement statement, long id) {
+        this.connection = connection;
+        this.statement = statement;
+        this.id = id;
+    }
+
+    /** Opens and primes a connection; transactions begin by themselves. */
+    static Session open(DataSource source, Duration lockWait) throws SQLException {
+        Connection connection = source.getConnection();
+        try {
+            Statement statement = connection.createStatement();
+            statement.setEscapeProcessing(false);
+            long seconds = lockWait.toSeconds();
+            statement.execute("SET SESSION sql_log_bin = 1, transaction_isolation = 'READ-COMMITTED',"
+                    + " binlog_row_image = 'FULL', innodb_lock_wait_timeout = " + seconds + ", lock_wait_timeout = "
+                    + seconds);
+            long id;
+            try (ResultSet row = statement.executeQuery("SELECT CONNECTION_ID()")) {
+                row.next();
+                id = row.getLong(1);
+            }
+            Session session = new Session(connection, statement, id);
+            session.binlog(FormatDescription.event());
+            // The event also says "GTIDs come with the events", which they don't.
+            statement.execute("SET SESSION gtid_next = 'AUTOMATIC'");
+            connection.setAutoCommit(false);
+            return session;
+        } catch (SQLException | RuntimeException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    /** The server's number of this connection. */
+    long id() {
+        return id;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    /**
+     * Has the server execute events. Base64 goes to the front of the buffer, because only that end of it can be given to the
+     * JDK's vectorized encoder, and is then moved behind the keyword.
+     */
+    void binlog(byte[] events) throws SQLException {
+        int encoded = (events.length + 2) / 3 * 4;
+        int total = PREFIX.length + encoded + 1;
+        if (text.length < total) {
+            text = new byte[Math.max(total, Math.min(2 * text.length, KEEP_BYTES))];
+        }
+        Base64.getEncoder().encode(events, text);
+        System.arraycopy(text, 0, text, PREFIX.length, encoded);
+        System.arraycopy(PREFIX, 0, text, 0, PREFIX.length);
+        text[total - 1] = '\'';
+        String sql = new String(text, 0, total, StandardCharsets.ISO_8859_1);
+        if (text.length > KEEP_BYTES) {
+            text = new byte[64 << 10];
+        }
+        statement.execute(sql);
+    }
+
+    void execute(String sql) throws SQLException {
+        statement.execute(sql);
+    }
+
+    void commit() throws SQLException {
+        connection.commit();
+    }
+
+    void rollback() throws SQLException {
+        connection.rollback();
+    }
+
+    /** Breaks the connection, whatever it is doing. Any thread. */
+    void abort() {
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException e) {
+            throw new IllegalStateException("abort refused", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            // The server rolls back what was open, as it does for a connection closed in order.
+            return;
+        }
+    }
+}

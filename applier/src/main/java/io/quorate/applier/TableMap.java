@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.BinlogEvents;
+
+/** A distinct TABLE_MAP event as this session sends it: the origin's, with a table id of ours. */
+final class TableMap {
+    private final byte[] event;
+    private final long id;
+    private int statement = -1;
+
+    TableMap(byte[] event, long id) {
+        this.event = event;
+        this.id = id;
+        BinlogEvents.tableId(event, 0, id);
+    }
+
+    byte[] event() {
+        return event;
+    }
+
+    long id() {
+        return id;
+    }
+
+    /** Whether it was already mapped in this statement; it is afterwards. */
+    boolean mapped(int inStatement) {
+        boolean already = statement == inStatement;
+        statement = inStatement;
+        return already;
+    }
+}

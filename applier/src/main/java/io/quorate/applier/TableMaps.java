@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.BinlogEvents;
+import java.nio.ByteBuffer;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The TABLE_MAP events a session has met, each content once: transactions on one table share one id, and the local
+ * definition is compared once. Forgotten when a table may have changed. Not thread-safe.
+ */
+final class TableMaps {
+    private static final int FIRST_ID = PositionRow.TABLE_ID + 1;
+    private static final int ID_END = BinlogEvents.HEADER_BYTES + 6;
+    private static final int HELD_MAX = 20_000;
+
+    /** Compares a TABLE_MAP with the table of this server. */
+    interface Check {
+        /** @throws io.quorate.core.QuorateException when the definitions differ */
+        void check(byte[] tableMapEvent) throws SQLException;
+    }
+
+    private final Check check;
+    private final Map<ByteBuffer, TableMap> held = new HashMap<>();
+    private TableMap last;
+    private long nextId = FIRST_ID;
+
+    TableMaps(Check check) {
+        this.check = check;
+    }
+
+    TableMap of(byte[] payload, int offset, int length) throws SQLException {
+        if (last != null && same(last.event(), payload, offset, length)) {
+            return last;
+        }
+        ByteBuffer content = ByteBuffer.wrap(payload, offset + ID_END, length - ID_END);
+        TableMap map = held.get(content);
+        if (map == null) {
+            if (held.size() >= HELD_MAX) {
+                forget();
+            }
+            byte[] event = new byte[length];
+            System.arraycopy(payload, offset, event, 0, length);
+            check.check(event);
+            map = new TableMap(event, nextId++);
+            held.put(ByteBuffer.wrap(event, ID_END, length - ID_END), map);
+        }
+        last = map;
+        return map;
+    }
+
+    private static boolean same(byte[] event, byte[] payload, int offset, int length) {
+        return event.length == length
+                && Arrays.equals(event, ID_END, length, payload, offset + ID_END, offset + length);
+    }
+
+    /** Ids are never used twice in a session, so forgetting in mid-group does no harm. */
+    void forget() {
+        held.clear();
+        last = null;
+    }
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.Certified;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
+import io.quorate.core.QuorateException;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Executes groups on a connection of its own: all statements as soon as the group is taken, COMMIT when it is its turn.
+ * A failure that may pass (locks, read-only) is met by executing the group again, when nothing before it is open any more.
+ * Any other failure of a group is looked at closely by applying its writesets one by one: either it was an effect of
+ * the grouping, or the writeset at fault is known.
+ */
+final class Worker implements Runnable {
+    private static final Logger log = LoggerFactory.getLogger(Worker.class);
+    private static final long PAUSE_MILLIS_MAX = 1000;
+
+    private final Context context;
+    private final Session session;
+    private final PositionRow positionRow;
+    private final TableMaps tableMaps;
+    private final Statements statements;
+    private long definitions;
+    private int readOnlyTries;
+
+    /** What the workers of an applier share. */
+    record Context(
+            ApplierSettings settings,
+            Pipeline pipeline,
+            Counters counters,
+            DdlSessions ddl,
+            SchemaVersion schema,
+            Stop stop,
+            TableMaps.Check check,
+            int packetBytesMax) {}
+
+    /** Opens connections for DDL. */
+    interface DdlSessions {
+        DdlSession open(long seqno) throws SQLException;
+    }
+
+    /** How a worker ends the applier. */
+    interface Stop {
+        void failed(QuorateException cause);
+
+        void databaseLost(SQLException cause);
+    }
+
+    Worker(Context context, Session session, PositionRow positionRow) {
+        this.context = context;
+        this.session = session;
+        this.positionRow = positionRow;
+        this.tableMaps = new TableMaps(context.check());
+        this.statements = new Statements(tableMaps, context.settings().groupBytesMax(), context.packetBytesMax());
+    }
+
+    /** Breaks the connection, whatever it is doing. Any thread. */
+    void abort() {
+        session.abort();
+    }
+
+    @Override
+    public void run() {
+        try (session) {
+            for (Group group; (group = context.pipeline().take()) != null; ) {
+                apply(group);
+            }
+        } catch (InterruptedException e) {
+            log.debug("stopped while waiting");
+        } catch (QuorateException e) {
+            context.stop().failed(e);
+        } catch (SQLException e) {
+            if (SqlErrors.of(e) == SqlErrors.CONNECTION) {
+                context.stop().databaseLost(e);
+            } else {
+                context.stop().failed(new QuorateException(ErrorCode.APPLY_FAILED, describe(e), e));
+            }
+        } catch (RuntimeException e) {
+            context.stop().failed(new QuorateException(ErrorCode.APPLY_FAILED, "the applier failed: " + e, e));
+        }
+    }
+
+    private void apply(Group group) throws SQLException, InterruptedException {
+        if (group.isBarrier()) {
+            context.pipeline().awaitHead(group);
+            applyBarrier(group);
+            return;
+        }
+        if (definitions != context.schema().current()) {
+            tableMaps.forget();
+            definitions = context.schema().current();
+        }
+        group.session(session.id());
+        for (int attempt = 1; !tryTogether(group, attempt); attempt++) {
+            context.counters().retries.increment();
+        }
+    }
+
+    /** Executes and commits the group; false when it has to be tried again. */
+    private boolean tryTogether(Group group, int attempt) throws SQLException, InterruptedException {
+        boolean head = context.pipeline().isHead(group);
+        long from = System.nanoTime();
+        try {
+            execute(group.work(), group.last(), group.position());
+            context.counters().busyNanos.add(System.nanoTime() - from);
+            if (!context.pipeline().awaitTurn(group)) {
+                session.rollback();
+                context.counters().yields.increment();
+                context.pipeline().awaitHead(group);
+                return false;
+            }
+            long turn = System.nanoTime();
+            session.commit();
+            context.counters().busyNanos.add(System.nanoTime() - turn);
+        } catch (SQLException e) {
+            afterFailure(group, e, attempt);
+            if (!head || mayPass(e)) {
+                context.pipeline().awaitHead(group);
+                return false;
+            }
+            log.warn("{} failed ({}); applying its writesets one by one", group, describe(e));
+            applySingly(group);
+        }
+        done(group, true);
+        return true;
+    }
+
+    private void execute(List<Certified> writeSets, long seqno, LogPosition position) throws SQLException {
+        long micros = System.currentTimeMillis() * 1000;
+        statements.begin(writeSets, 0, positionRow, positionRow.update(seqno, position, micros));
+        for (byte[] events; (events = statements.next()) != null; ) {
+            session.binlog(events);
+            context.counters().statements.increment();
+        }
+    }
+
+    private void done(Group group, boolean positionSaved) {
+        Counters counters = context.counters();
+        counters.groups.increment();
+        counters.transactions.add(group.work().size());
+        counters.bytes.add(group.bytes());
+        readOnlyTries = 0;
+        context.pipeline().committed(group, positionSaved);
+    }
+
+    private static boolean mayPass(SQLException e) {
+        SqlErrors error = SqlErrors.of(e);
+        return error == SqlErrors.LOCK || error == SqlErrors.READ_ONLY;
+    }
+
+    /** Rolls back, and waits when waiting may help; throws when the connection is gone or all tries are used up. */
+    private void afterFailure(Group group, SQLException e, int attempt) throws SQLException, InterruptedException {
+        if (SqlErrors.of(e) == SqlErrors.CONNECTION) {
+            throw e;
+        }
+        session.rollback();
+        waitOut(group, e, attempt);
+    }
+
+    private void waitOut(Group group, SQLException e, int attempt) throws InterruptedException {
+        SqlErrors error = SqlErrors.of(e);
+        if (error == SqlErrors.READ_ONLY) {
+            context.counters().readOnlyWaits.increment();
+            if (readOnlyTries++ % 30 == 0) {
+                log.warn("the server takes no writes ({}); {} waits for it", e.getMessage(), group);
+            }
+            context.pipeline().pause(PAUSE_MILLIS_MAX);
+        } else if (error == SqlErrors.LOCK) {
+            context.counters().lockWaits.increment();
+            if (attempt >= context.settings().retriesMax()) {
+                throw new QuorateException(
+                        ErrorCode.APPLY_FAILED, group + " met locks " + attempt + " times, last: " + describe(e), e);
+            }
+            if (attempt % 10 == 0) {
+                log.warn("{} still meets locks after {} tries: {}", group, attempt, e.getMessage());
+            }
+            if (context.pipeline().isHead(group)) {
+                context.pipeline().yieldAllButHead();
+            }
+            context.pipeline().pause(Math.min(10L * attempt, PAUSE_MILLIS_MAX));
+        }
+    }
+
+    /** The group is the head. Each writeset gets a transaction and position of its own. */
+    private void applySingly(Group group) throws SQLException, InterruptedException {
+        List<Certified> work = group.work();
+        for (int i = 0; i < work.size(); i++) {
+            Certified writeSet = work.get(i);
+            boolean last = i == work.size() - 1;
+            long seqno = last ? group.last() : writeSet.seqno();
+            LogPosition position = last ? group.position() : writeSet.position();
+            for (int attempt = 1; !tryAlone(group, writeSet, seqno, position, attempt); attempt++) {
+                context.counters().retries.increment();
+            }
+        }
+    }
+
+    private boolean tryAlone(Group group, Certified writeSet, long seqno, LogPosition position, int attempt)
+            throws SQLException, InterruptedException {
+        try {
+            execute(List.of(writeSet), seqno, position);
+            session.commit();
+            return true;
+        } catch (SQLException e) {
+            afterFailure(group, e, attempt);
+            if (mayPass(e)) {
+                return false;
+            }
+            if (SqlErrors.of(e) == SqlErrors.MIXED_ENGINES) {
+                applyOutsideTransaction(group, writeSet);
+                savePosition(seqno, position);
+                return true;
+            }
+            throw failure(writeSet, e);
+        }
+    }
+
+    private void applyBarrier(Group group) throws SQLException, InterruptedException {
+        for (Certified writeSet : group.work()) {
+            applyOutsideTransaction(group, writeSet);
+            context.counters().ddl.increment();
+        }
+        context.schema().changed();
+        if (group.hasWork()) {
+            savePosition(group.last(), group.position());
+        }
+        done(group, group.hasWork());
+    }
+
+    private void applyOutsideTransaction(Group group, Certified writeSet) throws SQLException, InterruptedException {
+        for (int attempt = 1; ; attempt++) {
+            try (DdlSession ddl = context.ddl().open(writeSet.seqno())) {
+                group.session(ddl.id());
+                ddl.run(
+                        writeSet,
+                        new Statements(
+                                new TableMaps(context.check()),
+                                context.settings().groupBytesMax(),
+                                context.packetBytesMax()));
+                return;
+            } catch (SQLException e) {
+                if (SqlErrors.of(e) == SqlErrors.CONNECTION) {
+                    throw e;
+                }
+                if (!mayPass(e)) {
+                    throw failure(writeSet, e);
+                }
+                waitOut(group, e, attempt);
+            }
+        }
+    }
+
+    private void savePosition(long seqno, LogPosition position) throws SQLException {
+        execute(List.of(), seqno, position);
+        session.commit();
+    }
+
+    private static QuorateException failure(Certified writeSet, SQLException e) {
+        ErrorCode code =
+                switch (SqlErrors.of(e)) {
+                    case MISMATCH -> ErrorCode.APPLY_MISMATCH;
+                    case SCHEMA -> ErrorCode.SCHEMA_MISMATCH;
+                    default -> ErrorCode.APPLY_FAILED;
+                };
+        return new QuorateException(
+                code,
+                "writeset " + writeSet.seqno() + " (" + writeSet.writeSet().gtid() + ", "
+                        + what(writeSet.writeSet().payload()) + ") failed: " + describe(e),
+                e);
+    }
+
+    /** The tables of a payload, or the beginning of its statement. */
+    private static String what(byte[] payload) {
+        Set<String> tables = new TreeSet<>();
+        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
+            int type = BinlogEvents.type(payload, at);
+            if (type == BinlogEvents.QUERY) {
+                String text = QueryEvent.parse(payload, at).text();
+                return text.length() > 300 ? text.substring(0, 300) + "..." : text;
+            }
+            if (type == BinlogEvents.TABLE_MAP) {
+                byte[] event = Arrays.copyOfRange(payload, at, at + BinlogEvents.length(payload, at));
+                TableDefinition table = TableDefinition.parse(event);
+                tables.add(table.schema() + "." + table.table());
+            }
+        }
+        return "tables " + String.join(", ", tables);
+    }
+
+    private static String describe(SQLException e) {
+        return "error " + e.getErrorCode() + " (" + e.getSQLState() + ") " + e.getMessage();
+    }
+}
