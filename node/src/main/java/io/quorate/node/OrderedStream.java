@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * Nothing else, and nothing that waits for anything but this node's disk.
  *
  * <p>After a restart certification starts from its checkpoint, and the order hands out again what came after it. That
- * gives the same seqnos and verdicts as before; those that the cache still holds are not appended twice.
+ * gives the same seqnos and verdicts as before; the cache compares them with what it still holds.
  */
 final class OrderedStream implements OrderListener {
     private static final Logger log = LoggerFactory.getLogger(OrderedStream.class);
@@ -52,7 +52,8 @@ final class OrderedStream implements OrderListener {
 
     /** Where the certification state and the position it belongs to are kept. */
     interface Checkpoints {
-        void write(LogPosition position, Certifier certifier) throws IOException;
+        /** Keeps both, durably; answers up to where the order may forget its log. */
+        LogPosition write(LogPosition position, Certifier certifier) throws IOException;
     }
 
     OrderedStream(
@@ -136,15 +137,8 @@ final class OrderedStream implements OrderListener {
                 log.warn("{} is seqno {}: {} with seqno {}", c.writeSet(), c.seqno(), c.verdict(), c.conflictsWith());
             }
         }
-        long held = cache.last();
-        int from = 0;
-        while (from < certified.size() && certified.get(from).seqno() <= held) {
-            from++;
-        }
         try {
-            if (from < certified.size()) {
-                cache.append(certified.subList(from, certified.size()));
-            }
+            cache.append(certified);
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.DISK, "the writeset cache can't be written: " + e, e);
         }
@@ -167,10 +161,10 @@ final class OrderedStream implements OrderListener {
         try {
             cache.force();
             synchronized (certifier) {
-                checkpoints.write(position, certifier);
+                LogPosition forgettable = checkpoints.write(position, certifier);
                 checkpointSeqno = certifier.lastSeqno();
+                return forgettable;
             }
-            return position;
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.DISK, "no checkpoint can be written: " + e, e);
         }

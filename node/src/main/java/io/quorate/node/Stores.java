@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.certification.Certifier;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.QuorateException;
+import io.quorate.core.TotalOrder;
+import io.quorate.ist.CacheSettings;
+import io.quorate.ist.CheckpointStore;
+import io.quorate.ist.WriteSetCache;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.UUID;
+import java.util.function.Consumer;
+
+/**
+ * What a node keeps of the order beside the order's own log: the writeset cache, and checkpoints of what certification
+ * knows with the place in the log they belong to.
+ */
+final class Stores implements AutoCloseable {
+    private final CheckpointStore checkpoints;
+    private final Certifier certifier;
+    private final LogPosition position;
+    private final WriteSetCache cache;
+
+    private Stores(CheckpointStore checkpoints, Certifier certifier, LogPosition position, WriteSetCache cache) {
+        this.checkpoints = checkpoints;
+        this.certifier = certifier;
+        this.position = position;
+        this.cache = cache;
+    }
+
+    /** Opens what is in the node's directory, or begins anew. */
+    static Stores open(Path directory, String incarnation, NodeProperties properties) throws IOException {
+        CheckpointStore checkpoints = CheckpointStore.open(directory.resolve("checkpoints"));
+        CheckpointStore.Checkpoint newest = checkpoints.newest().orElse(null);
+        int keysMax = properties.certification().keysMax();
+        Certifier certifier = newest == null ? new Certifier(keysMax) : read(newest);
+        if (certifier.keysMax() != keysMax) {
+            throw new QuorateException(
+                    ErrorCode.CONFIGURATION,
+                    "quorate.certification.keys-max is " + keysMax + ", the cluster was made with " + certifier.keysMax());
+        }
+        NodeProperties.Cache c = properties.cache();
+        CacheSettings settings = new CacheSettings(
+                directory.resolve("cache"),
+                UUID.fromString(incarnation),
+                c.segmentBytes().toBytes(),
+                c.bytesMax().toBytes());
+        WriteSetCache cache = WriteSetCache.open(settings, newest == null ? 0 : newest.seqno());
+        return new Stores(checkpoints, certifier, newest == null ? LogPosition.START : newest.position(), cache);
+    }
+
+    private static Certifier read(CheckpointStore.Checkpoint checkpoint) throws IOException {
+        try (DataInputStream in = checkpoint.open()) {
+            return Certifier.readFrom(in);
+        }
+    }
+
+    /** The stream that continues what is here. */
+    OrderedStream stream(Consumer<NodeEvent> events, Consumer<TotalOrder.Quorum> quorumListener) {
+        return new OrderedStream(certifier, position, cache, this::save, events, quorumListener);
+    }
+
+    /** The log may be forgotten only up to the older checkpoint that is kept: it serves when the newest is damaged. */
+    private LogPosition save(LogPosition at, Certifier state) {
+        checkpoints.save(at, state.lastSeqno(), state::writeTo);
+        return checkpoints.forgettable();
+    }
+
+    WriteSetCache cache() {
+        return cache;
+    }
+
+    @Override
+    public void close() throws IOException {
+        cache.close();
+    }
+}
