@@ -20,6 +20,7 @@ public enum ErrorCode {
     TRANSACTION_TOO_LARGE(2004, "split the transaction, or raise quorate.capture.transaction-bytes-max on every node"),
     CAPTURE_FAILED(2005, "see the cause; capture is restarted from the last ordered transaction by itself"),
     CORRUPT_EVENT(2006, "an event fails its checksum; check this server's disk and memory before restarting the node"),
+    BINLOG_LOST(2007, "this server lost transactions that were ordered; rebuild the node, and set sync_binlog=1"),
 
     FOREIGN_CLUSTER(3001, "a peer answers for another cluster; correct quorate.cluster or quorate.peers"),
     INCOMPATIBLE_PEER(3002, "a peer speaks another protocol version; upgrade the older node"),
@@ -41,7 +42,10 @@ public enum ErrorCode {
 
     CACHE_CORRUPT(6001, "move the named segment away and restart; it is refetched from the order"),
     DISK(6002, "free space or mend the volume of quorate.data-dir, then restart this node"),
-    STATE_DIVERGED(6003, "this node would decide differently from the others; rebuild it");
+    STATE_DIVERGED(6003, "this node would decide differently from the others; rebuild it"),
+    CACHE_PASSED(
+            6004,
+            "what this node needs is no longer cached; rebuild it, and raise quorate.cache.bytes-max for next time");
 
     private final int number;
     private final String remedy;
