@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.ist;
+
+import java.nio.file.Path;
+import java.util.UUID;
+
+/**
+ * @param directory where the segments are; the cache's alone
+ * @param incarnation the cluster's life the seqnos belong to; segments of another one are refused
+ * @param segmentBytes a segment is closed before it would grow beyond this, unless one batch alone is larger
+ * @param bytesMax what the segments may take together before the oldest is deleted; never less than two segments
+ */
+public record CacheSettings(Path directory, UUID incarnation, long segmentBytes, long bytesMax) {
+    public static final long SEGMENT_BYTES_DEFAULT = 64L << 20;
+    public static final long BYTES_MAX_DEFAULT = 2L << 30;
+
+    public CacheSettings {
+        if (segmentBytes < SegmentHeader.BYTES || bytesMax < segmentBytes) {
+            throw new IllegalArgumentException("segmentBytes " + segmentBytes + ", bytesMax " + bytesMax);
+        }
+    }
+
+    public static CacheSettings of(Path directory, UUID incarnation) {
+        return new CacheSettings(directory, incarnation, SEGMENT_BYTES_DEFAULT, BYTES_MAX_DEFAULT);
+    }
+}

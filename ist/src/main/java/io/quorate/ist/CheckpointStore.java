@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.ist;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
+import io.quorate.core.QuorateException;
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutput;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.zip.CRC32C;
+import java.util.zip.CheckedInputStream;
+import java.util.zip.CheckedOutputStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the two newest checkpoints: a state, opaque here, with the place in the log that it is the state of. Each is a file of
+ * its own, written aside, forced and renamed, so a crash leaves it whole or not at all; when the newest turns out to be damaged
+ * the older one serves. Therefore the log may be forgotten up to the <i>older</i> one only.
+ *
+ * <p>A file, big-endian: {@code "QRCP" | i32 version | i64 term | i64 index | i64 seqno | content | i32 CRC32C of all before}.
+ * Not thread-safe.
+ */
+public final class CheckpointStore {
+    private static final Logger log = LoggerFactory.getLogger(CheckpointStore.class);
+    private static final int MAGIC = 0x51524350;
+    private static final int VERSION = 1;
+    private static final int HEADER_BYTES = 4 + 4 + 8 + 8 + 8;
+    private static final int CRC_BYTES = 4;
+    private static final int KEPT = 2;
+    private static final int BUFFER_BYTES = 64 << 10;
+    private static final String PREFIX = "checkpoint-";
+
+    private final Path directory;
+    private final TreeMap<Long, Checkpoint> whole = new TreeMap<>();
+
+    /** Writes a state. */
+    @FunctionalInterface
+    public interface Content {
+        void writeTo(DataOutput out) throws IOException;
+    }
+
+    /**
+     * @param position after which the log continues it
+     * @param seqno of the last writeset it knows
+     * @param file where it is
+     */
+    public record Checkpoint(LogPosition position, long seqno, Path file) {
+        /** The content, to be closed by the caller. */
+        public DataInputStream open() throws IOException {
+            InputStream in = new BufferedInputStream(Files.newInputStream(file), BUFFER_BYTES);
+            in.skipNBytes(HEADER_BYTES);
+            return new DataInputStream(in);
+        }
+    }
+
+    private CheckpointStore(Path directory) {
+        this.directory = directory;
+    }
+
+    /**
+     * Opens a directory, which is made when it isn't there, and checks what is in it.
+     *
+     * @throws QuorateException {@link ErrorCode#CACHE_CORRUPT} when there are checkpoints and all are damaged: to start from
+     *     nothing then would be wrong; {@link ErrorCode#DISK} when the directory can't be read
+     */
+    public static CheckpointStore open(Path directory) {
+        CheckpointStore store = new CheckpointStore(directory);
+        try {
+            Files.createDirectories(directory);
+            TreeMap<Long, Path> files = store.files();
+            for (Map.Entry<Long, Path> file : files.entrySet()) {
+                store.check(file.getKey(), file.getValue());
+            }
+            if (store.whole.isEmpty() && !files.isEmpty()) {
+                throw new QuorateException(ErrorCode.CACHE_CORRUPT, "all checkpoints are damaged: " + files.values());
+            }
+            return store;
+        } catch (IOException e) {
+            throw new QuorateException(ErrorCode.DISK, "can't read the checkpoints in " + directory + ": " + e, e);
+        }
+    }
+
+    /** The newest one that is whole. */
+    public Optional<Checkpoint> newest() {
+        return whole.isEmpty()
+                ? Optional.empty()
+                : Optional.of(whole.lastEntry().getValue());
+    }
+
+    /** Up to where the log is not needed any more: the older checkpoint's position, {@link LogPosition#START} without one. */
+    public LogPosition forgettable() {
+        return whole.size() < KEPT
+                ? LogPosition.START
+                : whole.firstEntry().getValue().position();
+    }
+
+    /**
+     * Makes a checkpoint durable, and deletes all but it and the one before.
+     *
+     * @throws QuorateException {@link ErrorCode#DISK} when it can't be written; those before are as they were
+     */
+    public void save(LogPosition position, long seqno, Content content) {
+        long number = whole.isEmpty() ? 1 : whole.lastKey() + 1;
+        Path file = directory.resolve(String.format("%s%019d", PREFIX, number));
+        Path aside = directory.resolve("new-checkpoint");
+        try {
+            try (FileChannel channel = FileChannel.open(
+                    aside, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+                write(channel, position, seqno, content);
+                channel.force(true);
+            }
+            Files.move(aside, file, StandardCopyOption.ATOMIC_MOVE);
+            SegmentFiles.forceDirectory(directory);
+            whole.put(number, new Checkpoint(position, seqno, file));
+            deleteOlder();
+        } catch (IOException e) {
+            throw new QuorateException(ErrorCode.DISK, "can't write a checkpoint to " + directory + ": " + e, e);
+        }
+    }
+
+    private static void write(FileChannel channel, LogPosition position, long seqno, Content content)
+            throws IOException {
+        CRC32C crc = new CRC32C();
+        OutputStream raw = Channels.newOutputStream(channel);
+        DataOutputStream out =
+                new DataOutputStream(new BufferedOutputStream(new CheckedOutputStream(raw, crc), BUFFER_BYTES));
+        out.writeInt(MAGIC);
+        out.writeInt(VERSION);
+        out.writeLong(position.term());
+        out.writeLong(position.index());
+        out.writeLong(seqno);
+        content.writeTo(out);
+        out.flush();
+        out.writeInt((int) crc.getValue());
+        out.flush();
+    }
+
+    private void check(long number, Path file) throws IOException {
+        CRC32C crc = new CRC32C();
+        long size = Files.size(file);
+        try (DataInputStream in = new DataInputStream(
+                new CheckedInputStream(new BufferedInputStream(Files.newInputStream(file), BUFFER_BYTES), crc))) {
+            boolean header = size >= HEADER_BYTES + CRC_BYTES && in.readInt() == MAGIC && in.readInt() == VERSION;
+            if (header) {
+                LogPosition position = new LogPosition(in.readLong(), in.readLong());
+                long seqno = in.readLong();
+                readFully(in, size - HEADER_BYTES - CRC_BYTES);
+                int expected = (int) crc.getValue();
+                if (in.readInt() == expected) {
+                    whole.put(number, new Checkpoint(position, seqno, file));
+                    return;
+                }
+            }
+            log.warn("Checkpoint {} is damaged", file);
+        }
+    }
+
+    private static void readFully(InputStream in, long bytes) throws IOException {
+        byte[] buffer = new byte[BUFFER_BYTES];
+        for (long left = bytes; left > 0; ) {
+            int read = in.read(buffer, 0, (int) Math.min(left, buffer.length));
+            if (read < 0) {
+                return;
+            }
+            left -= read;
+        }
+    }
+
+    private void deleteOlder() throws IOException {
+        while (whole.size() > KEPT) {
+            whole.pollFirstEntry();
+        }
+        for (Path file : files().headMap(whole.firstKey()).values()) {
+            Files.delete(file);
+        }
+    }
+
+    private TreeMap<Long, Path> files() throws IOException {
+        TreeMap<Long, Path> files = new TreeMap<>();
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(directory, PREFIX + "*")) {
+            for (Path file : all) {
+                String number = file.getFileName().toString().substring(PREFIX.length());
+                if (number.matches("[0-9]{19}")) {
+                    files.put(Long.valueOf(number), file);
+                }
+            }
+        }
+        return files;
+    }
+}

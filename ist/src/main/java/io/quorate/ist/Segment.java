@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.ist;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+
+/**
+ * One file of the cache. The thread that appends owns it, except for what is volatile or synchronized: {@link #end} and
+ * {@link #lastSeqno} are raised only when all bytes below are in the file, so readers go by them.
+ */
+final class Segment {
+    /** Places of records are remembered at least this far apart; a reader passes over what is between. */
+    private static final int INDEX_BYTES = 256 << 10;
+
+    private final Path file;
+    private final long firstSeqno;
+    private volatile long lastSeqno;
+    private volatile long end;
+    private volatile boolean sealed;
+
+    private FileChannel channel;
+    private boolean closed;
+
+    private long[] indexSeqnos = new long[8];
+    private long[] indexOffsets = new long[8];
+    private int indexed;
+    private volatile long indexedUpTo;
+
+    private Segment(Path file, long firstSeqno) {
+        this.file = file;
+        this.firstSeqno = firstSeqno;
+        this.lastSeqno = firstSeqno - 1;
+        this.end = SegmentHeader.BYTES;
+        addToIndex(firstSeqno, SegmentHeader.BYTES);
+    }
+
+    /** A new, empty file. */
+    static Segment create(Path file, SegmentHeader header) throws IOException {
+        Segment segment = new Segment(file, header.firstSeqno());
+        Files.deleteIfExists(file);
+        Files.createFile(file);
+        segment.writeFully(header.encode(), 0);
+        return segment;
+    }
+
+    /** A file that is there, with what is known to be good in it. */
+    static Segment existing(Path file, long firstSeqno, long lastSeqno, long end, boolean sealed) {
+        Segment segment = new Segment(file, firstSeqno);
+        segment.lastSeqno = lastSeqno;
+        segment.end = end;
+        segment.sealed = sealed;
+        return segment;
+    }
+
+    /** What a scan has found. */
+    void restore(long foundEnd, long foundLastSeqno, boolean foundSealed) {
+        end = foundEnd;
+        lastSeqno = foundLastSeqno;
+        sealed = foundSealed;
+    }
+
+    Path file() {
+        return file;
+    }
+
+    long firstSeqno() {
+        return firstSeqno;
+    }
+
+    /** One below the first when it is empty. */
+    long lastSeqno() {
+        return lastSeqno;
+    }
+
+    /** Where the records end. */
+    long end() {
+        return end;
+    }
+
+    boolean sealed() {
+        return sealed;
+    }
+
+    long fileBytes() {
+        return end + (sealed ? RecordCodec.TRAILER_BYTES : 0);
+    }
+
+    boolean isEmpty() {
+        return lastSeqno < firstSeqno;
+    }
+
+    /** Writes all of {@code bytes}; readers see them after {@link #commit} only. */
+    void write(ByteBuffer bytes, long at) throws IOException {
+        writeFully(bytes, at);
+    }
+
+    void commit(long newEnd, long newLastSeqno) {
+        end = newEnd;
+        lastSeqno = newLastSeqno;
+    }
+
+    /** Takes back what was written and not committed, as far as possible; recovery would cut it off as well. */
+    void rollBack() throws IOException {
+        channel().truncate(end);
+    }
+
+    /** Nothing more will be appended. */
+    void seal() throws IOException {
+        ByteBuffer trailer = ByteBuffer.allocate(RecordCodec.TRAILER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        RecordCodec.encodeTrailer(lastSeqno, trailer);
+        writeFully(trailer.flip(), end);
+        sealed = true;
+    }
+
+    /** Makes durable what is in the file. */
+    void force() throws IOException {
+        try {
+            uninterrupted(() -> channel().force(false));
+        } catch (ClosedChannelException e) {
+            if (!isClosed()) {
+                throw e;
+            }
+            // Deleted meanwhile, so there is nothing to make durable.
+        }
+    }
+
+    /** Remembers where a record starts, when the last place remembered is far enough away. Any thread. */
+    void index(long seqno, long offset) {
+        if (offset - indexedUpTo >= INDEX_BYTES) {
+            addToIndex(seqno, offset);
+        }
+    }
+
+    private synchronized void addToIndex(long seqno, long offset) {
+        if (indexed > 0 && offset <= indexedUpTo) {
+            return;
+        }
+        if (indexed == indexSeqnos.length) {
+            indexSeqnos = Arrays.copyOf(indexSeqnos, 2 * indexed);
+            indexOffsets = Arrays.copyOf(indexOffsets, 2 * indexed);
+        }
+        indexSeqnos[indexed] = seqno;
+        indexOffsets[indexed++] = offset;
+        indexedUpTo = offset;
+    }
+
+    /** The last place remembered that is not behind a seqno's record. */
+    synchronized long offsetBefore(long seqno) {
+        int at = Arrays.binarySearch(indexSeqnos, 0, indexed, seqno);
+        return indexOffsets[at >= 0 ? at : -at - 2];
+    }
+
+    synchronized void close() throws IOException {
+        closed = true;
+        if (channel != null) {
+            channel.close();
+            channel = null;
+        }
+    }
+
+    /** Lets go of the file handle, which appending and forcing open again when needed. */
+    synchronized void rest() throws IOException {
+        if (channel != null) {
+            channel.close();
+            channel = null;
+        }
+    }
+
+    private void writeFully(ByteBuffer bytes, long at) throws IOException {
+        int start = bytes.position();
+        uninterrupted(() -> {
+            bytes.position(start);
+            while (bytes.hasRemaining()) {
+                channel().write(bytes, at + bytes.position() - start);
+            }
+        });
+    }
+
+    /** An interrupt closes a {@link FileChannel} for all its users; here that is mended and the work done nevertheless. */
+    private void uninterrupted(Work work) throws IOException {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    work.run();
+                    return;
+                } catch (ClosedChannelException e) {
+                    interrupted |= e instanceof ClosedByInterruptException && Thread.interrupted();
+                    if (isClosed()) {
+                        throw e;
+                    }
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private interface Work {
+        void run() throws IOException;
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
+    }
+
+    private synchronized FileChannel channel() throws IOException {
+        if (closed) {
+            throw new ClosedChannelException();
+        }
+        if (channel == null || !channel.isOpen()) {
+            channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        }
+        return channel;
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.ist;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * Reads the records of one segment file in order, through a file handle of its own: an interrupt of the reading thread
+ * closes that one alone, and a segment deleted meanwhile can be read to its end. Its buffer grows for a large record and
+ * shrinks after it.
+ */
+final class SegmentReader implements Closeable {
+    /** What stands at the reader's place. */
+    enum Found {
+        RECORD,
+        END,
+        /** Bytes that are no whole record with a right checksum. */
+        BROKEN
+    }
+
+    private static final int BUFFER_BYTES = 128 << 10;
+
+    private final Path file;
+    private final FileChannel channel;
+    /** From position to limit: what has been read of the file from {@link #offset} on. */
+    private ByteBuffer buffer = allocate(BUFFER_BYTES).limit(0);
+
+    private long offset;
+    private int body;
+
+    SegmentReader(Path file, long offset) throws IOException {
+        this.file = file;
+        this.offset = offset;
+        this.channel = FileChannel.open(file, StandardOpenOption.READ);
+    }
+
+    Path file() {
+        return file;
+    }
+
+    /** Where in the file the reader stands. */
+    long offset() {
+        return offset;
+    }
+
+    /**
+     * Looks at the record where the reader stands.
+     *
+     * @param end the file's bytes up to here may be read
+     */
+    Found look(long end) throws IOException {
+        if (offset == end) {
+            return Found.END;
+        }
+        if (!fill(RecordCodec.HEAD_BYTES, end)) {
+            return Found.BROKEN;
+        }
+        body = buffer.getInt(buffer.position());
+        if (!RecordCodec.isBodyLength(body) || !fill(RecordCodec.HEAD_BYTES + (long) body, end)) {
+            return Found.BROKEN;
+        }
+        int crc = buffer.getInt(buffer.position() + 4);
+        return crc == RecordCodec.crc(buffer, buffer.position(), body) ? Found.RECORD : Found.BROKEN;
+    }
+
+    /** The body of the record found; valid until {@link #advance}. */
+    ByteBuffer body() {
+        return buffer.slice(buffer.position() + RecordCodec.HEAD_BYTES, body).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** Moves past the record found. */
+    void advance() {
+        int bytes = RecordCodec.HEAD_BYTES + body;
+        buffer.position(buffer.position() + bytes);
+        offset += bytes;
+        if (buffer.capacity() > BUFFER_BYTES && buffer.remaining() <= BUFFER_BYTES) {
+            buffer = allocate(BUFFER_BYTES).put(buffer).flip();
+        }
+    }
+
+    /** The last seqno by the trailer where the reader stands, -1 when there is none that ends the file. */
+    long trailer(long end) throws IOException {
+        return end - offset == RecordCodec.TRAILER_BYTES && fill(RecordCodec.TRAILER_BYTES, end)
+                ? RecordCodec.trailer(buffer.duplicate()
+                        .limit(buffer.position() + RecordCodec.TRAILER_BYTES)
+                        .order(ByteOrder.LITTLE_ENDIAN))
+                : -1;
+    }
+
+    /** Has at least {@code bytes} from the reader's place in the buffer; false when the file has fewer. */
+    private boolean fill(long bytes, long end) throws IOException {
+        if (buffer.remaining() >= bytes) {
+            return true;
+        }
+        if (bytes > end - offset) {
+            return false;
+        }
+        if (bytes > buffer.capacity()) {
+            buffer = allocate((int) bytes).put(buffer).flip();
+        } else {
+            buffer.compact().flip();
+        }
+        while (buffer.remaining() < bytes) {
+            int held = buffer.limit();
+            // In slices, because the JDK keeps a direct buffer of the largest read's size for each thread.
+            long room = Math.min(Math.min(buffer.capacity() - held, BUFFER_BYTES), end - offset - held);
+            int read = channel.read(buffer.duplicate().position(held).limit(held + (int) room), offset + held);
+            if (read < 0) {
+                return false;
+            }
+            buffer.limit(held + read);
+        }
+        return true;
+    }
+
+    private static ByteBuffer allocate(int bytes) {
+        return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}
