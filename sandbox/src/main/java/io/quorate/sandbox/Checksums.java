@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Compares the content of servers: the definition, the number of rows and the checksum of every table that isn't the
+ * server's own or Quorate's. Meaningful only while nothing writes.
+ */
+public final class Checksums {
+    private static final String TABLES = "SELECT table_schema, table_name FROM information_schema.tables"
+            + " WHERE table_type = 'BASE TABLE' AND table_schema NOT IN"
+            + " ('mysql', 'sys', 'performance_schema', 'information_schema', 'quorate') ORDER BY 1, 2";
+
+    /**
+     * @param rows number of rows
+     * @param checksum as CHECKSUM TABLE says
+     * @param definition as SHOW CREATE TABLE says, without the next AUTO_INCREMENT value: each node counts for itself
+     */
+    record Content(long rows, String checksum, String definition) {}
+
+    /**
+     * @param tables tables compared
+     * @param rows rows of all tables on the first server
+     * @param differences one sentence for every table that differs, naming the servers; empty when all agree
+     */
+    public record Comparison(int tables, long rows, List<String> differences) {
+        public boolean equal() {
+            return differences.isEmpty();
+        }
+    }
+
+    private Checksums() {}
+
+    /** Compares servers, each under the name it is to be called by. */
+    public static Comparison compare(Map<String, MySqlServer> servers) {
+        Map<String, Map<String, Content>> contents = new LinkedHashMap<>();
+        servers.forEach((name, server) -> contents.put(name, contents(server)));
+        return compareContents(contents);
+    }
+
+    static Map<String, Content> contents(MySqlServer server) {
+        Map<String, Content> contents = new TreeMap<>();
+        for (List<String> table : server.query(TABLES)) {
+            String name = quoted(table.get(0)) + "." + quoted(table.get(1));
+            String definition = server.query("SHOW CREATE TABLE " + name).get(0).get(1);
+            contents.put(
+                    table.get(0) + "." + table.get(1),
+                    new Content(
+                            server.queryLong("SELECT COUNT(*) FROM " + name),
+                            server.query("CHECKSUM TABLE " + name).get(0).get(1),
+                            definition.replaceAll(" AUTO_INCREMENT=\\d+", "")));
+        }
+        return contents;
+    }
+
+    private static String quoted(String identifier) {
+        return "`" + identifier.replace("`", "``") + "`";
+    }
+
+    static Comparison compareContents(Map<String, Map<String, Content>> contents) {
+        TreeSet<String> tables = new TreeSet<>();
+        contents.values().forEach(content -> tables.addAll(content.keySet()));
+        List<String> differences = new ArrayList<>();
+        for (String table : tables) {
+            Map<String, Content> each = new LinkedHashMap<>();
+            contents.forEach((node, content) -> each.put(node, content.get(table)));
+            if (each.values().stream().distinct().count() > 1) {
+                differences.add(describe(table, each));
+            }
+        }
+        Map<String, Content> first = contents.values().iterator().next();
+        return new Comparison(
+                tables.size(), first.values().stream().mapToLong(Content::rows).sum(), List.copyOf(differences));
+    }
+
+    private static String describe(String table, Map<String, Content> each) {
+        boolean definitions = each.values().stream()
+                        .map(content -> content == null ? null : content.definition())
+                        .distinct()
+                        .count()
+                > 1;
+        List<String> parts = new ArrayList<>();
+        each.forEach((node, content) -> parts.add(
+                node + (content == null ? " lacks it" : " has " + content.rows() + " rows, " + content.checksum())));
+        return "table " + table + " differs: " + String.join("; ", parts)
+                + (definitions ? "; the definitions differ too" : "");
+    }
+}

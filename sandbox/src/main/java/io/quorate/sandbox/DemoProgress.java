@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
+
+/** The demo's live line: per node, what its clients committed, what it knows ordered, what its server has, the lag. */
+final class DemoProgress {
+    private DemoProgress() {}
+
+    static String line(int second, List<SandboxNode> nodes, Map<String, LongAdder> committed, Heartbeats heartbeats) {
+        StringBuilder line = new StringBuilder(200).append(String.format("%3d s", second));
+        List<Optional<NodeReport>> reports =
+                nodes.parallelStream().map(SandboxNode::report).toList();
+        for (int i = 0; i < nodes.size(); i++) {
+            String name = nodes.get(i).name();
+            long ordered = reports.get(i).map(NodeReport::lastOrdered).orElse(-1L);
+            long applied = reports.get(i).map(NodeReport::lastApplied).orElse(-1L);
+            line.append(String.format(
+                    " | %s committed %d ordered %d applied %d lag %d ms",
+                    name, committed.get(name).sum(), ordered, applied, heartbeats.lastMillis(name)));
+        }
+        return line.toString();
+    }
+
+    /** One node in words, for a failure. */
+    static String state(SandboxNode node) {
+        return node.report()
+                .map(r -> "it is " + r.state() + (r.reason().isEmpty() ? "" : ", " + r.reason()) + ", ordered "
+                        + r.lastOrdered() + ", applied " + r.lastApplied())
+                .orElse("its service doesn't answer");
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import java.nio.file.Path;
+import java.util.Map;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Writes one node's {@code application.yaml}, as docs/configuration.md describes it. */
+final class NodeConfiguration {
+    /** Java options of the services rather than a key of theirs. */
+    static final String JVM = "quorate.jvm";
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private NodeConfiguration() {}
+
+    /**
+     * @param node from 1
+     * @param data where the service keeps its files
+     */
+    static String yaml(SandboxSettings settings, int node, Path data) {
+        NodePorts own = NodePorts.of(settings.basePort(), node);
+        StringBuilder yaml = new StringBuilder(1000);
+        yaml.append("server:\n  address: 127.0.0.1\n  port: ")
+                .append(own.http())
+                .append('\n');
+        yaml.append("quorate:\n  cluster: ").append(quoted(settings.cluster())).append('\n');
+        yaml.append("  node: ").append(name(node)).append('\n');
+        yaml.append("  data-dir: ").append(quoted(data.toString())).append('\n');
+        yaml.append("  mysql:\n    host: 127.0.0.1\n    port: ")
+                .append(own.mysql())
+                .append('\n');
+        yaml.append("    user: ").append(Accounts.SERVICE_USER).append('\n');
+        yaml.append("    password: ").append(Accounts.SERVICE_PASSWORD).append('\n');
+        yaml.append("  peers:\n");
+        for (int i = 1; i <= settings.nodes(); i++) {
+            NodePorts peer = NodePorts.of(settings.basePort(), i);
+            yaml.append(String.format(
+                    "    - {name: %s, host: 127.0.0.1, raft-port: %d, channel-port: %d, http: \"127.0.0.1:%d\"}%n",
+                    name(i), peer.raft(), peer.channel(), peer.http()));
+        }
+        appendSet(yaml, settings);
+        return yaml.toString();
+    }
+
+    /** A second document, so that its flat keys replace what the first one says. */
+    private static void appendSet(StringBuilder yaml, SandboxSettings settings) {
+        StringBuilder more = new StringBuilder();
+        for (Map.Entry<String, String> entry : settings.set().entrySet()) {
+            if (!entry.getKey().startsWith("mysql.") && !entry.getKey().equals(JVM)) {
+                more.append(quoted(entry.getKey()))
+                        .append(": ")
+                        .append(quoted(entry.getValue()))
+                        .append('\n');
+            }
+        }
+        if (!more.isEmpty()) {
+            yaml.append("---\n").append(more);
+        }
+    }
+
+    static String name(int node) {
+        return "n" + node;
+    }
+
+    /** A JSON string is a double-quoted YAML scalar. */
+    private static String quoted(String value) {
+        return JSON.writeValueAsString(value);
+    }
+}

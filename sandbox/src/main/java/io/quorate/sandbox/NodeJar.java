@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Where the service's executable jar is: in the source tree that the working directory is part of. */
+final class NodeJar {
+    private static final String PROPERTY = "quorate.node.jar";
+    private static final Path IN_TREE = Path.of("node", "target", "quorate-node.jar");
+
+    private NodeJar() {}
+
+    static Path find() {
+        String named = System.getProperty(PROPERTY);
+        if (named != null) {
+            Path jar = Path.of(named).toAbsolutePath();
+            if (!Files.isRegularFile(jar)) {
+                throw new SandboxException(jar + " is not there; build it: mvn -B -DskipTests package -pl node -am");
+            }
+            return jar;
+        }
+        for (Path tree = Path.of("").toAbsolutePath(); tree != null; tree = tree.getParent()) {
+            if (Files.isRegularFile(tree.resolve(IN_TREE))) {
+                return tree.resolve(IN_TREE);
+            }
+        }
+        throw new SandboxException(
+                "cannot find " + IN_TREE + " above the working directory; build it (mvn -B -DskipTests"
+                        + " package -pl node -am) or name it with -D" + PROPERTY);
+    }
+}

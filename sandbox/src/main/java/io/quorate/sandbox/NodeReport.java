@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Optional;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * What a running service says of itself at {@code /actuator/cluster/self}.
+ *
+ * @param state as in the design: OPEN, CONNECTED, JOINER, JOINED, SYNCED, DONOR, NON_PRIMARY, INCONSISTENT
+ * @param primaryComponent whether it has a majority
+ * @param reason why it isn't SYNCED, or empty
+ * @param lastOrdered seqno of the last writeset ordered that it knows of
+ * @param lastApplied seqno up to which its server has everything
+ */
+public record NodeReport(String state, boolean primaryComponent, String reason, long lastOrdered, long lastApplied) {
+    static final String SYNCED = "SYNCED";
+    static final String INCONSISTENT = "INCONSISTENT";
+
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+    private static final JsonMapper JSON = new JsonMapper();
+    private static final HttpClient HTTP =
+            HttpClient.newBuilder().connectTimeout(PATIENCE).build();
+
+    /** Asks the service on that port of loopback; empty when it doesn't answer, or not yet in earnest. */
+    static Optional<NodeReport> ask(int httpPort) {
+        HttpRequest request = HttpRequest.newBuilder(
+                        URI.create("http://127.0.0.1:" + httpPort + "/actuator/cluster/self"))
+                .timeout(PATIENCE)
+                .header("Accept", "application/json")
+                .build();
+        try {
+            HttpResponse<String> response = HTTP.send(request, HttpResponse.BodyHandlers.ofString());
+            return response.statusCode() == 200 ? Optional.of(parse(response.body())) : Optional.empty();
+        } catch (JacksonException | IOException e) {
+            return Optional.empty();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.empty();
+        }
+    }
+
+    static NodeReport parse(String body) {
+        JsonNode json = JSON.readTree(body);
+        return new NodeReport(
+                json.path("state").asString("UNKNOWN"),
+                json.path("primaryComponent").asBoolean(false),
+                json.path("reason").asString(""),
+                json.path("lastOrdered").asLong(0),
+                json.path("lastApplied").asLong(0));
+    }
+
+    boolean isSynced() {
+        return state.equals(SYNCED) && primaryComponent;
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The process of one node's service: {@code java -jar quorate-node.jar} with a configuration of its own. */
+final class NodeService {
+    private static final Duration STOP_LIMIT = Duration.ofSeconds(30);
+
+    private final SandboxSettings settings;
+    private final int node;
+    private final Path directory;
+
+    NodeService(SandboxSettings settings, int node, Path directory) {
+        this.settings = settings;
+        this.node = node;
+        this.directory = directory;
+    }
+
+    /** Starts the service unless it runs; returns at once. */
+    void start() {
+        if (isAlive()) {
+            return;
+        }
+        Path yaml = directory.resolve("application.yaml");
+        try {
+            Files.createDirectories(directory);
+            Files.writeString(yaml, NodeConfiguration.yaml(settings, node, directory.resolve("quorate")));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        OwnedProcess.start(command(yaml), Map.of(), directory, log()).recordIn(processFile());
+    }
+
+    private List<String> command(Path yaml) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                // Small machines run several of these; a heap that must not grow with lag doesn't need more.
+                "-Xms64m",
+                "-Xmx256m",
+                "-XX:+UseSerialGC",
+                "-XX:+ExitOnOutOfMemoryError"));
+        String more = settings.set().getOrDefault(NodeConfiguration.JVM, "").strip();
+        if (!more.isEmpty()) {
+            command.addAll(List.of(more.split("\\s+")));
+        }
+        command.addAll(List.of("-jar", NodeJar.find().toString(), "--spring.config.additional-location=file:" + yaml));
+        return command;
+    }
+
+    void stop() {
+        process().ifPresent(process -> process.stop(STOP_LIMIT));
+    }
+
+    void kill9() {
+        process().ifPresent(OwnedProcess::kill);
+    }
+
+    boolean isAlive() {
+        return process().isPresent();
+    }
+
+    Optional<OwnedProcess> process() {
+        return OwnedProcess.recordedIn(processFile());
+    }
+
+    private Path processFile() {
+        return directory.resolve("service.process");
+    }
+
+    Path log() {
+        return directory.resolve("service.log");
+    }
+
+    /** The end of the log, where the reason for a failure is. */
+    String logTail() {
+        try {
+            List<String> lines = Files.exists(log())
+                    ? new String(Files.readAllBytes(log()), StandardCharsets.UTF_8)
+                            .lines()
+                            .toList()
+                    : List.of();
+            return "the end of " + log() + ":\n"
+                    + String.join("\n", lines.subList(Math.max(0, lines.size() - 25), lines.size()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** Waits for services to reach a state, and says what keeps them from it. */
+final class Readiness {
+    private static final long POLL_MILLIS = 150;
+
+    private final List<SandboxNode> all;
+    private final Consumer<String> progress;
+
+    Readiness(List<SandboxNode> all, Consumer<String> progress) {
+        this.all = all;
+        this.progress = progress;
+    }
+
+    /** Whether enough services run to elect a leader. */
+    boolean majorityRuns() {
+        return 2 * all.stream().filter(SandboxNode::isServiceAlive).count() > all.size();
+    }
+
+    void awaitSynced(List<SandboxNode> nodes, Duration limit) {
+        long deadline = System.nanoTime() + limit.toNanos();
+        List<SandboxNode> waiting = new ArrayList<>(nodes);
+        while (true) {
+            List<SandboxNode> still = new ArrayList<>();
+            for (SandboxNode node : waiting) {
+                Optional<NodeReport> report = node.report();
+                if (report.isPresent() && report.get().isSynced()) {
+                    progress.accept(node.name() + " is SYNCED");
+                } else {
+                    requireHopeful(node, report);
+                    still.add(node);
+                }
+            }
+            if (still.isEmpty()) {
+                return;
+            }
+            waiting = still;
+            if (System.nanoTime() > deadline) {
+                throw new SandboxException("not SYNCED within " + limit.toSeconds() + " s: " + describe(waiting));
+            }
+            pause();
+        }
+    }
+
+    void awaitAnswer(SandboxNode node, Duration limit) {
+        long deadline = System.nanoTime() + limit.toNanos();
+        Optional<NodeReport> report = node.report();
+        while (report.isEmpty()) {
+            requireHopeful(node, report);
+            if (System.nanoTime() > deadline) {
+                throw new SandboxException("no answer within " + limit.toSeconds() + " s: " + describe(List.of(node)));
+            }
+            pause();
+            report = node.report();
+        }
+    }
+
+    private static void requireHopeful(SandboxNode node, Optional<NodeReport> report) {
+        if (!node.isServiceAlive()) {
+            throw new SandboxException("the service of " + node.name() + " ended; "
+                    + node.service().logTail());
+        }
+        if (report.isPresent() && report.get().state().equals(NodeReport.INCONSISTENT)) {
+            throw new SandboxException(node.name() + " is INCONSISTENT: "
+                    + report.get().reason() + "\n" + node.service().logTail());
+        }
+    }
+
+    private static String describe(List<SandboxNode> nodes) {
+        StringBuilder text = new StringBuilder();
+        for (SandboxNode node : nodes) {
+            String state = node.report()
+                    .map(r -> r.state() + (r.reason().isEmpty() ? "" : ", " + r.reason()))
+                    .orElse("its service doesn't answer");
+            text.append("\n").append(node.name()).append(": ").append(state);
+            text.append("\n").append(node.service().logTail());
+        }
+        return text.toString();
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(POLL_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SandboxException("interrupted while waiting", e);
+        }
+    }
+}

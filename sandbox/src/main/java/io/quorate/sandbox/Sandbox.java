@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * A local cluster in one directory: N nodes on loopback, each a mysqld and a service. Its processes go on when this
+ * program ends; an object made later for the same directory is the same cluster.
+ *
+ * <p>Commands that change it exclude each other, also between programs; {@link #kill} and {@link #status} may come at any
+ * time.
+ */
+public final class Sandbox {
+    /** The parts of a node that can be killed. */
+    public enum Part {
+        SERVICE,
+        MYSQLD,
+        BOTH
+    }
+
+    private final Path directory;
+    private final SandboxSettings settings;
+    private final List<SandboxNode> nodes;
+    private final Consumer<String> progress;
+
+    private Sandbox(Path directory, SandboxSettings settings, Consumer<String> progress) {
+        this.directory = directory;
+        this.settings = settings;
+        this.progress = progress;
+        MySqlDistribution distribution = MySqlDistribution.find(progress);
+        this.nodes = IntStream.rangeClosed(1, settings.nodes())
+                .mapToObj(i -> new SandboxNode(settings, i, directory.resolve(NodeConfiguration.name(i)), distribution))
+                .toList();
+    }
+
+    /**
+     * Makes a new one, without starting it.
+     *
+     * @param directory absent or empty
+     * @param set as in {@link SandboxSettings}
+     * @param progress told, a line each, what is being done
+     */
+    public static Sandbox create(
+            Path directory, int nodes, int basePort, Map<String, String> set, Consumer<String> progress) {
+        Path absolute = directory.toAbsolutePath().normalize();
+        String cluster =
+                "sandbox-" + Integer.toHexString(ThreadLocalRandom.current().nextInt(0x100000, 0x1000000));
+        SandboxSettings settings = new SandboxSettings(cluster, nodes, basePort, set);
+        try {
+            Files.createDirectories(absolute);
+            try (Stream<Path> content = Files.list(absolute)) {
+                if (content.findAny().isPresent()) {
+                    throw new SandboxException(absolute + " is not empty and has no sandbox in it; name another --dir");
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot make " + absolute, e);
+        }
+        settings.write(absolute);
+        return new Sandbox(absolute, settings, progress);
+    }
+
+    /** The one in that directory. */
+    public static Sandbox open(Path directory, Consumer<String> progress) {
+        Path absolute = directory.toAbsolutePath().normalize();
+        if (!SandboxSettings.existIn(absolute)) {
+            throw new SandboxException(
+                    "there is no sandbox in " + absolute + "; start one with: quorate sandbox start");
+        }
+        return new Sandbox(absolute, SandboxSettings.read(absolute), progress);
+    }
+
+    public static boolean existsIn(Path directory) {
+        return SandboxSettings.existIn(directory);
+    }
+
+    /** The same sandbox with settings added or replaced; only while nothing of it runs. */
+    public Sandbox with(Map<String, String> set) {
+        if (nodes.stream().anyMatch(Sandbox::runs)) {
+            throw new SandboxException("the sandbox runs; stop it before changing its settings with --set");
+        }
+        SandboxSettings changed = settings.with(set);
+        changed.write(directory);
+        return new Sandbox(directory, changed, progress);
+    }
+
+    public Path directory() {
+        return directory;
+    }
+
+    public SandboxSettings settings() {
+        return settings;
+    }
+
+    public List<SandboxNode> nodes() {
+        return nodes;
+    }
+
+    /** The node named {@code n2}, or just {@code 2}. */
+    public SandboxNode node(String name) {
+        return nodes.stream()
+                .filter(node -> node.name().equals(name)
+                        || Integer.toString(node.number()).equals(name))
+                .findFirst()
+                .orElseThrow(() -> new SandboxException("there is no node " + name + ", only "
+                        + String.join(
+                                ", ", nodes.stream().map(SandboxNode::name).toList())));
+    }
+
+    public SandboxStatus status() {
+        return SandboxStatus.of(settings.cluster(), nodes);
+    }
+
+    /**
+     * Starts what doesn't run, and returns when all nodes are SYNCED.
+     *
+     * @param limit for becoming SYNCED, after the processes are started
+     * @throws SandboxException when that fails; what this call started is stopped again, the logs are kept
+     */
+    public void start(Duration limit) {
+        exclusively(() -> {
+            new PortCheck(nodes).requireFree();
+            List<SandboxNode> mysqlDown =
+                    nodes.stream().filter(node -> !node.mysql().isAlive()).toList();
+            List<SandboxNode> serviceDown =
+                    nodes.stream().filter(node -> !node.isServiceAlive()).toList();
+            boolean done = false;
+            try {
+                bringUp(nodes);
+                new Readiness(nodes, progress).awaitSynced(nodes, limit);
+                done = true;
+            } finally {
+                if (!done) {
+                    InParallel.run(serviceDown, node -> node.service().kill9());
+                    InParallel.run(mysqlDown, node -> node.mysql().stop());
+                }
+            }
+        });
+    }
+
+    private void bringUp(List<SandboxNode> some) {
+        List<SandboxNode> down =
+                some.stream().filter(node -> !node.mysql().isAlive()).toList();
+        if (!down.isEmpty()) {
+            progress.accept("starting mysqld of " + names(down));
+            // The first makes the template that the others copy.
+            InParallel.run(some, SandboxNode::startMySql);
+        }
+        List<SandboxNode> without =
+                some.stream().filter(node -> !node.isServiceAlive()).toList();
+        if (!without.isEmpty()) {
+            progress.accept("starting the service of " + names(without));
+            InParallel.run(without, node -> node.service().start());
+        }
+    }
+
+    /** Stops all in order, keeping the data. */
+    public void stop() {
+        exclusively(this::stopAll);
+    }
+
+    private void stopAll() {
+        InParallel.run(nodes, node -> node.service().stop());
+        InParallel.run(nodes, node -> node.mysql().stop());
+    }
+
+    /** Ends all processes and deletes the directory. */
+    public void destroy() {
+        exclusively(this::killAll);
+        try {
+            CacheDirectory.deleteTree(directory);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot delete " + directory, e);
+        }
+    }
+
+    /** SIGKILL for all processes of the cluster, the services first. */
+    public void killAll() {
+        InParallel.run(nodes, node -> node.service().kill9());
+        InParallel.run(nodes, node -> node.mysql().kill9());
+    }
+
+    /** SIGKILL for a part of a node. Returns when it is gone; nothing happens when it doesn't run. */
+    public void kill(SandboxNode node, Part part) {
+        if (part != Part.MYSQLD) {
+            node.service().kill9();
+        }
+        if (part != Part.SERVICE) {
+            node.mysql().kill9();
+        }
+    }
+
+    /**
+     * Brings back what is down of a node, and returns when it is SYNCED; or, while too few nodes run for a majority, when
+     * its service answers.
+     *
+     * @return whether it is SYNCED
+     */
+    public boolean restart(SandboxNode node, Duration limit) {
+        boolean[] synced = new boolean[1];
+        exclusively(() -> {
+            new PortCheck(List.of(node)).requireFree();
+            bringUp(List.of(node));
+            Readiness readiness = new Readiness(nodes, progress);
+            synced[0] = readiness.majorityRuns();
+            if (synced[0]) {
+                readiness.awaitSynced(List.of(node), limit);
+            } else {
+                readiness.awaitAnswer(node, limit);
+            }
+        });
+        return synced[0];
+    }
+
+    private void exclusively(Runnable work) {
+        Path file = directory.resolve("sandbox.lock");
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            FileLock lock = channel.tryLock();
+            if (lock == null) {
+                throw new SandboxException(
+                        "another command is at work on the sandbox in " + directory + "; wait for it");
+            }
+            work.run();
+        } catch (OverlappingFileLockException e) {
+            throw new SandboxException("another thread is at work on the sandbox in " + directory, e);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot use " + directory, e);
+        }
+    }
+
+    private static boolean runs(SandboxNode node) {
+        return node.mysql().isAlive() || node.isServiceAlive();
+    }
+
+    private static String names(List<SandboxNode> some) {
+        List<String> names = new ArrayList<>();
+        some.forEach(node -> names.add(node.name()));
+        return String.join(", ", names);
+    }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@code quorate sandbox}: a local cluster that stays up. */
+@Command(name = "sandbox", description = "A local cluster on loopback that stays up.", mixinStandardHelpOptions = true)
+final class SandboxCommand implements Runnable {
+    private static final int NODES = 3;
+    private static final int BASE_PORT = 25_000;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+            names = "--dir",
+            scope = ScopeType.INHERIT,
+            paramLabel = "D",
+            description = "where it is kept; by default in the user's cache")
+    private Path dir;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "start, status, stop, destroy, kill or restart?");
+    }
+
+    private Path directory() {
+        return dir != null ? dir : CacheDirectory.ofUser().root().resolve("sandbox");
+    }
+
+    private static void say(String line) {
+        System.err.println(line);
+    }
+
+    @Command(
+            description = "Makes a cluster, or starts the one that is there; returns when all nodes are SYNCED.",
+            mixinStandardHelpOptions = true)
+    int start(
+            @Option(names = "--nodes", paramLabel = "1..9", description = "how many (default: 3)") Integer nodes,
+            @Option(
+                            names = "--base-port",
+                            paramLabel = "P",
+                            description = {
+                                "default 25000; MySQL of node i listens on P+i, HTTP on P+200+i,",
+                                "Raft on P+300+i, the channel on P+400+i"
+                            })
+                    Integer basePort,
+            @Option(
+                            names = "--set",
+                            paramLabel = "key=value",
+                            description =
+                                    "quorate.key of the service (quorate.jvm: Java options) or mysql.variable of mysqld")
+                    Map<String, String> set,
+            @Option(
+                            names = "--timeout",
+                            paramLabel = "S",
+                            defaultValue = "180",
+                            description = "seconds for becoming SYNCED (default: ${DEFAULT-VALUE})")
+                    int timeout) {
+        Map<String, String> settings = set == null ? Map.of() : new LinkedHashMap<>(set);
+        Sandbox sandbox = Sandbox.existsIn(directory())
+                ? existing(nodes, basePort, settings)
+                : Sandbox.create(
+                        directory(),
+                        nodes == null ? NODES : nodes,
+                        basePort == null ? BASE_PORT : basePort,
+                        settings,
+                        SandboxCommand::say);
+        sandbox.start(Duration.ofSeconds(timeout));
+        System.out.print(whatNext(sandbox));
+        return 0;
+    }
+
+    private Sandbox existing(Integer nodes, Integer basePort, Map<String, String> set) {
+        Sandbox sandbox = Sandbox.open(directory(), SandboxCommand::say);
+        SandboxSettings is = sandbox.settings();
+        if ((nodes != null && nodes != is.nodes()) || (basePort != null && basePort != is.basePort())) {
+            throw new SandboxException("the sandbox in " + sandbox.directory() + " has " + is.nodes()
+                    + " nodes and base port " + is.basePort() + "; leave --nodes and --base-port out, or name another"
+                    + " --dir, or destroy it first");
+        }
+        return set.isEmpty() ? sandbox : sandbox.with(set);
+    }
+
+    private String whatNext(Sandbox sandbox) {
+        StringBuilder text = new StringBuilder(400);
+        text.append("cluster ").append(sandbox.settings().cluster()).append(" in ");
+        text.append(sandbox.directory()).append('\n');
+        for (SandboxNode node : sandbox.nodes()) {
+            text.append(String.format(
+                    "  %s  MySQL 127.0.0.1:%d  HTTP 127.0.0.1:%d%n",
+                    node.name(), node.ports().mysql(), node.ports().http()));
+        }
+        SandboxNode first = sandbox.nodes().get(0);
+        String client = first.mysql().distribution().client().toString();
+        String where = dir == null ? "" : " --dir " + dir;
+        text.append("try:\n");
+        text.append("  ")
+                .append(client)
+                .append(" -h127.0.0.1 -P")
+                .append(first.ports().mysql());
+        text.append(" -uapp -papp      (root has no password)\n");
+        text.append("  curl http://127.0.0.1:").append(first.ports().http()).append("/actuator/cluster\n");
+        text.append("  quorate sandbox status").append(where).append("    also stop, destroy, kill, restart\n");
+        return text.toString();
+    }
+
+    @Command(description = "Shows every node.", mixinStandardHelpOptions = true)
+    int status(@Option(names = "--json", description = "as one JSON object") boolean json) {
+        SandboxStatus status = Sandbox.open(directory(), SandboxCommand::say).status();
+        if (json) {
+            System.out.println(new JsonMapper().writeValueAsString(status));
+        } else {
+            System.out.print(table(status));
+        }
+        return 0;
+    }
+
+    private static String table(SandboxStatus status) {
+        StringBuilder text = new StringBuilder(500);
+        text.append("cluster ").append(status.cluster());
+        text.append(status.primaryComponent() ? ", has a majority" : ", has no majority")
+                .append('\n');
+        String format = "%-5s %-13s %-16s %-16s %10s %10s %9s %9s%n";
+        text.append(String.format(format, "node", "state", "mysql", "http", "ordered", "applied", "service", "mysqld"));
+        for (SandboxStatus.Node node : status.nodes()) {
+            text.append(String.format(
+                    format,
+                    node.name(),
+                    node.state(),
+                    node.mysql(),
+                    node.http(),
+                    orDash(node.lastOrdered()),
+                    orDash(node.lastApplied()),
+                    orDash(node.servicePid()),
+                    orDash(node.mysqldPid())));
+        }
+        return text.toString();
+    }
+
+    private static Object orDash(Object value) {
+        return value == null ? "-" : value;
+    }
+
+    @Command(description = "Stops all nodes in order and keeps their data.", mixinStandardHelpOptions = true)
+    int stop() {
+        Sandbox sandbox = Sandbox.open(directory(), SandboxCommand::say);
+        sandbox.stop();
+        say("stopped; the data is in " + sandbox.directory());
+        return 0;
+    }
+
+    @Command(description = "Ends all processes and deletes the directory.", mixinStandardHelpOptions = true)
+    int destroy() {
+        Sandbox sandbox = Sandbox.open(directory(), SandboxCommand::say);
+        sandbox.destroy();
+        say("deleted " + sandbox.directory());
+        return 0;
+    }
+
+    @Command(description = "Sends SIGKILL, as a crash would.", mixinStandardHelpOptions = true)
+    int kill(
+            @Parameters(paramLabel = "NODE", description = "n1, n2, ...") String node,
+            @Option(
+                            names = "--what",
+                            paramLabel = "service|mysqld|both",
+                            defaultValue = "both",
+                            description = "which process (default: ${DEFAULT-VALUE})")
+                    Sandbox.Part what) {
+        Sandbox sandbox = Sandbox.open(directory(), SandboxCommand::say);
+        sandbox.kill(sandbox.node(node), what);
+        return 0;
+    }
+
+    @Command(
+            description = {
+                "Brings back what is down of a node; returns when it is SYNCED,",
+                "or when its service answers while too few nodes run for a majority."
+            },
+            mixinStandardHelpOptions = true)
+    int restart(
+            @Parameters(paramLabel = "NODE", description = "n1, n2, ...") String node,
+            @Option(
+                            names = "--timeout",
+                            paramLabel = "S",
+                            defaultValue = "180",
+                            description = "seconds for becoming SYNCED (default: ${DEFAULT-VALUE})")
+                    int timeout) {
+        Sandbox sandbox = Sandbox.open(directory(), SandboxCommand::say);
+        if (!sandbox.restart(sandbox.node(node), Duration.ofSeconds(timeout))) {
+            say(node + " runs; it becomes SYNCED when a majority of the nodes run");
+        }
+        return 0;
+    }
+}

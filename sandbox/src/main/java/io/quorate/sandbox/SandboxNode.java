@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** One node of a local cluster: a mysqld and the service beside it. */
+public final class SandboxNode {
+    private final int number;
+    private final NodePorts ports;
+    private final MySqlServer mysql;
+    private final NodeService service;
+
+    SandboxNode(SandboxSettings settings, int number, Path directory, MySqlDistribution distribution) {
+        this.number = number;
+        this.ports = NodePorts.of(settings.basePort(), number);
+        this.service = new NodeService(settings, number, directory);
+        this.mysql = MySqlServer.builder()
+                .distribution(distribution)
+                .directory(directory)
+                .detached(true)
+                .port(ports.mysql())
+                .serverId(number)
+                .options(options(settings, number))
+                .build();
+    }
+
+    private static Map<String, String> options(SandboxSettings settings, int number) {
+        Map<String, String> options = new LinkedHashMap<>();
+        options.put("auto-increment-increment", Integer.toString(settings.nodes()));
+        options.put("auto-increment-offset", Integer.toString(number));
+        // The service opens the server for writes when its node is SYNCED.
+        options.put("read-only", "ON");
+        // Rights on all schemas but some: see Accounts.
+        options.put("partial-revokes", "ON");
+        // So that `app` may create triggers and functions although there is a binlog.
+        options.put("log-bin-trust-function-creators", "ON");
+        settings.ofKind("mysql.").forEach((name, value) -> options.put(name.replace('_', '-'), value));
+        return options;
+    }
+
+    /** {@code n1}, {@code n2} and so on. */
+    public String name() {
+        return NodeConfiguration.name(number);
+    }
+
+    /** From 1. */
+    public int number() {
+        return number;
+    }
+
+    public NodePorts ports() {
+        return ports;
+    }
+
+    public MySqlServer mysql() {
+        return mysql;
+    }
+
+    NodeService service() {
+        return service;
+    }
+
+    public boolean isServiceAlive() {
+        return service.isAlive();
+    }
+
+    /** The log of the service. */
+    public Path serviceLog() {
+        return service.log();
+    }
+
+    /** The service's process id while it runs. */
+    public OptionalLong servicePid() {
+        return service.process().stream().mapToLong(OwnedProcess::pid).findFirst();
+    }
+
+    /** What the service says of itself; empty when it doesn't answer. */
+    public Optional<NodeReport> report() {
+        return service.isAlive() ? NodeReport.ask(ports.http()) : Optional.empty();
+    }
+
+    /** The server, with its accounts; the service comes after it. */
+    void startMySql() {
+        mysql.start();
+        Accounts.create(mysql);
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * What a local cluster is made of, kept in its directory as {@code sandbox.json}. That file also marks the directory as
+ * ours: nothing is ever deleted where it is missing.
+ *
+ * @param cluster the cluster's name
+ * @param nodes how many, 1 to 9
+ * @param basePort P; MySQL of node i listens on P+i, its HTTP endpoint on P+200+i, and so on (see {@link NodePorts})
+ * @param set {@code quorate.key} (the service's configuration), {@code mysql.variable} (mysqld's options) and {@code
+ *     logging.level...}, each with its value
+ */
+public record SandboxSettings(String cluster, int nodes, int basePort, Map<String, String> set) {
+    static final String FILE = "sandbox.json";
+    static final int NODES_MAX = 9;
+
+    private static final JsonMapper JSON =
+            JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+
+    public SandboxSettings {
+        if (nodes < 1 || nodes > NODES_MAX) {
+            throw new SandboxException("a sandbox has 1 to " + NODES_MAX + " nodes, not " + nodes);
+        }
+        if (basePort < 1024 || basePort + NodePorts.OFFSET_MAX > 65_535) {
+            throw new SandboxException(
+                    "the base port must be between 1024 and " + (65_535 - NodePorts.OFFSET_MAX) + ", not " + basePort);
+        }
+        set = new TreeMap<>(set);
+        for (String key : set.keySet()) {
+            if (!key.matches("(quorate|mysql|logging)\\.\\S+")) {
+                throw new SandboxException(
+                        "cannot set \"" + key + "\": a key starts with quorate. (the service) or mysql. (mysqld)");
+            }
+        }
+    }
+
+    static boolean existIn(Path directory) {
+        return Files.isRegularFile(directory.resolve(FILE));
+    }
+
+    static SandboxSettings read(Path directory) {
+        Path file = directory.resolve(FILE);
+        try {
+            return JSON.readValue(Files.readString(file), SandboxSettings.class);
+        } catch (JacksonException e) {
+            throw new SandboxException(file + " is damaged: " + e.getOriginalMessage(), e);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    void write(Path directory) {
+        try {
+            Files.writeString(directory.resolve(FILE), JSON.writeValueAsString(this) + "\n");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** These settings with some keys added or replaced. */
+    SandboxSettings with(Map<String, String> more) {
+        Map<String, String> merged = new TreeMap<>(set);
+        merged.putAll(more);
+        return new SandboxSettings(cluster, nodes, basePort, merged);
+    }
+
+    /** The settings of one kind, without their prefix. */
+    Map<String, String> ofKind(String prefix) {
+        Map<String, String> some = new TreeMap<>();
+        set.forEach((key, value) -> {
+            if (key.startsWith(prefix)) {
+                some.put(key.substring(prefix.length()), value);
+            }
+        });
+        return some;
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A local cluster at a glance, as {@code quorate sandbox status --json} prints it.
+ *
+ * @param primaryComponent whether any node has a majority
+ */
+public record SandboxStatus(String cluster, boolean primaryComponent, List<Node> nodes) {
+    /** The service doesn't run. */
+    public static final String STOPPED = "STOPPED";
+    /** The service runs and doesn't answer. */
+    public static final String UNREACHABLE = "UNREACHABLE";
+
+    /**
+     * @param state what the service says, or one of {@link #STOPPED} and {@link #UNREACHABLE}
+     * @param mysql host and port
+     * @param http host and port
+     * @param lastOrdered null when the service doesn't answer, as is {@code lastApplied}
+     * @param servicePid null when it doesn't run, as is {@code mysqldPid}
+     */
+    public record Node(
+            String name,
+            String state,
+            String mysql,
+            String http,
+            Long lastOrdered,
+            Long lastApplied,
+            Long servicePid,
+            Long mysqldPid) {}
+
+    static SandboxStatus of(String cluster, List<SandboxNode> nodes) {
+        List<Optional<NodeReport>> reports =
+                nodes.parallelStream().map(SandboxNode::report).toList();
+        boolean primary = reports.stream().flatMap(Optional::stream).anyMatch(NodeReport::primaryComponent);
+        List<Node> rows = new java.util.ArrayList<>();
+        for (int i = 0; i < nodes.size(); i++) {
+            rows.add(row(nodes.get(i), reports.get(i)));
+        }
+        return new SandboxStatus(cluster, primary, List.copyOf(rows));
+    }
+
+    private static Node row(SandboxNode node, Optional<NodeReport> report) {
+        Long servicePid = node.servicePid().isPresent() ? node.servicePid().getAsLong() : null;
+        long mysqldPid = node.mysql().pid();
+        return new Node(
+                node.name(),
+                report.map(NodeReport::state).orElse(servicePid == null ? STOPPED : UNREACHABLE),
+                "127.0.0.1:" + node.ports().mysql(),
+                "127.0.0.1:" + node.ports().http(),
+                report.map(NodeReport::lastOrdered).orElse(null),
+                report.map(NodeReport::lastApplied).orElse(null),
+                servicePid,
+                mysqldPid < 0 ? null : mysqldPid);
+    }
+}
