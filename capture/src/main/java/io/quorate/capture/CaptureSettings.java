@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import java.time.Duration;
+import java.util.UUID;
+
+/**
+ * What to capture from, and the limits that hold.
+ *
+ * @param host the server's address
+ * @param port its classic-protocol port
+ * @param user an account with REPLICATION SLAVE, REPLICATION CLIENT and SELECT on what is replicated
+ * @param password its password, empty for none
+ * @param server the server's {@code @@server_uuid}; another one behind that address is refused
+ * @param replicaId server id the binlog connection registers with, unique among that server's replicas, 1 to 2^32 - 1
+ * @param sslMode {@code disabled}, {@code preferred}, {@code required}, {@code verify_ca} or {@code verify_identity}
+ * @param transactionBytesMax largest payload of one transaction; a larger one stops capture with
+ *     {@link io.quorate.core.ErrorCode#TRANSACTION_TOO_LARGE}
+ * @param undecidedBytesMax largest sum of the payloads of prepared and undecided XA transactions; same code
+ * @param heartbeat how often an idle server sends a sign of life; four missed ones are a lost connection
+ * @param connectTimeout for each connection attempt
+ */
+public record CaptureSettings(
+        String host,
+        int port,
+        String user,
+        String password,
+        UUID server,
+        long replicaId,
+        String sslMode,
+        long transactionBytesMax,
+        long undecidedBytesMax,
+        Duration heartbeat,
+        Duration connectTimeout) {
+    /** With the defaults: TLS when the server offers it, 128 MiB a transaction, 512 MiB undecided, 1 s heartbeats. */
+    public static CaptureSettings of(String host, int port, String user, String password, UUID server, long replicaId) {
+        return new CaptureSettings(
+                host,
+                port,
+                user,
+                password,
+                server,
+                replicaId,
+                "preferred",
+                128L << 20,
+                512L << 20,
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(10));
+    }
+
+    public CaptureSettings {
+        if (replicaId < 1 || replicaId > 0xffff_ffffL) {
+            throw new IllegalArgumentException("replicaId " + replicaId + " is not a server id");
+        }
+        if (transactionBytesMax < 1 || transactionBytesMax > 1L << 30) {
+            throw new IllegalArgumentException("transactionBytesMax " + transactionBytesMax + ", at most 1 GiB");
+        }
+        if (heartbeat.toMillis() < 10 || connectTimeout.toMillis() < 10) {
+            throw new IllegalArgumentException("heartbeat and connectTimeout must be 10 ms or more");
+        }
+    }
+
+    /** Without the password. */
+    @Override
+    public String toString() {
+        return user + "@" + host + ":" + port + " (" + server + ")";
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.debezium.connector.mysql.MySqlConnector;
+import io.debezium.embedded.Connect;
+import io.debezium.engine.DebeziumEngine;
+import io.debezium.relational.history.MemorySchemaHistory;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Properties;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One Debezium engine with the stock MySQL connector, for the life of one connection. It makes no records: its tables are
+ * none, and its tap sees the events.
+ */
+final class DebeziumSession {
+    private static final Logger LOG = LoggerFactory.getLogger(DebeziumSession.class);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(20);
+
+    private final String id = "quorate-" + UUID.randomUUID();
+    private final Tap tap;
+    private final DebeziumEngine<?> engine;
+    private final Thread runner;
+    private volatile boolean over;
+
+    DebeziumSession(CaptureSettings settings, Tap tap) {
+        this.tap = tap;
+        TapProvider.register(id, tap);
+        engine = DebeziumEngine.create(Connect.class)
+                .using(properties(settings, id))
+                .using((boolean success, String message, Throwable error) -> {
+                    over = true;
+                    tap.failed(new QuorateException(
+                            ErrorCode.SERVER_UNREACHABLE, "the Debezium engine ended: " + message, error));
+                })
+                .notifying(change -> {
+                    // No table is included, so no record comes.
+                })
+                .build();
+        runner = new Thread(engine, "capture-engine-" + settings.port());
+        runner.setDaemon(true);
+        runner.start();
+    }
+
+    /** Ends it within a bound: closing after some server errors hangs in Debezium, and is then left to itself. */
+    void close() throws InterruptedException {
+        tap.stop();
+        Thread closer = new Thread(this::closeEngine, runner.getName() + "-close");
+        closer.setDaemon(true);
+        closer.start();
+        closer.join(CLOSE_TIMEOUT.toMillis());
+        runner.join(CLOSE_TIMEOUT.toMillis());
+        if (closer.isAlive() || runner.isAlive()) {
+            LOG.warn("A Debezium engine did not end within {}; its threads are interrupted and left", CLOSE_TIMEOUT);
+            closer.interrupt();
+            runner.interrupt();
+        }
+        TapProvider.unregister(id);
+    }
+
+    private void closeEngine() {
+        long end = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
+        while (!over && System.nanoTime() < end) {
+            try {
+                engine.close();
+                return;
+            } catch (IOException | RuntimeException e) {
+                // While tasks are starting it may not be closed, and once it has ended it can't be.
+                LOG.debug("Closing a Debezium engine", e);
+                try {
+                    Thread.sleep(50);
+                } catch (InterruptedException interrupted) {
+                    return;
+                }
+            }
+        }
+    }
+
+    private static Properties properties(CaptureSettings settings, String id) {
+        Properties p = new Properties();
+        p.setProperty(TapProvider.TAP_PROPERTY, id);
+        p.setProperty("name", id);
+        p.setProperty("connector.class", MySqlConnector.class.getName());
+        p.setProperty("offset.storage", FixedOffset.class.getName());
+        p.setProperty("database.hostname", settings.host());
+        p.setProperty("database.port", String.valueOf(settings.port()));
+        p.setProperty("database.user", settings.user());
+        p.setProperty("database.password", settings.password());
+        p.setProperty("database.server.id", String.valueOf(settings.replicaId()));
+        p.setProperty("database.ssl.mode", settings.sslMode());
+        p.setProperty("driver.allowPublicKeyRetrieval", "true");
+        p.setProperty(
+                "connect.timeout.ms", String.valueOf(settings.connectTimeout().toMillis()));
+        // The client's heartbeat period is 0.8 of this; its own reconnecting loses prepared transactions and stays off.
+        p.setProperty("connect.keep.alive", "false");
+        p.setProperty(
+                "connect.keep.alive.interval.ms",
+                String.valueOf(Math.max(1, settings.heartbeat().toMillis() * 10 / 8)));
+        p.setProperty("errors.max.retries", "0");
+        // No snapshot, and no lock taken for one.
+        p.setProperty("snapshot.mode", "recovery");
+        p.setProperty("snapshot.locking.mode", "none");
+        // No records: no table matches, and nothing of the schema is kept.
+        p.setProperty("table.include.list", "quorate\\.captures_no_table_by_records");
+        p.setProperty("include.schema.changes", "false");
+        p.setProperty("skipped.operations", "c,u,d,t");
+        p.setProperty("schema.history.internal", MemorySchemaHistory.class.getName());
+        p.setProperty("schema.history.internal.store.only.captured.tables.ddl", "true");
+        p.setProperty("schema.history.internal.skip.unparseable.ddl", "true");
+        return p;
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+
+/** A cursor over the body of one binlog event. Running over its end is an {@link IndexOutOfBoundsException}. */
+final class EventReader {
+    final byte[] bytes;
+    final int end;
+    int at;
+
+    EventReader(byte[] bytes, int from, int end) {
+        this.bytes = bytes;
+        this.at = from;
+        this.end = end;
+    }
+
+    int remaining() {
+        return end - at;
+    }
+
+    int u8() {
+        return Bytes.u8(bytes, skip(1));
+    }
+
+    int u16() {
+        return Bytes.u16(bytes, skip(2));
+    }
+
+    long u32() {
+        return Bytes.u32(bytes, skip(4));
+    }
+
+    long i64() {
+        return Bytes.i64(bytes, skip(8));
+    }
+
+    long little(int length) {
+        return Bytes.little(bytes, skip(length), length);
+    }
+
+    /** MySQL's length-encoded integer. */
+    long packed() {
+        int first = u8();
+        return switch (first) {
+            case 251 -> throw new IndexOutOfBoundsException("NULL where a length belongs");
+            case 252 -> u16();
+            case 253 -> little(3);
+            case 254 -> i64();
+            default -> first;
+        };
+    }
+
+    int packedInt() {
+        long value = packed();
+        if (value < 0 || value > Integer.MAX_VALUE) {
+            throw new IndexOutOfBoundsException("length " + value);
+        }
+        return (int) value;
+    }
+
+    String text(int length, Charset charset) {
+        return new String(bytes, skip(length), length, charset);
+    }
+
+    /** A name with a one-byte length before it and a zero after it; names are UTF-8 everywhere in the binlog. */
+    String name() {
+        int length = u8();
+        String name = text(length, StandardCharsets.UTF_8);
+        skip(1);
+        return name;
+    }
+
+    /** Moves on and returns where it was. */
+    int skip(int length) {
+        int from = at;
+        if (length < 0 || length > end - from) {
+            throw new IndexOutOfBoundsException(length + " bytes at " + from + " of " + end);
+        }
+        at = from + length;
+        return from;
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.quorate.core.Keys;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * The parts of keys that are names. An index is named by its columns, not by its own name, so that a foreign key finds
+ * its parent's key from the columns it references, and renaming an index changes nothing.
+ */
+final class KeyNames {
+    private KeyNames() {}
+
+    /** The key of a table as a whole. */
+    static long table(String schema, String table) {
+        byte[] name = (schema + "\0" + table).getBytes(StandardCharsets.UTF_8);
+        return notEverything(Hash64.hash(name, 0, name.length, 0));
+    }
+
+    /** What the hashes of an index's values are seeded with. */
+    static long index(String schema, String table, List<String> columns) {
+        String columnNames = String.join("\1", columns).toLowerCase(Locale.ROOT);
+        byte[] name = (schema + "\0" + table + "\0" + columnNames).getBytes(StandardCharsets.UTF_8);
+        return Hash64.hash(name, 0, name.length, 1);
+    }
+
+    /** Keeps the one value that means everything for itself. */
+    static long notEverything(long hash) {
+        return hash == Keys.EVERYTHING ? 1 : hash;
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.QuorateException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads one MySQL server's binlog and hands over each transaction once, in order. Connections come and go: when one is
+ * lost, falls silent or fails, a new one resumes after the last transaction the sink took, for ever, at growing intervals.
+ * What repeating can't mend (statement format, events it doesn't know, damage, purged binlogs) ends it with a code.
+ */
+public final class MySqlCapture implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(MySqlCapture.class);
+    private static final Duration PAUSE_MIN = Duration.ofMillis(100);
+    private static final Duration PAUSE_MAX = Duration.ofSeconds(5);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(60);
+    private static final int HEARTBEATS_MISSED = 4;
+
+    private static final Set<ErrorCode> FATAL = Set.of(
+            ErrorCode.WRONG_SERVER,
+            ErrorCode.STATEMENT_FORMAT,
+            ErrorCode.UNSUPPORTED_EVENT,
+            ErrorCode.BINLOG_PURGED,
+            ErrorCode.BINLOG_LOST,
+            ErrorCode.TRANSACTION_TOO_LARGE,
+            ErrorCode.CORRUPT_EVENT);
+
+    private final CaptureSettings settings;
+    private final CaptureSink sink;
+    private final Consumer<QuorateException> onFailure;
+    private final Progress progress;
+    private final Counters counters = new Counters();
+    private final Thread supervisor;
+    private volatile boolean closed;
+
+    /**
+     * Prepares capture without touching the server.
+     *
+     * @param start where to begin; afterwards this object keeps its own position
+     * @param sink takes the transactions
+     * @param onFailure told once, on the supervisor's thread, when capture has ended for good
+     */
+    public MySqlCapture(
+            CaptureSettings settings, CapturePosition start, CaptureSink sink, Consumer<QuorateException> onFailure) {
+        this.settings = settings;
+        this.sink = sink;
+        this.onFailure = onFailure;
+        this.progress = new Progress(settings.server(), start);
+        this.supervisor = new Thread(this::supervise, "capture-" + settings.port());
+        supervisor.setDaemon(true);
+    }
+
+    /** Starts reading, in threads of its own; also when the server is not there yet. */
+    public void start() {
+        supervisor.start();
+    }
+
+    /** What it has done so far. Any thread. */
+    public CaptureStats stats() {
+        return counters.snapshot();
+    }
+
+    /** Ends reading within a minute at most. On return the sink is not called any more. */
+    @Override
+    public void close() {
+        closed = true;
+        supervisor.interrupt();
+        try {
+            supervisor.join(CLOSE_TIMEOUT.toMillis());
+            if (supervisor.isAlive()) {
+                LOG.warn("Capture of {} did not end within {}", settings, CLOSE_TIMEOUT);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void supervise() {
+        Duration pause = PAUSE_MIN;
+        while (!closed) {
+            long before = counters.transactions.sum();
+            QuorateException end = connectAndRead();
+            if (closed) {
+                return;
+            }
+            counters.lastError = end.getMessage();
+            if (FATAL.contains(end.code())) {
+                LOG.error("Capture of {} ends for good", settings, end);
+                onFailure.accept(end);
+                return;
+            }
+            pause = counters.transactions.sum() > before ? PAUSE_MIN : min(pause.multipliedBy(2), PAUSE_MAX);
+            LOG.warn("Capture of {} resumes in {}: {}", settings, pause, end.getMessage());
+            counters.restarts.increment();
+            if (!sleep(pause)) {
+                return;
+            }
+        }
+    }
+
+    /** One connection's life; returns what ended it. */
+    private QuorateException connectAndRead() {
+        try (Connection connection = ServerConnection.open(settings)) {
+            GtidSet resume = progress.resume();
+            ServerConnection.check(connection, settings.server(), resume);
+            Map<Integer, Collation> collations = SchemaCatalog.collations(connection);
+            TransactionReader transactions = new TransactionReader(
+                    settings,
+                    progress,
+                    new TablePlans(new SchemaCatalog(connection, counters), new ComparisonForms(collations)),
+                    collations,
+                    ServerConnection.lowerCaseNames(connection),
+                    sink,
+                    counters);
+            return read(new Tap(resume.toString(), transactions, counters));
+        } catch (SQLException e) {
+            return new QuorateException(
+                    ErrorCode.SERVER_UNREACHABLE, settings + " can't be asked: " + e.getMessage(), e);
+        } catch (QuorateException e) {
+            return e;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return new QuorateException(ErrorCode.CAPTURE_FAILED, "interrupted", e);
+        } catch (RuntimeException e) {
+            return new QuorateException(ErrorCode.CAPTURE_FAILED, "can't start reading " + settings, e);
+        }
+    }
+
+    private QuorateException read(Tap tap) throws InterruptedException {
+        DebeziumSession session = new DebeziumSession(settings, tap);
+        try {
+            Duration silence = settings.heartbeat().multipliedBy(HEARTBEATS_MISSED);
+            while (true) {
+                QuorateException end = tap.awaitEnd(settings.heartbeat());
+                if (end != null) {
+                    return end;
+                }
+                if (tap.isSilentFor(silence)) {
+                    tap.failed(new QuorateException(
+                            ErrorCode.SERVER_UNREACHABLE, "no sign of life from the server for " + silence));
+                }
+            }
+        } finally {
+            close(session, tap);
+        }
+    }
+
+    /** The next connection must not begin before this one's reader is gone: both would write the same position. */
+    private void close(DebeziumSession session, Tap tap) {
+        boolean interrupted = Thread.interrupted();
+        boolean done = false;
+        while (!done) {
+            try {
+                session.close();
+                while (!tap.awaitReaderGone(Duration.ofSeconds(10))) {
+                    LOG.warn("The binlog reader of {} is still busy; waiting for it", settings);
+                    tap.stop();
+                }
+                done = true;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean sleep(Duration pause) {
+        try {
+            Thread.sleep(pause.toMillis());
+            return true;
+        } catch (InterruptedException e) {
+            return !closed;
+        }
+    }
+
+    private static Duration min(Duration a, Duration b) {
+        return a.compareTo(b) <= 0 ? a : b;
+    }
+}

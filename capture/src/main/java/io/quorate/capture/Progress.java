@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.Gtid;
+import io.quorate.core.GtidSet;
+import io.quorate.core.Keys;
+import io.quorate.core.QuorateException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.UUID;
+
+/**
+ * How far the binlog has been read, and the XA transactions prepared by then. A GTID counts as read when its transaction
+ * was covered at the sink, or is set aside here. It outlives connections; the reader's thread owns it while one is open.
+ */
+final class Progress {
+    /** A prepared XA transaction: what it will have changed if it is committed. */
+    record Prepared(long number, Keys keys, byte[] payload) {}
+
+    private static final long[] NO_NUMBERS = {};
+
+    private final UUID server;
+    private final GtidSet read = new GtidSet();
+    private final Map<Xid, Prepared> prepared = new HashMap<>();
+
+    /** The latest numbers of this server without a gap, not yet in {@link #read}. */
+    private long runFrom = 1;
+
+    private long runTo;
+    private long last;
+    private long lastSeen;
+    private long preparedBytes;
+    private long[] undecided;
+
+    /** Undecided at the start and not sent again yet. */
+    private final GtidSet awaited = new GtidSet();
+
+    Progress(UUID server, CapturePosition start) {
+        this.server = server;
+        read.addAll(start.resume());
+        last = start.origin().last();
+        lastSeen = start.origin().lastSeen();
+        undecided = start.origin().undecided();
+        for (long number : undecided) {
+            awaited.add(server, number, number);
+        }
+    }
+
+    /** What the server need not send again. */
+    GtidSet resume() {
+        return new GtidSet().addAll(read).add(server, runFrom, runTo);
+    }
+
+    long last() {
+        return last;
+    }
+
+    long lastSeen() {
+        return lastSeen;
+    }
+
+    void seen(long seqno) {
+        lastSeen = Math.max(lastSeen, seqno);
+    }
+
+    long[] undecided() {
+        return undecided;
+    }
+
+    /** The undecided with one more. */
+    long[] undecidedWith(long number) {
+        if (Arrays.binarySearch(undecided, number) >= 0) {
+            return undecided;
+        }
+        long[] more = Arrays.copyOf(undecided, undecided.length + 1);
+        more[undecided.length] = number;
+        Arrays.sort(more);
+        return more;
+    }
+
+    /** The undecided without one. */
+    long[] undecidedWithout(long number) {
+        int i = Arrays.binarySearch(undecided, number);
+        if (i < 0) {
+            return undecided;
+        }
+        if (undecided.length == 1) {
+            return NO_NUMBERS;
+        }
+        long[] fewer = Arrays.copyOf(undecided, undecided.length - 1);
+        System.arraycopy(undecided, i + 1, fewer, i, fewer.length - i);
+        return fewer;
+    }
+
+    Prepared prepared(Xid xid) {
+        return prepared.get(xid);
+    }
+
+    /** Sets a prepared transaction aside. */
+    void prepare(Xid xid, Prepared transaction, long bytesMax) {
+        preparedBytes += transaction.payload().length;
+        if (preparedBytes > bytesMax) {
+            throw new QuorateException(
+                    ErrorCode.TRANSACTION_TOO_LARGE,
+                    "the XA transactions prepared and undecided hold more than " + bytesMax + " bytes");
+        }
+        Prepared before = prepared.put(xid, transaction);
+        if (before != null) {
+            preparedBytes -= before.payload().length;
+        }
+        undecided = undecidedWith(transaction.number());
+        awaited.remove(new Gtid(server, transaction.number()));
+    }
+
+    void decided(Xid xid) {
+        Prepared transaction = prepared.remove(xid);
+        if (transaction != null) {
+            preparedBytes -= transaction.payload().length;
+            undecided = undecidedWithout(transaction.number());
+        }
+    }
+
+    /** Fails when the server goes on without having sent an undecided XA PREPARE again. */
+    void requireNothingAwaited() {
+        if (awaited.count() > 0) {
+            throw new QuorateException(
+                    ErrorCode.BINLOG_PURGED, "the binlog no longer has the undecided XA PREPAREs " + awaited);
+        }
+    }
+
+    /** A transaction of this server is done with. */
+    void covered(long number) {
+        last = Math.max(last, number);
+        if (number == runTo + 1) {
+            runTo = number;
+            return;
+        }
+        read.add(server, runFrom, runTo);
+        runFrom = number;
+        runTo = number;
+    }
+
+    /** A transaction of another server, which changed nothing, is done with. */
+    void covered(Gtid gtid) {
+        read.add(gtid);
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import com.github.shyiko.mysql.binlog.event.Event;
+import com.github.shyiko.mysql.binlog.event.EventData;
+import com.github.shyiko.mysql.binlog.event.EventHeader;
+
+/** An event as Debezium is to see it, with the bytes as the server sent them, without checksum. */
+final class RawEvent extends Event {
+    private static final long serialVersionUID = 1L;
+
+    private final transient byte[] bytes;
+
+    RawEvent(EventHeader header, EventData data, byte[] bytes) {
+        super(header, data);
+        this.bytes = bytes;
+    }
+
+    byte[] bytes() {
+        return bytes;
+    }
+}

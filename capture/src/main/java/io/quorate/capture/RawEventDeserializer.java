@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import com.github.shyiko.mysql.binlog.event.Event;
+import com.github.shyiko.mysql.binlog.event.EventHeaderV4;
+import com.github.shyiko.mysql.binlog.event.deserialization.ChecksumType;
+import com.github.shyiko.mysql.binlog.event.deserialization.EventDeserializer;
+import com.github.shyiko.mysql.binlog.io.ByteArrayInputStream;
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.io.EOFException;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.zip.CRC32;
+
+/**
+ * Takes each event from the connection as bytes, verifies and drops its checksum, and shows Debezium those events only
+ * that concern the connection: ROTATE, FORMAT_DESCRIPTION, HEARTBEAT. Everything about transactions it sees as one event
+ * that it passes over. So nothing in a transaction (statements it can't parse, row images it doesn't expect, XA) can stop
+ * it, and it doesn't decode rows that nobody asks it for.
+ */
+final class RawEventDeserializer extends EventDeserializer {
+    private static final int CHECKSUM_BYTES = 4;
+    private static final int CRC32_ALGORITHM = 1;
+    private static final int LENGTH_OFFSET = 9;
+    private static final int EVENT_BYTES_MAX = 0x7fff_0000;
+
+    private static final EventHeaderV4 PASSED_OVER = passedOver();
+
+    private final Tap tap;
+    private final byte[] header = new byte[BinlogEvents.HEADER_BYTES];
+    private final CRC32 crc = new CRC32();
+    private boolean checksums;
+
+    RawEventDeserializer(Tap tap) {
+        this.tap = tap;
+    }
+
+    @Override
+    @Deprecated
+    public void setChecksumType(ChecksumType type) {
+        super.setChecksumType(type);
+        checksums = type == ChecksumType.CRC32;
+    }
+
+    @Override
+    public Event nextEvent(ByteArrayInputStream in) throws IOException {
+        tap.requireOpen();
+        byte[] event;
+        try {
+            in.fill(header, 0, header.length);
+            int length = BinlogEvents.length(header, 0);
+            if (length < header.length || length > EVENT_BYTES_MAX) {
+                throw new QuorateException(ErrorCode.CORRUPT_EVENT, "an event of " + length + " bytes");
+            }
+            event = new byte[length];
+            System.arraycopy(header, 0, event, 0, header.length);
+            in.fill(event, header.length, length - header.length);
+            return seen(event);
+        } catch (QuorateException e) {
+            tap.failed(e);
+            // The client goes on after any other exception, and no longer knows where the next event begins.
+            throw new EOFException(e.getMessage());
+        }
+    }
+
+    private RawEvent seen(byte[] event) throws IOException {
+        int type = BinlogEvents.type(event, 0);
+        if (type == EventType.FORMAT_DESCRIPTION) {
+            // Its own checksum is always there; the algorithm before it says whether the others have one.
+            checksums = event[event.length - CHECKSUM_BYTES - 1] == CRC32_ALGORITHM;
+        }
+        if (checksums) {
+            verify(event);
+        }
+        boolean hasChecksum = checksums || type == EventType.FORMAT_DESCRIPTION;
+        Event control =
+                switch (type) {
+                    case EventType.ROTATE, EventType.FORMAT_DESCRIPTION, EventType.HEARTBEAT ->
+                        super.nextEvent(new ByteArrayInputStream(event));
+                    default -> null;
+                };
+        byte[] bytes = hasChecksum ? withoutChecksum(event) : event;
+        return control == null
+                ? new RawEvent(PASSED_OVER, null, bytes)
+                : new RawEvent(control.getHeader(), control.getData(), bytes);
+    }
+
+    private void verify(byte[] event) {
+        int covered = event.length - CHECKSUM_BYTES;
+        crc.reset();
+        crc.update(event, 0, covered);
+        if (covered < BinlogEvents.HEADER_BYTES || (int) crc.getValue() != Bytes.i32(event, covered)) {
+            throw new QuorateException(
+                    ErrorCode.CORRUPT_EVENT,
+                    "the event that ends at position " + Bytes.u32(event, 13) + " of " + tap.file());
+        }
+    }
+
+    private static byte[] withoutChecksum(byte[] event) {
+        byte[] bytes = Arrays.copyOf(event, event.length - CHECKSUM_BYTES);
+        Bytes.i32(bytes, LENGTH_OFFSET, bytes.length);
+        return bytes;
+    }
+
+    private static EventHeaderV4 passedOver() {
+        EventHeaderV4 header = new EventHeaderV4();
+        header.setEventType(com.github.shyiko.mysql.binlog.event.EventType.IGNORABLE);
+        return header;
+    }
+}

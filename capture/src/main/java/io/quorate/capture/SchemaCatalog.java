@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.quorate.capture.Statement.TableName;
+import io.quorate.capture.TableDefinition.ForeignKey;
+import io.quorate.capture.TableDefinition.Index;
+import io.quorate.capture.TableDefinition.Part;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Definitions of tables as the server has them now, which may be later than the binlog event they are wanted for:
+ * {@link TableDefinition#createdSecond} tells. One connection, used by the reader's thread only.
+ */
+final class SchemaCatalog {
+    private static final int TABLES_MAX = 20_000;
+
+    private final Connection connection;
+    private final Counters counters;
+    private final Map<TableName, TableDefinition> definitions = new HashMap<>();
+    private Map<TableName, Set<TableName>> cascades;
+
+    SchemaCatalog(Connection connection, Counters counters) {
+        this.connection = connection;
+        this.counters = counters;
+    }
+
+    /** Collations by id. */
+    static Map<Integer, Collation> collations(Connection connection) throws SQLException {
+        Map<Integer, Collation> collations = new HashMap<>();
+        try (PreparedStatement s = connection.prepareStatement(
+                        "SELECT ID, COLLATION_NAME, CHARACTER_SET_NAME FROM information_schema.COLLATIONS");
+                ResultSet r = s.executeQuery()) {
+            while (r.next()) {
+                collations.put(r.getInt(1), Collation.of(r.getString(2), r.getString(3)));
+            }
+        }
+        return collations;
+    }
+
+    /** Definitions changed: nothing known counts any more. */
+    void forget() {
+        definitions.clear();
+        cascades = null;
+    }
+
+    /**
+     * The definition of a table, from memory when the server says that it hasn't changed since. Asked once for each table
+     * id in the binlog, which is new whenever the server opened the definition anew.
+     */
+    TableDefinition definition(TableName name) throws SQLException {
+        long created = created(name);
+        TableDefinition known = definitions.get(name);
+        if (known != null && known.createdSecond() == created) {
+            return known;
+        }
+        if (definitions.size() >= TABLES_MAX) {
+            definitions.clear();
+        }
+        if (known != null) {
+            forget();
+        }
+        while (true) {
+            TableDefinition loaded = created == TableDefinition.GONE ? TableDefinition.NONE : load(name, created);
+            counters.schemaLoads.increment();
+            long createdAfter = created(name);
+            if (createdAfter == created) {
+                definitions.put(name, loaded);
+                return loaded;
+            }
+            created = createdAfter;
+        }
+    }
+
+    private long created(TableName name) throws SQLException {
+        try (PreparedStatement s = prepare(
+                        "SELECT UNIX_TIMESTAMP(CREATE_TIME) FROM information_schema.TABLES"
+                                + " WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
+                        name);
+                ResultSet r = s.executeQuery()) {
+            return r.next() ? r.getLong(1) : TableDefinition.GONE;
+        }
+    }
+
+    private TableDefinition load(TableName name, long created) throws SQLException {
+        Map<String, List<Part>> unique = new LinkedHashMap<>();
+        boolean opaque = false;
+        try (PreparedStatement s = prepare(
+                        "SELECT INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS"
+                                + " WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND NON_UNIQUE = 0"
+                                + " ORDER BY INDEX_NAME, SEQ_IN_INDEX",
+                        name);
+                ResultSet r = s.executeQuery()) {
+            while (r.next()) {
+                String column = r.getString(2);
+                opaque |= column == null;
+                unique.computeIfAbsent(r.getString(1), k -> new ArrayList<>()).add(new Part(column, r.getInt(3)));
+            }
+        }
+        List<Index> indexes = new ArrayList<>();
+        unique.forEach((index, parts) -> {
+            if (parts.stream().allMatch(part -> part.column() != null)) {
+                indexes.add(new Index(index, List.copyOf(parts)));
+            }
+        });
+        List<ForeignKey> references =
+                foreignKeys("TABLE_SCHEMA = ? AND TABLE_NAME = ? AND REFERENCED_TABLE_NAME IS NOT NULL", name);
+        List<List<String>> referenced = new ArrayList<>();
+        for (ForeignKey child : foreignKeys("REFERENCED_TABLE_SCHEMA = ? AND REFERENCED_TABLE_NAME = ?", name)) {
+            referenced.add(child.parentColumns());
+        }
+        List<TableName> cascaded = referenced.isEmpty() ? List.of() : cascadesBeyondChildren(name);
+        return new TableDefinition(created, indexes, opaque, references, referenced, cascaded);
+    }
+
+    private List<ForeignKey> foreignKeys(String where, TableName name) throws SQLException {
+        Map<String, ForeignKey> keys = new LinkedHashMap<>();
+        try (PreparedStatement s = prepare(
+                        "SELECT CONSTRAINT_SCHEMA, CONSTRAINT_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME,"
+                                + " COLUMN_NAME, REFERENCED_COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE "
+                                + where + " ORDER BY CONSTRAINT_SCHEMA, CONSTRAINT_NAME, ORDINAL_POSITION",
+                        name);
+                ResultSet r = s.executeQuery()) {
+            while (r.next()) {
+                TableName parent = new TableName(r.getString(3), r.getString(4));
+                ForeignKey key = keys.computeIfAbsent(
+                        r.getString(1) + "." + r.getString(2),
+                        k -> new ForeignKey(parent, new ArrayList<>(), new ArrayList<>()));
+                key.columns().add(r.getString(5));
+                key.parentColumns().add(r.getString(6));
+            }
+        }
+        return List.copyOf(keys.values());
+    }
+
+    /**
+     * The binlog doesn't have the rows that a cascade changed. Children are safe, since their rows carry a key of their
+     * parent; their children's rows don't carry one of the grandparent.
+     */
+    private List<TableName> cascadesBeyondChildren(TableName parent) throws SQLException {
+        if (cascades == null) {
+            cascades = loadCascades();
+        }
+        Set<TableName> reached = new LinkedHashSet<>();
+        List<TableName> toVisit = new ArrayList<>(cascades.getOrDefault(parent, Set.of()));
+        Set<TableName> visited = new LinkedHashSet<>();
+        while (!toVisit.isEmpty()) {
+            TableName child = toVisit.remove(toVisit.size() - 1);
+            if (visited.add(child)) {
+                reached.addAll(cascades.getOrDefault(child, Set.of()));
+                toVisit.addAll(cascades.getOrDefault(child, Set.of()));
+            }
+        }
+        return List.copyOf(reached);
+    }
+
+    private Map<TableName, Set<TableName>> loadCascades() throws SQLException {
+        Map<TableName, Set<TableName>> children = new HashMap<>();
+        try (PreparedStatement s = connection.prepareStatement(
+                        "SELECT UNIQUE_CONSTRAINT_SCHEMA, REFERENCED_TABLE_NAME, CONSTRAINT_SCHEMA, TABLE_NAME"
+                                + " FROM information_schema.REFERENTIAL_CONSTRAINTS"
+                                + " WHERE DELETE_RULE IN ('CASCADE', 'SET NULL') OR UPDATE_RULE IN ('CASCADE', 'SET NULL')");
+                ResultSet r = s.executeQuery()) {
+            while (r.next()) {
+                children.computeIfAbsent(new TableName(r.getString(1), r.getString(2)), k -> new LinkedHashSet<>())
+                        .add(new TableName(r.getString(3), r.getString(4)));
+            }
+        }
+        return children;
+    }
+
+    private PreparedStatement prepare(String sql, TableName name) throws SQLException {
+        PreparedStatement s = connection.prepareStatement(sql);
+        try {
+            s.setString(1, name.schema());
+            s.setString(2, name.table());
+            return s;
+        } catch (SQLException e) {
+            s.close();
+            throw e;
+        }
+    }
+}

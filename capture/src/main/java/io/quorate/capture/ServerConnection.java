@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.QuorateException;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Locale;
+import java.util.Properties;
+import java.util.UUID;
+
+/** The plain connection beside the binlog's: for the questions to ask before reading, and for definitions. */
+final class ServerConnection {
+    private ServerConnection() {}
+
+    static Connection open(CaptureSettings settings) throws SQLException {
+        String timeout = String.valueOf(settings.connectTimeout().toMillis());
+        Properties p = new Properties();
+        p.setProperty("user", settings.user());
+        p.setProperty("password", settings.password());
+        p.setProperty("sslMode", settings.sslMode().toUpperCase(Locale.ROOT));
+        p.setProperty("allowPublicKeyRetrieval", "true");
+        p.setProperty("connectTimeout", timeout);
+        p.setProperty(
+                "socketTimeout", String.valueOf(3 * settings.connectTimeout().toMillis()));
+        p.setProperty("tcpKeepAlive", "true");
+        // It is idle for as long as no table is new.
+        p.setProperty("sessionVariables", "wait_timeout=31536000");
+        return DriverManager.getConnection("jdbc:mysql://" + settings.host() + ":" + settings.port() + "/", p);
+    }
+
+    /**
+     * Fails unless it is the right server, and its binlog goes on where {@code resume} ends.
+     *
+     * @throws QuorateException {@link ErrorCode#WRONG_SERVER}, {@link ErrorCode#BINLOG_PURGED},
+     *     {@link ErrorCode#BINLOG_LOST}
+     */
+    static void check(Connection connection, UUID server, GtidSet resume) throws SQLException {
+        String found = text(connection, "SELECT @@server_uuid");
+        if (!server.toString().equalsIgnoreCase(found)) {
+            throw new QuorateException(ErrorCode.WRONG_SERVER, "server " + found + " answers instead of " + server);
+        }
+        String purged = missing(connection, "@@GLOBAL.gtid_purged", "?", resume);
+        if (!purged.isEmpty()) {
+            throw new QuorateException(ErrorCode.BINLOG_PURGED, "purged before they were captured: " + purged);
+        }
+        for (String lost :
+                missing(connection, "?", "@@GLOBAL.gtid_executed", resume).split(",")) {
+            if (lost.strip().startsWith(server.toString())) {
+                throw new QuorateException(
+                        ErrorCode.BINLOG_LOST,
+                        "captured earlier and no longer executed at the server: " + lost.strip());
+            }
+        }
+    }
+
+    static boolean lowerCaseNames(Connection connection) throws SQLException {
+        return !"0".equals(text(connection, "SELECT @@lower_case_table_names"));
+    }
+
+    private static String missing(Connection connection, String of, String in, GtidSet resume) throws SQLException {
+        try (PreparedStatement s = connection.prepareStatement("SELECT GTID_SUBTRACT(" + of + ", " + in + ")")) {
+            s.setString(1, resume.toString());
+            try (ResultSet r = s.executeQuery()) {
+                r.next();
+                return r.getString(1);
+            }
+        }
+    }
+
+    private static String text(Connection connection, String sql) throws SQLException {
+        try (Statement s = connection.createStatement();
+                ResultSet r = s.executeQuery(sql)) {
+            r.next();
+            return r.getString(1);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * The words, names and signs of a statement, without comments and white space; what stands in a version comment counts.
+ * Strings are tokens without content.
+ */
+final class SqlTokens {
+    /**
+     * One token.
+     *
+     * @param text a word as written, a quoted name without its quotes, a sign; empty for strings
+     * @param kind what it is
+     */
+    record Token(String text, Kind kind) {
+        boolean is(String keyword) {
+            return kind == Kind.WORD && text.equalsIgnoreCase(keyword);
+        }
+
+        boolean isSign(char sign) {
+            return kind == Kind.SIGN && text.charAt(0) == sign;
+        }
+
+        boolean isName() {
+            return kind == Kind.WORD || kind == Kind.QUOTED;
+        }
+
+        String upper() {
+            return kind == Kind.WORD ? text.toUpperCase(Locale.ROOT) : "";
+        }
+    }
+
+    enum Kind {
+        WORD,
+        QUOTED,
+        STRING,
+        SIGN,
+        END
+    }
+
+    private static final Token END = new Token("", Kind.END);
+    private static final Token STRING = new Token("", Kind.STRING);
+
+    private final List<Token> tokens = new ArrayList<>();
+    private final String sql;
+    private final boolean ansiQuotes;
+    private final boolean backslashes;
+    private int at;
+    private int next;
+
+    private SqlTokens(String sql, long sqlMode) {
+        this.sql = sql;
+        this.ansiQuotes = (sqlMode & QueryEvent.ANSI_QUOTES) != 0;
+        this.backslashes = (sqlMode & QueryEvent.NO_BACKSLASH_ESCAPES) == 0;
+        while (at < sql.length()) {
+            scan();
+        }
+    }
+
+    static SqlTokens of(String sql, long sqlMode) {
+        return new SqlTokens(sql, sqlMode);
+    }
+
+    /** The token {@code ahead} of the next one, without taking it; beyond the last there are only END tokens. */
+    Token peek(int ahead) {
+        int i = next + ahead;
+        return i < tokens.size() ? tokens.get(i) : END;
+    }
+
+    Token peek() {
+        return peek(0);
+    }
+
+    Token take() {
+        Token token = peek();
+        next++;
+        return token;
+    }
+
+    /** Takes the next token if it is that word. */
+    boolean take(String keyword) {
+        boolean is = peek().is(keyword);
+        if (is) {
+            next++;
+        }
+        return is;
+    }
+
+    boolean takeSign(char sign) {
+        boolean is = peek().isSign(sign);
+        if (is) {
+            next++;
+        }
+        return is;
+    }
+
+    boolean atEnd() {
+        return next >= tokens.size();
+    }
+
+    private void scan() {
+        char c = sql.charAt(at);
+        if (Character.isWhitespace(c)) {
+            at++;
+        } else if (c == '#' || (starts("--") && (at + 2 == sql.length() || sql.charAt(at + 2) <= ' '))) {
+            int end = sql.indexOf('\n', at);
+            at = end < 0 ? sql.length() : end + 1;
+        } else if (starts("/*!") || starts("/*M!")) {
+            at = sql.indexOf('!', at) + 1;
+            while (at < sql.length() && Character.isDigit(sql.charAt(at))) {
+                at++;
+            }
+        } else if (starts("/*")) {
+            int end = sql.indexOf("*/", at + 2);
+            at = end < 0 ? sql.length() : end + 2;
+        } else if (starts("*/")) {
+            at += 2;
+        } else if (c == '`' || (c == '"' && ansiQuotes)) {
+            tokens.add(new Token(quoted(c, false), Kind.QUOTED));
+        } else if (c == '\'' || c == '"') {
+            quoted(c, backslashes);
+            tokens.add(STRING);
+        } else if (isWordPart(c)) {
+            int from = at;
+            while (at < sql.length() && isWordPart(sql.charAt(at))) {
+                at++;
+            }
+            tokens.add(new Token(sql.substring(from, at), Kind.WORD));
+        } else {
+            tokens.add(new Token(String.valueOf(c), Kind.SIGN));
+            at++;
+        }
+    }
+
+    private String quoted(char quote, boolean escapes) {
+        StringBuilder content = new StringBuilder();
+        at++;
+        while (at < sql.length()) {
+            char c = sql.charAt(at++);
+            if (c == '\\' && escapes && at < sql.length()) {
+                content.append(sql.charAt(at++));
+            } else if (c != quote) {
+                content.append(c);
+            } else if (at < sql.length() && sql.charAt(at) == quote) {
+                content.append(quote);
+                at++;
+            } else {
+                break;
+            }
+        }
+        return content.toString();
+    }
+
+    private boolean starts(String s) {
+        return sql.startsWith(s, at);
+    }
+
+    private static boolean isWordPart(char c) {
+        return c == '_' || c == '$' || c >= 0x80 || Character.isLetterOrDigit(c);
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.quorate.capture.Statement.TableName;
+import java.util.List;
+
+/**
+ * What keys need of a table's definition, from information_schema.
+ *
+ * @param createdSecond when its definition last changed, seconds since the epoch; {@link #GONE} when there is no such table
+ * @param unique its unique indexes, the primary key among them
+ * @param opaque whether a unique index is over expressions, whose values are not in the rows
+ * @param references its foreign keys
+ * @param referenced column lists of it that foreign keys reference
+ * @param cascades tables beyond its own children that deleting its rows may change by cascade
+ */
+record TableDefinition(
+        long createdSecond,
+        List<Index> unique,
+        boolean opaque,
+        List<ForeignKey> references,
+        List<List<String>> referenced,
+        List<TableName> cascades) {
+    static final long GONE = -1;
+
+    static final TableDefinition NONE = new TableDefinition(GONE, List.of(), false, List.of(), List.of(), List.of());
+
+    boolean exists() {
+        return createdSecond != GONE;
+    }
+
+    /** A unique index. */
+    record Index(String name, List<Part> parts) {}
+
+    /**
+     * A column of an index.
+     *
+     * @param prefix how much of it counts, characters of text and bytes of anything else; 0 for all
+     */
+    record Part(String column, int prefix) {}
+
+    /** A foreign key: {@code columns} here, in order, are {@code parentColumns} there. */
+    record ForeignKey(TableName parent, List<String> columns, List<String> parentColumns) {}
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.quorate.core.BinlogEvents;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * A TABLE_MAP event: how the row images of a table are laid out, and with {@code binlog_row_metadata=FULL} also what its
+ * columns are called. The format is described at {@code Table_map_log_event} in the server's
+ * {@code libbinlogevents/include/rows_event.h}.
+ */
+final class TableMap {
+    private static final int SIGNEDNESS = 1;
+    private static final int DEFAULT_CHARSET = 2;
+    private static final int COLUMN_CHARSET = 3;
+    private static final int COLUMN_NAME = 4;
+    private static final int SIMPLE_PRIMARY_KEY = 8;
+    private static final int PRIMARY_KEY_WITH_PREFIX = 9;
+
+    final long id;
+    final String schema;
+    final String table;
+
+    /** Column types; what TABLE_MAP calls STRING is resolved to STRING, ENUM or SET. */
+    final int[] types;
+
+    /** VARCHAR, STRING: bytes at most; BLOB kinds: bytes of the length; others as in the event. */
+    final int[] metadata;
+
+    final boolean[] unsigned;
+
+    /** Collation ids of character columns, -1 elsewhere or when the event doesn't say. */
+    final int[] collations;
+
+    /** Null when the event doesn't say. */
+    final String[] names;
+
+    /** Column indexes of the primary key; empty when there is none or the event doesn't say. */
+    final int[] primaryKey;
+
+    private TableMap(EventReader in) {
+        id = in.little(6);
+        in.skip(2);
+        schema = in.name();
+        table = in.name();
+        int columns = in.packedInt();
+        types = new int[columns];
+        for (int i = 0, from = in.skip(columns); i < columns; i++) {
+            types[i] = Bytes.u8(in.bytes, from + i);
+        }
+        metadata = new int[columns];
+        int metadataBytes = in.packedInt();
+        readMetadata(new EventReader(in.bytes, in.skip(metadataBytes), in.at));
+        in.skip((columns + 7) / 8);
+        unsigned = new boolean[columns];
+        collations = new int[columns];
+        Arrays.fill(collations, -1);
+        String[] columnNames = null;
+        int[] key = {};
+        while (in.remaining() > 0) {
+            int field = in.u8();
+            int length = in.packedInt();
+            EventReader value = new EventReader(in.bytes, in.at, in.at + length);
+            in.skip(length);
+            switch (field) {
+                case SIGNEDNESS -> readSigns(value);
+                case DEFAULT_CHARSET -> readDefaultCollation(value);
+                case COLUMN_CHARSET -> readCollations(value);
+                case COLUMN_NAME -> columnNames = readNames(value);
+                case SIMPLE_PRIMARY_KEY, PRIMARY_KEY_WITH_PREFIX ->
+                    key = readPrimaryKey(value, field == PRIMARY_KEY_WITH_PREFIX);
+                default -> {
+                    // Enum texts, geometry types, visibility: keys don't depend on them.
+                }
+            }
+        }
+        names = columnNames;
+        primaryKey = key;
+    }
+
+    /** Reads the event that starts at {@code offset}, header included. */
+    static TableMap read(byte[] bytes, int offset, int length) {
+        return new TableMap(new EventReader(bytes, offset + BinlogEvents.HEADER_BYTES, offset + length));
+    }
+
+    int columns() {
+        return types.length;
+    }
+
+    private void readMetadata(EventReader in) {
+        for (int i = 0; i < types.length; i++) {
+            int bytes = ColumnType.metadataBytes(types[i]);
+            if (bytes == 0) {
+                continue;
+            }
+            int from = in.skip(bytes);
+            int first = Bytes.u8(in.bytes, from);
+            if (types[i] == ColumnType.STRING) {
+                readStringType(i, first, Bytes.u8(in.bytes, from + 1));
+            } else {
+                metadata[i] = bytes == 1 ? first : Bytes.u16(in.bytes, from);
+                if (types[i] == ColumnType.BIT) {
+                    // Bits over in the low byte, whole bytes in the high one.
+                    metadata[i] = (Bytes.u8(in.bytes, from + 1) << 8) | first;
+                }
+            }
+        }
+    }
+
+    /** STRING's metadata hides ENUM and SET, and two high bits of the length in inverted form (MySQL bug 37426). */
+    private void readStringType(int i, int first, int second) {
+        int length = second;
+        int type = first;
+        if ((first & 0x30) != 0x30) {
+            length |= ((first & 0x30) ^ 0x30) << 4;
+            type = first | 0x30;
+        }
+        types[i] = type;
+        metadata[i] = length;
+    }
+
+    private void readSigns(EventReader in) {
+        for (int i = 0, n = 0; i < types.length; i++) {
+            if (ColumnType.isNumeric(types[i])) {
+                unsigned[i] = (Bytes.u8(in.bytes, in.at + n / 8) & (0x80 >>> (n % 8))) != 0;
+                n++;
+            }
+        }
+    }
+
+    private void readDefaultCollation(EventReader in) {
+        int byDefault = in.packedInt();
+        int[] character = new int[types.length];
+        int n = 0;
+        for (int i = 0; i < types.length; i++) {
+            if (ColumnType.isCharacter(types[i])) {
+                collations[i] = byDefault;
+                character[n++] = i;
+            }
+        }
+        while (in.remaining() > 0) {
+            int column = in.packedInt();
+            collations[character[column]] = in.packedInt();
+        }
+    }
+
+    private void readCollations(EventReader in) {
+        for (int i = 0; i < types.length; i++) {
+            if (ColumnType.isCharacter(types[i])) {
+                collations[i] = in.packedInt();
+            }
+        }
+    }
+
+    private String[] readNames(EventReader in) {
+        String[] columnNames = new String[types.length];
+        for (int i = 0; i < columnNames.length; i++) {
+            columnNames[i] = in.text(in.packedInt(), StandardCharsets.UTF_8);
+        }
+        return columnNames;
+    }
+
+    private static int[] readPrimaryKey(EventReader in, boolean withPrefix) {
+        int[] key = new int[in.remaining()];
+        int n = 0;
+        while (in.remaining() > 0) {
+            key[n++] = in.packedInt();
+            if (withPrefix) {
+                in.packedInt();
+            }
+        }
+        return Arrays.copyOf(key, n);
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.quorate.capture.Statement.TableName;
+import io.quorate.capture.TableDefinition.ForeignKey;
+import io.quorate.capture.TableDefinition.Index;
+import io.quorate.capture.TableDefinition.Part;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/** How the keys of one table's rows are built: its TABLE_MAP and its definition brought together. */
+final class TablePlan {
+    /**
+     * A key of every row.
+     *
+     * @param seed names table and columns
+     * @param columns where the values are in the row
+     * @param forms how they are compared
+     * @param kind whose key it is
+     */
+    record RowKey(long seed, int[] columns, ComparisonForm[] forms, Kind kind) {
+        boolean reference() {
+            return kind == Kind.PARENT;
+        }
+
+        boolean unique() {
+            return kind == Kind.UNIQUE;
+        }
+    }
+
+    /** Whose key a row's key is. */
+    enum Kind {
+        /** The row's own, in a unique index. */
+        UNIQUE,
+        /** The row's own, in columns that foreign keys reference although they aren't unique. */
+        REFERENCED,
+        /** The parent's that the row references. */
+        PARENT
+    }
+
+    final TableMap map;
+    final long tableKey;
+    final boolean ours;
+
+    /** Rows that were committed before don't fit this definition. */
+    final long validFromMicros;
+
+    /** Why single rows can't be told here, so that the table as a whole stands for them; null when they can. */
+    final String coarse;
+
+    /** Whether every row has a key of its own; otherwise rows whose unique columns are NULL are keys as a whole. */
+    final boolean identified;
+
+    final RowKey[] keys;
+
+    /** Keys of tables that deletes here change by cascade. */
+    final long[] cascades;
+
+    private TablePlan(TableMap map, boolean ours, TableDefinition definition, String coarse, List<RowKey> keys) {
+        this.map = map;
+        this.ours = ours;
+        this.tableKey = KeyNames.table(map.schema, map.table);
+        this.validFromMicros = definition.createdSecond() * 1_000_000;
+        this.coarse = coarse;
+        this.identified = map.primaryKey.length > 0;
+        this.keys = keys.toArray(RowKey[]::new);
+        this.cascades = definition.cascades().stream()
+                .mapToLong(name -> KeyNames.table(name.schema(), name.table()))
+                .toArray();
+    }
+
+    /** For a table of Quorate's own schema: nothing of it is replicated by capture. */
+    static TablePlan ours(TableMap map) {
+        return new TablePlan(map, true, TableDefinition.NONE, null, List.of());
+    }
+
+    static TablePlan of(TableMap map, TableDefinition definition, ComparisonForms forms) {
+        List<RowKey> keys = new ArrayList<>();
+        String coarse = addKeys(map, definition, forms, keys);
+        return new TablePlan(map, false, definition, coarse, coarse == null ? keys : List.of());
+    }
+
+    /** Adds the keys of every row, or says why they can't be told. */
+    private static String addKeys(TableMap map, TableDefinition definition, ComparisonForms forms, List<RowKey> keys) {
+        if (map.names == null) {
+            return "its binlog events have no column names (binlog_row_metadata is not FULL)";
+        }
+        if (!definition.exists()) {
+            return "it is gone, or not visible to the capture account";
+        }
+        if (definition.opaque()) {
+            return "a unique index of it is over an expression";
+        }
+        Map<String, Integer> columns = new HashMap<>();
+        for (int i = 0; i < map.names.length; i++) {
+            columns.put(map.names[i].toLowerCase(Locale.ROOT), i);
+        }
+        Set<List<String>> unique = new HashSet<>();
+        boolean primary = false;
+        for (Index index : definition.unique()) {
+            primary |= index.name().equals("PRIMARY");
+            List<String> names = index.parts().stream()
+                    .map(part -> part.prefix() == 0 ? part.column() : part.column() + "(" + part.prefix() + ")")
+                    .toList();
+            if (!add(
+                    map,
+                    columns,
+                    new TableName(map.schema, map.table),
+                    names,
+                    index.parts(),
+                    Kind.UNIQUE,
+                    forms,
+                    keys)) {
+                return "its columns were changed since";
+            }
+            unique.add(sorted(names));
+        }
+        if (primary != map.primaryKey.length > 0) {
+            return "its primary key was changed since";
+        }
+        for (List<String> referenced : definition.referenced()) {
+            List<Part> parts = referenced.stream().map(c -> new Part(c, 0)).toList();
+            if (unique.add(sorted(referenced))
+                    && !add(
+                            map,
+                            columns,
+                            new TableName(map.schema, map.table),
+                            referenced,
+                            parts,
+                            Kind.REFERENCED,
+                            forms,
+                            keys)) {
+                return "its columns were changed since";
+            }
+        }
+        for (ForeignKey key : definition.references()) {
+            List<Part> parts = key.columns().stream().map(c -> new Part(c, 0)).toList();
+            if (!add(map, columns, key.parent(), key.parentColumns(), parts, Kind.PARENT, forms, keys)) {
+                return "its columns were changed since";
+            }
+        }
+        return null;
+    }
+
+    /** Adds one key, its columns ordered by the names they have in the key, so that both sides of a reference agree. */
+    private static boolean add(
+            TableMap map,
+            Map<String, Integer> columns,
+            TableName owner,
+            List<String> names,
+            List<Part> parts,
+            Kind kind,
+            ComparisonForms forms,
+            List<RowKey> keys) {
+        List<Integer> order = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            order.add(i);
+        }
+        order.sort(Comparator.comparing(i -> names.get(i).toLowerCase(Locale.ROOT)));
+        int[] at = new int[names.size()];
+        ComparisonForm[] form = new ComparisonForm[names.size()];
+        for (int i = 0; i < at.length; i++) {
+            Part part = parts.get(order.get(i));
+            Integer column = columns.get(part.column().toLowerCase(Locale.ROOT));
+            if (column == null) {
+                return false;
+            }
+            at[i] = column;
+            form[i] = forms.of(map, column, part.prefix());
+        }
+        keys.add(new RowKey(KeyNames.index(owner.schema(), owner.table(), sorted(names)), at, form, kind));
+        return true;
+    }
+
+    private static List<String> sorted(List<String> names) {
+        return names.stream().map(n -> n.toLowerCase(Locale.ROOT)).sorted().toList();
+    }
+}

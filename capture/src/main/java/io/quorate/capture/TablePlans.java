@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.quorate.capture.Statement.TableName;
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The plan for each table id in the binlog. The server gives a table a new id whenever it opens its definition anew, also
+ * after a definition changed without being logged, so an id stands for one definition for as long as the server runs.
+ */
+final class TablePlans {
+    static final String OUR_SCHEMA = "quorate";
+
+    private static final Logger LOG = LoggerFactory.getLogger(TablePlans.class);
+    private static final int TABLES_MAX = 20_000;
+
+    private record Known(byte[] event, TablePlan plan) {}
+
+    private final SchemaCatalog catalog;
+    private final ComparisonForms forms;
+    private final Map<Long, Known> plans = new HashMap<>();
+    private final Set<TableName> warned = new HashSet<>();
+
+    TablePlans(SchemaCatalog catalog, ComparisonForms forms) {
+        this.catalog = catalog;
+        this.forms = forms;
+    }
+
+    /** The plan for a TABLE_MAP event. */
+    TablePlan plan(byte[] b, int offset, int length) {
+        long id = Bytes.little(b, offset + BinlogEvents.HEADER_BYTES, 6);
+        Known known = plans.get(id);
+        int from = offset + BinlogEvents.HEADER_BYTES;
+        if (known != null && Arrays.equals(known.event, 0, known.event.length, b, from, offset + length)) {
+            return known.plan;
+        }
+        TableMap map = TableMap.read(b, offset, length);
+        TablePlan plan = map.schema.equals(OUR_SCHEMA) ? TablePlan.ours(map) : plan(map);
+        if (plans.size() >= TABLES_MAX) {
+            plans.clear();
+        }
+        plans.put(id, new Known(Arrays.copyOfRange(b, from, offset + length), plan));
+        return plan;
+    }
+
+    /** A statement changed definitions. */
+    void definitionsChanged() {
+        plans.clear();
+        catalog.forget();
+    }
+
+    /** Another binlog file, perhaps of a server started anew: ids may mean other tables. */
+    void forgetIds() {
+        plans.clear();
+    }
+
+    /** Says once a table that its rows conflict more than they should, and why. */
+    void warn(TablePlan plan, String why) {
+        if (warned.size() < TABLES_MAX && warned.add(new TableName(plan.map.schema, plan.map.table))) {
+            LOG.warn(
+                    "Changes of {}.{} are told apart less well than by a key: {}",
+                    plan.map.schema,
+                    plan.map.table,
+                    why);
+        }
+    }
+
+    private TablePlan plan(TableMap map) {
+        try {
+            TableDefinition definition = catalog.definition(new TableName(map.schema, map.table));
+            TablePlan plan = TablePlan.of(map, definition, forms);
+            if (plan.coarse != null) {
+                warn(plan, "any two conflict, because " + plan.coarse);
+            } else if (definition.unique().isEmpty()) {
+                warn(plan, "it has no unique index, so whole rows are compared; give it a primary key");
+            }
+            return plan;
+        } catch (SQLException e) {
+            throw new QuorateException(
+                    ErrorCode.SERVER_UNREACHABLE, "can't read the keys of " + map.schema + "." + map.table, e);
+        }
+    }
+}

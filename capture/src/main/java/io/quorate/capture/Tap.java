@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import com.github.shyiko.mysql.binlog.BinaryLogClient;
+import com.github.shyiko.mysql.binlog.event.Event;
+import com.github.shyiko.mysql.binlog.network.ServerException;
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Sits on the binlog client of one Debezium engine: sees each event first, on the reader's thread, and knows when the
+ * connection is over. The first reason for that counts; afterwards nothing more reaches the transactions.
+ */
+final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.LifecycleListener {
+    private static final int BINLOG_READ_FATAL = 1236;
+
+    private final String resume;
+    private final TransactionReader transactions;
+    private final Counters counters;
+    private final CompletableFuture<QuorateException> end = new CompletableFuture<>();
+    private final CompletableFuture<Void> readerGone = new CompletableFuture<>();
+
+    private volatile BinaryLogClient client;
+    private volatile Socket socket;
+    private volatile Thread reader;
+    private volatile long lastEventNanos = System.nanoTime();
+    private volatile boolean delivering;
+    private volatile String file = "";
+
+    Tap(String resume, TransactionReader transactions, Counters counters) {
+        this.resume = resume;
+        this.transactions = transactions;
+        this.counters = counters;
+    }
+
+    /** GTIDs that the server must not send. */
+    String resume() {
+        return resume;
+    }
+
+    String file() {
+        return file;
+    }
+
+    /** Takes over the client before it connects. */
+    void attach(BinaryLogClient newClient) {
+        client = newClient;
+        newClient.setEventDeserializer(new RawEventDeserializer(this));
+        newClient.registerEventListener(this);
+        newClient.registerLifecycleListener(this);
+        newClient.setSocketFactory(this::connecting);
+    }
+
+    /**
+     * The last moment before the client asks for the binlog. Debezium has merged the purged GTIDs into what it asks for,
+     * which would pass over missing transactions in silence; with the exact set the server refuses instead.
+     */
+    private Socket connecting() {
+        client.setGtidSet(resume);
+        Socket created = new Socket();
+        socket = created;
+        return created;
+    }
+
+    @Override
+    public void onEvent(Event event) {
+        if (end.isDone() || !(event instanceof RawEvent raw)) {
+            return;
+        }
+        byte[] bytes = raw.bytes();
+        lastEventNanos = System.nanoTime();
+        counters.events.increment();
+        counters.bytes.add(bytes.length);
+        counters.lastEventMillis = System.currentTimeMillis();
+        delivering = true;
+        try {
+            if (BinlogEvents.type(bytes, 0) == EventType.ROTATE) {
+                int name = BinlogEvents.HEADER_BYTES + 8;
+                file = new String(bytes, name, bytes.length - name, StandardCharsets.UTF_8);
+            }
+            transactions.event(bytes, 0, bytes.length);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            failed(new QuorateException(ErrorCode.CAPTURE_FAILED, "interrupted", e));
+        } catch (QuorateException e) {
+            failed(new QuorateException(e.code(), "at " + where(bytes) + ": " + e.getMessage(), e));
+        } catch (IndexOutOfBoundsException | UnsupportedOperationException e) {
+            failed(new QuorateException(
+                    ErrorCode.UNSUPPORTED_EVENT,
+                    "can't read the event of type " + BinlogEvents.type(bytes, 0) + " at " + where(bytes),
+                    e));
+        } catch (RuntimeException | Error e) {
+            failed(new QuorateException(ErrorCode.CAPTURE_FAILED, "at " + where(bytes), e));
+        } finally {
+            lastEventNanos = System.nanoTime();
+            delivering = false;
+        }
+    }
+
+    private String where(byte[] event) {
+        return file + ", the event that ends at " + Bytes.u32(event, 13);
+    }
+
+    /** Ends reading as soon as the client asks for the next event. */
+    void requireOpen() throws EOFException {
+        if (end.isDone()) {
+            throw new EOFException("capture ended this connection");
+        }
+    }
+
+    /** The connection is over for this reason, unless it already was for another. */
+    void failed(QuorateException e) {
+        end.complete(e);
+    }
+
+    /** Waits for the connection to be over; null while it isn't. */
+    QuorateException awaitEnd(Duration timeout) throws InterruptedException {
+        try {
+            return end.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            return null;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Whether nothing came for longer than heartbeats take, and not because the sink holds us. */
+    boolean isSilentFor(Duration limit) {
+        return reader != null && !delivering && System.nanoTime() - lastEventNanos > limit.toNanos();
+    }
+
+    /** Ends it from outside: closes the socket, wakes the reader where it waits. */
+    void stop() {
+        failed(new QuorateException(ErrorCode.CAPTURE_FAILED, "capture was stopped"));
+        Socket open = socket;
+        if (open != null) {
+            try {
+                open.close();
+            } catch (IOException e) {
+                // It is gone either way.
+            }
+        }
+        Thread waiting = reader;
+        if (waiting != null && !readerGone.isDone()) {
+            waiting.interrupt();
+        }
+    }
+
+    /** Whether no thread will call the transactions any more. */
+    boolean awaitReaderGone(Duration timeout) throws InterruptedException {
+        if (reader == null) {
+            return true;
+        }
+        try {
+            readerGone.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public void onConnect(BinaryLogClient connected) {
+        reader = Thread.currentThread();
+        lastEventNanos = System.nanoTime();
+        counters.connected = true;
+    }
+
+    @Override
+    public void onCommunicationFailure(BinaryLogClient broken, Exception e) {
+        failed(reason(e));
+    }
+
+    @Override
+    public void onEventDeserializationFailure(BinaryLogClient broken, Exception e) {
+        failed(new QuorateException(ErrorCode.CAPTURE_FAILED, "can't read an event of " + file, e));
+    }
+
+    @Override
+    public void onDisconnect(BinaryLogClient disconnected) {
+        counters.connected = false;
+        failed(new QuorateException(ErrorCode.SERVER_UNREACHABLE, "the binlog connection was lost"));
+        readerGone.complete(null);
+    }
+
+    private static QuorateException reason(Exception e) {
+        String message = String.valueOf(e.getMessage());
+        if (e instanceof ServerException server && server.getErrorCode() == BINLOG_READ_FATAL) {
+            if (message.contains("purged") || message.contains("first log file")) {
+                return new QuorateException(ErrorCode.BINLOG_PURGED, message, e);
+            }
+            if (message.contains("more GTIDs")) {
+                return new QuorateException(ErrorCode.BINLOG_LOST, message, e);
+            }
+        }
+        return new QuorateException(ErrorCode.SERVER_UNREACHABLE, "the binlog connection was lost: " + message, e);
+    }
+}

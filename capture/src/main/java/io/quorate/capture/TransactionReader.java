@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.quorate.capture.Statement.TableName;
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.Gtid;
+import io.quorate.core.KeyType;
+import io.quorate.core.Keys;
+import io.quorate.core.KeysBuilder;
+import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSet;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.UUID;
+
+/**
+ * Puts the events of a binlog together to transactions. How MySQL writes them:
+ *
+ * <ul>
+ *   <li>a transaction: GTID, QUERY {@code BEGIN}, (TABLE_MAP, ROWS)*, then XID, or QUERY {@code COMMIT} when no
+ *       transactional engine took part; savepoints are QUERY events in between;
+ *   <li>a definition: GTID, QUERY; CREATE TABLE ... SELECT: GTID, {@code BEGIN}, the CREATE as QUERY, rows, XID;
+ *   <li>XA: GTID, QUERY {@code XA START}, rows, QUERY {@code XA END}, XA_PREPARE (which says when it was ONE PHASE, and then
+ *       it is the end); later GTID, QUERY {@code XA COMMIT} or {@code XA ROLLBACK};
+ *   <li>with compression: GTID, TRANSACTION_PAYLOAD with all the rest inside.
+ * </ul>
+ *
+ * <p>A transaction that starts with a change of {@code quorate.position} is the applier's: nothing of it is kept but the
+ * seqno it stands for. Lives as long as a connection; on one thread.
+ */
+final class TransactionReader {
+    private static final String POSITION_TABLE = "position";
+    private static final int POSITION_SEQNO_COLUMN = 1;
+
+    private enum Phase {
+        /** Between transactions. */
+        IDLE,
+        /** After GTID. */
+        NAMED,
+        /** After BEGIN or XA START. */
+        OPEN
+    }
+
+    private final CaptureSettings settings;
+    private final Progress progress;
+    private final TablePlans plans;
+    private final Map<Integer, Collation> collations;
+    private final boolean lowerCaseNames;
+    private final CaptureSink sink;
+    private final Counters counters;
+
+    private final Payload payload = new Payload();
+    private final KeysBuilder keys = new KeysBuilder();
+    private final RowKeys rowKeys = new RowKeys();
+    private final RowImage markerImage = new RowImage();
+    private final Map<Long, TablePlan> tables = new HashMap<>();
+    private final Deque<Savepoint> savepoints = new ArrayDeque<>();
+
+    private Phase phase = Phase.IDLE;
+    private UUID foreign;
+    private long number;
+    private long committedMicros;
+    private Xid xid;
+    private boolean applied;
+    private boolean firstTable;
+    private boolean ddl;
+    private TablePlan lastPlan;
+    private long lastTableId;
+
+    private record Savepoint(String name, int payloadBytes) {}
+
+    TransactionReader(
+            CaptureSettings settings,
+            Progress progress,
+            TablePlans plans,
+            Map<Integer, Collation> collations,
+            boolean lowerCaseNames,
+            CaptureSink sink,
+            Counters counters) {
+        this.settings = settings;
+        this.progress = progress;
+        this.plans = plans;
+        this.collations = collations;
+        this.lowerCaseNames = lowerCaseNames;
+        this.sink = sink;
+        this.counters = counters;
+    }
+
+    /**
+     * Takes the next event, without checksum.
+     *
+     * @throws QuorateException with a capture code for what can't be replicated
+     * @throws IndexOutOfBoundsException for an event that is not what its type says
+     */
+    void event(byte[] b, int offset, int length) throws InterruptedException {
+        int type = BinlogEvents.type(b, offset);
+        switch (type) {
+            case EventType.GTID -> named(b, offset, length);
+            case BinlogEvents.QUERY -> query(b, offset, length);
+            case BinlogEvents.TABLE_MAP -> tableMap(b, offset, length);
+            case BinlogEvents.WRITE_ROWS,
+                    BinlogEvents.UPDATE_ROWS,
+                    BinlogEvents.DELETE_ROWS,
+                    BinlogEvents.PARTIAL_UPDATE_ROWS -> rows(b, offset, length);
+            case EventType.XID -> commit();
+            case EventType.XA_PREPARE ->
+                prepare(new EventReader(b, offset + BinlogEvents.HEADER_BYTES, offset + length));
+            case EventType.TRANSACTION_PAYLOAD -> unpack(b, offset, length);
+            case EventType.ROTATE, EventType.FORMAT_DESCRIPTION -> {
+                require(phase == Phase.IDLE, "a binlog file ends within a transaction");
+                plans.forgetIds();
+            }
+            case EventType.STOP,
+                    EventType.PREVIOUS_GTIDS,
+                    EventType.ROWS_QUERY,
+                    EventType.HEARTBEAT,
+                    EventType.HEARTBEAT_V2 -> {
+                // Nothing to do with transactions, or texts for people.
+            }
+            case EventType.INTVAR,
+                    EventType.RAND,
+                    EventType.USER_VAR,
+                    EventType.LOAD,
+                    EventType.APPEND_BLOCK,
+                    EventType.DELETE_FILE,
+                    EventType.BEGIN_LOAD_QUERY,
+                    EventType.EXECUTE_LOAD_QUERY -> throw statementFormat("an event of type " + type);
+            case EventType.INCIDENT ->
+                throw new QuorateException(
+                        ErrorCode.UNSUPPORTED_EVENT, "an INCIDENT: the server says that its binlog lacks changes");
+            default -> {
+                if ((Bytes.u16(b, offset + 17) & EventType.IGNORABLE_FLAG) == 0) {
+                    throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, "a binlog event of type " + type);
+                }
+            }
+        }
+    }
+
+    private void named(byte[] b, int offset, int length) {
+        require(phase == Phase.IDLE, "a GTID within a transaction");
+        phase = Phase.NAMED;
+        foreign = GtidEvent.isFrom(settings.server(), b, offset) ? null : GtidEvent.source(b, offset);
+        number = GtidEvent.number(b, offset);
+        committedMicros = GtidEvent.committedMicros(b, offset, length);
+        firstTable = true;
+        if (foreign == null && number > progress.last()) {
+            progress.requireNothingAwaited();
+        }
+    }
+
+    private void query(byte[] b, int offset, int length) throws InterruptedException {
+        require(phase != Phase.IDLE, "a statement outside a transaction");
+        if (phase == Phase.NAMED && QueryEvent.isBegin(b, offset, length)) {
+            phase = Phase.OPEN;
+            return;
+        }
+        QueryEvent query = QueryEvent.read(b, offset, length);
+        Charset charset = charset(query);
+        String text = query.text(charset == null ? StandardCharsets.ISO_8859_1 : charset);
+        Statement statement = Statement.parse(text, query.database, query.sqlMode);
+        switch (statement.kind()) {
+            case COMMIT -> commit();
+            case ROLLBACK -> {
+                payload.clear();
+                keys.clear();
+                commit();
+            }
+            case SAVEPOINT ->
+                savepoints.push(
+                        new Savepoint(text.substring("SAVEPOINT".length()).strip(), payload.size()));
+            case ROLLBACK_TO_SAVEPOINT ->
+                rollbackTo(text.substring("ROLLBACK TO".length()).strip());
+            case RELEASE_SAVEPOINT, XA_END -> {
+                // The savepoint stays, unused.
+            }
+            case XA_START -> {
+                xid = xid(text);
+                phase = Phase.OPEN;
+            }
+            case XA_COMMIT -> decide(text, true);
+            case XA_ROLLBACK -> decide(text, false);
+            case TEMPORARY -> endUnlessOpen();
+            case DDL -> define(statement, charset != null, b, offset, length);
+            case DML -> throw statementFormat("the statement " + Statement.shorten(text));
+            case UNKNOWN ->
+                throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, "the statement " + Statement.shorten(text));
+        }
+    }
+
+    private void endUnlessOpen() throws InterruptedException {
+        if (phase == Phase.NAMED) {
+            commit();
+        }
+    }
+
+    private void define(Statement statement, boolean readable, byte[] b, int offset, int length)
+            throws InterruptedException {
+        ddl = true;
+        plans.definitionsChanged();
+        append(b, offset, length);
+        if (statement.tables() == null || !readable) {
+            keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
+        } else {
+            for (TableName name : statement.tables()) {
+                keys.add(KeyNames.table(lower(name.schema()), lower(name.table())), KeyType.EXCLUSIVE);
+            }
+        }
+        endUnlessOpen();
+    }
+
+    private void tableMap(byte[] b, int offset, int length) {
+        require(phase == Phase.OPEN, "a TABLE_MAP outside a transaction");
+        if (applied) {
+            return;
+        }
+        TablePlan plan = plans.plan(b, offset, length);
+        lastTableId = BinlogEvents.tableId(b, offset);
+        lastPlan = plan;
+        tables.put(lastTableId, plan);
+        if (plan.ours) {
+            applied = firstTable && plan.map.table.equals(POSITION_TABLE);
+        } else {
+            append(b, offset, length);
+        }
+        firstTable = false;
+    }
+
+    private void rows(byte[] b, int offset, int length) {
+        require(phase == Phase.OPEN, "rows outside a transaction");
+        long id = BinlogEvents.tableId(b, offset);
+        TablePlan plan = id == lastTableId ? lastPlan : tables.get(id);
+        if (applied) {
+            if (plan != null && plan.ours && plan.map.table.equals(POSITION_TABLE)) {
+                readMarker(plan.map, b, offset, length);
+            }
+            return;
+        }
+        if (plan == null) {
+            throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, "rows of table id " + id + " without TABLE_MAP");
+        }
+        if (plan.ours) {
+            if (BinlogEvents.endsStatement(b, offset)) {
+                payload.endStatement();
+            }
+            return;
+        }
+        append(b, offset, length);
+        keys.add(plan.tableKey, KeyType.SHARED);
+        if (ddl) {
+            // The table's key is exclusive already, and its definition of now need not be that of these rows.
+            return;
+        }
+        if (plan.coarse != null || committedMicros < plan.validFromMicros) {
+            keys.add(plan.tableKey, KeyType.EXCLUSIVE);
+            counters.coarse.increment();
+        } else if (!rowKeys.add(b, offset, length, plan, keys)) {
+            counters.coarse.increment();
+            plans.warn(plan, "row images lack columns of its keys (binlog_row_image of a session is not FULL)");
+        }
+    }
+
+    /** The applied seqno, from the last image of the rows of quorate.position in the event. */
+    private void readMarker(TableMap map, byte[] b, int offset, int length) {
+        int type = BinlogEvents.type(b, offset);
+        require(
+                type == BinlogEvents.UPDATE_ROWS || type == BinlogEvents.WRITE_ROWS,
+                "rows taken from quorate.position");
+        EventReader in = new EventReader(b, offset + BinlogEvents.HEADER_BYTES + 8, offset + length);
+        in.skip(in.u16() - 2);
+        int columns = in.packedInt();
+        int bitmapBytes = (columns + 7) / 8;
+        int present = in.skip(bitmapBytes);
+        if (type == BinlogEvents.UPDATE_ROWS) {
+            in.skip(bitmapBytes);
+        }
+        for (int i = 0; i < columns; i++) {
+            require(
+                    (b[present + i / 8] & (1 << (i % 8))) != 0,
+                    "quorate.position changed under a binlog_row_image other than FULL");
+        }
+        while (in.remaining() > 0) {
+            in.at = markerImage.read(map, b, in.at, present, columns);
+            if (type == BinlogEvents.UPDATE_ROWS) {
+                in.at = markerImage.read(map, b, in.at, present, columns);
+            }
+            progress.seen(Bytes.i64(b, markerImage.start(POSITION_SEQNO_COLUMN)));
+        }
+    }
+
+    private void unpack(byte[] b, int offset, int length) throws InterruptedException {
+        require(phase == Phase.NAMED, "a TRANSACTION_PAYLOAD outside a transaction");
+        byte[] events = CompressedEvents.unpack(b, offset, length, settings.transactionBytesMax());
+        int at = 0;
+        while (at < events.length) {
+            int eventBytes = BinlogEvents.length(events, at);
+            if (eventBytes < BinlogEvents.HEADER_BYTES || eventBytes > events.length - at) {
+                throw new IndexOutOfBoundsException("event of " + eventBytes + " bytes in a compressed transaction");
+            }
+            event(events, at, eventBytes);
+            at += eventBytes;
+        }
+    }
+
+    private void append(byte[] b, int offset, int length) {
+        if ((long) payload.size() + length > settings.transactionBytesMax()) {
+            throw new QuorateException(
+                    ErrorCode.TRANSACTION_TOO_LARGE,
+                    "transaction " + gtid() + " is larger than " + settings.transactionBytesMax() + " bytes");
+        }
+        payload.append(b, offset, length);
+    }
+
+    private void rollbackTo(String name) {
+        while (!savepoints.isEmpty()) {
+            Savepoint savepoint = savepoints.peek();
+            if (savepoint.name.equalsIgnoreCase(name)) {
+                // Keys of what was undone stay: more conflicts, none fewer.
+                payload.truncate(savepoint.payloadBytes);
+                return;
+            }
+            savepoints.pop();
+        }
+        throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, "ROLLBACK TO an unknown savepoint " + name);
+    }
+
+    /** The end of a transaction that is not an XA PREPARE. */
+    private void commit() throws InterruptedException {
+        require(phase != Phase.IDLE, "a commit outside a transaction");
+        WriteSet writeSet = null;
+        if (applied) {
+            counters.applied.increment();
+        } else if (payload.size() > 0) {
+            writeSet = writeSet(keys.build(), payload.take());
+        }
+        cover(writeSet, progress.undecided());
+        reset();
+    }
+
+    private void prepare(EventReader in) throws InterruptedException {
+        boolean onePhase = in.u8() != 0;
+        Xid prepared = Xid.read(in);
+        require(phase == Phase.OPEN && prepared.equals(xid), "XA PREPARE of " + prepared + " after XA START of " + xid);
+        if (onePhase) {
+            commit();
+            return;
+        }
+        require(foreign == null, "XA PREPARE of another server");
+        Progress.Prepared transaction = new Progress.Prepared(number, keys.build(), payload.take());
+        cover(null, progress.undecidedWith(number));
+        progress.prepare(prepared, transaction, settings.undecidedBytesMax());
+        reset();
+    }
+
+    private void decide(String text, boolean commits) throws InterruptedException {
+        Xid decided = xid(text);
+        Progress.Prepared transaction = progress.prepared(decided);
+        if (transaction == null && commits && number > progress.last()) {
+            throw new QuorateException(
+                    ErrorCode.UNSUPPORTED_EVENT, "XA COMMIT " + decided + " of what was prepared before capture began");
+        }
+        WriteSet writeSet = transaction == null || !commits || transaction.payload().length == 0
+                ? null
+                : writeSet(transaction.keys(), transaction.payload());
+        cover(writeSet, transaction == null ? progress.undecided() : progress.undecidedWithout(transaction.number()));
+        progress.decided(decided);
+        reset();
+    }
+
+    private WriteSet writeSet(Keys touched, byte[] events) {
+        if (foreign != null) {
+            throw new QuorateException(
+                    ErrorCode.UNSUPPORTED_EVENT,
+                    "transaction " + gtid() + " came to this server by another replication; end that first");
+        }
+        return new WriteSet(
+                gtid(),
+                progress.lastSeen(),
+                committedMicros,
+                ddl ? WriteSet.Kind.DDL : WriteSet.Kind.ROWS,
+                touched,
+                events);
+    }
+
+    /** Hands the transaction over, unless it was before, and only then counts it as read. */
+    private void cover(WriteSet writeSet, long[] undecided) throws InterruptedException {
+        counters.transactions.increment();
+        if (foreign != null) {
+            progress.covered(gtid());
+            return;
+        }
+        if (number > progress.last()) {
+            sink.covered(number, progress.lastSeen(), undecided, writeSet);
+            counters.lastCommittedMicros = committedMicros;
+            if (writeSet != null) {
+                counters.writeSets.increment();
+            }
+        }
+        progress.covered(number);
+    }
+
+    private void reset() {
+        phase = Phase.IDLE;
+        xid = null;
+        applied = false;
+        ddl = false;
+        payload.clear();
+        keys.clear();
+        tables.clear();
+        savepoints.clear();
+        lastPlan = null;
+        lastTableId = -1;
+    }
+
+    private Gtid gtid() {
+        return new Gtid(foreign == null ? settings.server() : foreign, number);
+    }
+
+    private Charset charset(QueryEvent query) {
+        if (query.clientCollation < 0) {
+            return StandardCharsets.UTF_8;
+        }
+        Collation collation = collations.get(query.clientCollation);
+        return collation == null ? null : collation.charset();
+    }
+
+    private String lower(String name) {
+        return lowerCaseNames ? name.toLowerCase(Locale.ROOT) : name;
+    }
+
+    private static Xid xid(String text) {
+        return Xid.in(text)
+                .orElseThrow(() -> new QuorateException(
+                        ErrorCode.UNSUPPORTED_EVENT, "no xid in the statement " + Statement.shorten(text)));
+    }
+
+    private static QuorateException statementFormat(String what) {
+        return new QuorateException(ErrorCode.STATEMENT_FORMAT, what + " in the binlog, rows were expected");
+    }
+
+    private static void require(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, otherwise);
+        }
+    }
+}

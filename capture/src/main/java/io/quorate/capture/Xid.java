@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * An XA transaction's identifier, as the binlog writes it in {@code XA START X'61',X'',1} and in XA_PREPARE events.
+ *
+ * @param global gtrid in lower-case hex
+ * @param branch bqual in lower-case hex
+ * @param format formatID
+ */
+record Xid(String global, String branch, long format) {
+    private static final Pattern TEXT = Pattern.compile("X'([0-9a-fA-F]*)',X'([0-9a-fA-F]*)',(\\d+)");
+
+    /** The identifier in a statement's text; empty when there is none. */
+    static Optional<Xid> in(String statement) {
+        Matcher m = TEXT.matcher(statement);
+        return m.find()
+                ? Optional.of(new Xid(lower(m.group(1)), lower(m.group(2)), Long.parseLong(m.group(3))))
+                : Optional.empty();
+    }
+
+    /** From an XA_PREPARE event, read after its one-phase flag. */
+    static Xid read(EventReader in) {
+        long format = in.u32();
+        int globalBytes = (int) in.u32();
+        int branchBytes = (int) in.u32();
+        HexFormat hex = HexFormat.of();
+        int from = in.skip(globalBytes);
+        String global = hex.formatHex(in.bytes, from, from + globalBytes);
+        from = in.skip(branchBytes);
+        return new Xid(global, hex.formatHex(in.bytes, from, from + branchBytes), format);
+    }
+
+    private static String lower(String hex) {
+        return HexFormat.of().formatHex(HexFormat.of().parseHex(hex));
+    }
+
+    @Override
+    public String toString() {
+        return "X'" + global + "',X'" + branch + "'," + format;
+    }
+}

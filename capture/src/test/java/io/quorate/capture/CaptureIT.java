@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.KeyType;
+import io.quorate.core.Keys;
+import io.quorate.core.WriteSet;
+import io.quorate.sandbox.MySqlServer;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(180)
+class CaptureIT {
+    private static MySqlServer server;
+    private static CaptureFixture fixture;
+
+    @BeforeAll
+    static void start() {
+        server = MySqlServer.builder().relaxed().option("local-infile", "ON").start();
+        server.execute(
+                "CREATE DATABASE shop",
+                "CREATE TABLE shop.item (id INT PRIMARY KEY, name VARCHAR(200), stock INT) ENGINE=InnoDB",
+                "CREATE TABLE shop.line (id INT PRIMARY KEY, item INT) ENGINE=InnoDB",
+                "CREATE TABLE shop.blobs (id INT PRIMARY KEY, b LONGBLOB)",
+                "CREATE TABLE shop.log (id INT PRIMARY KEY, what VARCHAR(100)) ENGINE=MyISAM",
+                "SET sql_log_bin=0",
+                "CREATE DATABASE quorate",
+                "CREATE TABLE quorate.position (worker INT UNSIGNED PRIMARY KEY, seqno BIGINT UNSIGNED NOT NULL,"
+                        + " log_term BIGINT NOT NULL, log_index BIGINT NOT NULL,"
+                        + " incarnation CHAR(36) CHARACTER SET ascii NOT NULL,"
+                        + " updated TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6))",
+                "CREATE TABLE quorate.journal (id INT PRIMARY KEY, what TEXT)",
+                "INSERT INTO quorate.position VALUES (0, 0, 0, 0, 'x', DEFAULT), (1, 0, 0, 0, 'x', DEFAULT)");
+        fixture = new CaptureFixture(server);
+    }
+
+    @AfterAll
+    static void stop() {
+        fixture.close();
+        server.close();
+    }
+
+    @Test
+    void makesOneWriteSetOfATransaction() throws Exception {
+        WriteSet w = fixture.captureOne(
+                "BEGIN",
+                "INSERT INTO shop.item VALUES (1, 'bolt', 5), (2, 'nut', 7)",
+                "INSERT INTO shop.line VALUES (1, 1)",
+                "UPDATE shop.item SET stock = 4 WHERE id = 1",
+                "COMMIT");
+        assertThat(w.kind()).isEqualTo(WriteSet.Kind.ROWS);
+        assertThat(w.gtid().number()).isEqualTo(CaptureFixture.present(server).last());
+        assertThat(CaptureFixture.types(w))
+                .containsExactly(
+                        BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS,
+                        BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS,
+                        BinlogEvents.TABLE_MAP, BinlogEvents.UPDATE_ROWS);
+        assertThat(Math.abs(System.currentTimeMillis() * 1000 - w.committedMicros()))
+                .isLessThan(60_000_000);
+        // Two tables, three rows.
+        assertThat(w.keys().size()).isEqualTo(5);
+    }
+
+    @Test
+    void dropsTheTextsOfStatements() throws Exception {
+        WriteSet w =
+                fixture.captureOne("SET binlog_rows_query_log_events=ON", "INSERT INTO shop.item VALUES (10, 'x', 1)");
+        assertThat(CaptureFixture.types(w)).containsExactly(BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS);
+    }
+
+    @Test
+    void keepsLargeTransactionsWhole() throws Exception {
+        WriteSet w = fixture.captureOne(
+                "SET SESSION cte_max_recursion_depth=100000",
+                "INSERT INTO shop.item WITH RECURSIVE n(i) AS (SELECT 100000 UNION ALL SELECT i + 1 FROM n"
+                        + " WHERE i < 119999) SELECT i, REPEAT('y', 100), i FROM n");
+        assertThat(w.payload().length).isGreaterThan(1 << 20);
+        assertThat(CaptureFixture.types(w)).hasSizeGreaterThan(100);
+        assertThat(w.keys().size()).isEqualTo(20_001);
+        assertThat(endsStatement(w)).isTrue();
+    }
+
+    @Test
+    void readsRowsLargerThanAPacket() throws Exception {
+        WriteSet w = fixture.captureOne("INSERT INTO shop.blobs VALUES (1, REPEAT('z', 30000000))");
+        assertThat(w.payload().length).isGreaterThan(30_000_000);
+    }
+
+    @Test
+    void readsCompressedTransactions() throws Exception {
+        WriteSet w = fixture.captureOne(
+                "SET binlog_transaction_compression=ON",
+                "BEGIN",
+                "INSERT INTO shop.item VALUES (20, REPEAT('a', 200), 5)",
+                "INSERT INTO shop.line VALUES (20, 1)",
+                "COMMIT");
+        assertThat(CaptureFixture.types(w))
+                .containsExactly(
+                        BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS,
+                        BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS);
+        assertThat(w.keys().size()).isEqualTo(4);
+    }
+
+    @Test
+    void takesChangesOfOtherEnginesWhichEndWithCommit() throws Exception {
+        WriteSet w = fixture.captureOne("INSERT INTO shop.log VALUES (1, 'opened')");
+        assertThat(CaptureFixture.types(w)).containsExactly(BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS);
+    }
+
+    @Test
+    void undoesWhatWasRolledBackToASavepoint() throws Exception {
+        WriteSet w = fixture.captureOne(
+                "BEGIN",
+                "INSERT INTO shop.item VALUES (30, 'kept', 1)",
+                "SAVEPOINT a",
+                "INSERT INTO shop.item VALUES (31, 'undone', 1)",
+                "ROLLBACK TO a",
+                "SAVEPOINT `b b`",
+                "INSERT INTO shop.line VALUES (30, 30)",
+                "RELEASE SAVEPOINT `b b`",
+                "COMMIT");
+        assertThat(CaptureFixture.types(w))
+                .containsExactly(
+                        BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS,
+                        BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS);
+        assertThat(w.keys().size()).isEqualTo(4);
+    }
+
+    @Test
+    void undoesSavepointsAlsoWhereTheServerLogsThem() throws Exception {
+        // A change of a non-transactional table makes the server write ROLLBACK TO rather than cut its cache.
+        List<WriteSet> all = fixture.capture(
+                "BEGIN",
+                "INSERT INTO shop.item VALUES (40, 'kept', 1)",
+                "SAVEPOINT a",
+                "INSERT INTO shop.log VALUES (40, 'stays')",
+                "INSERT INTO shop.item VALUES (41, 'undone', 1)",
+                "ROLLBACK TO a",
+                "COMMIT",
+                "BEGIN",
+                "INSERT INTO shop.item VALUES (42, 'undone', 1)",
+                "INSERT INTO shop.log VALUES (41, 'stays too')",
+                "ROLLBACK");
+        assertThat(all).hasSize(3).allSatisfy(w -> assertThat(CaptureFixture.types(w))
+                .containsExactly(BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS));
+    }
+
+    @Test
+    void coversTransactionsWithoutChanges() throws Exception {
+        String uuid = server.uuid();
+        long next = CaptureFixture.present(server).last() + 1;
+        assertThat(fixture.capture(
+                        "SET gtid_next='" + uuid + ":" + next + "'", "BEGIN", "COMMIT", "SET gtid_next=AUTOMATIC"))
+                .isEmpty();
+        assertThat(fixture.recorder.entries()).hasSize(1);
+    }
+
+    @Test
+    void takesDefinitionsAsText() throws Exception {
+        WriteSet create =
+                fixture.captureOne("SET sql_mode='ANSI_QUOTES'", "CREATE TABLE shop.\"made\" (id INT PRIMARY KEY)");
+        assertThat(create.kind()).isEqualTo(WriteSet.Kind.DDL);
+        assertThat(CaptureFixture.types(create)).containsExactly(BinlogEvents.QUERY);
+        assertThat(create.keys()).isEqualTo(exclusive(KeyNames.table("shop", "made")));
+
+        WriteSet alter = fixture.captureOne("USE shop", "ALTER TABLE made ADD n INT, RENAME TO `made 2`");
+        assertThat(alter.keys()).isEqualTo(exclusive(KeyNames.table("shop", "made"), KeyNames.table("shop", "made 2")));
+
+        WriteSet drop = fixture.captureOne("DROP TABLE IF EXISTS shop.`made 2`, shop.never");
+        assertThat(drop.keys()).isEqualTo(exclusive(KeyNames.table("shop", "made 2"), KeyNames.table("shop", "never")));
+
+        WriteSet user = fixture.captureOne("CREATE USER someone");
+        assertThat(user.kind()).isEqualTo(WriteSet.Kind.DDL);
+        assertThat(user.keys()).isEqualTo(exclusive(Keys.EVERYTHING));
+    }
+
+    @Test
+    void takesCreateSelectWithItsRows() throws Exception {
+        server.execute("INSERT INTO shop.item VALUES (50, 'a', 1), (51, 'b', 2)");
+        WriteSet w = fixture.captureOne("CREATE TABLE shop.copy (PRIMARY KEY (id)) AS SELECT * FROM shop.item");
+        assertThat(w.kind()).isEqualTo(WriteSet.Kind.DDL);
+        assertThat(CaptureFixture.types(w).subList(0, 3))
+                .containsExactly(BinlogEvents.QUERY, BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS);
+        assertThat(w.keys()).isEqualTo(exclusive(KeyNames.table("shop", "copy")));
+        assertThat(endsStatement(w)).isTrue();
+    }
+
+    @Test
+    void passesOverTemporaryTables() throws Exception {
+        assertThat(fixture.capture(
+                        "SET SESSION binlog_format=ROW",
+                        "CREATE TEMPORARY TABLE shop.t (id INT)",
+                        "INSERT INTO shop.t VALUES (1)",
+                        "DROP TEMPORARY TABLE shop.t",
+                        "SET SESSION binlog_format=STATEMENT",
+                        "CREATE TEMPORARY TABLE shop.t (id INT)",
+                        "DROP TEMPORARY TABLE shop.t"))
+                .isEmpty();
+    }
+
+    @Test
+    void recognisesTheAppliersTransactions() throws Exception {
+        List<WriteSet> all = fixture.capture(
+                "BEGIN",
+                "UPDATE quorate.position SET seqno = 70, log_term = 1, log_index = 9, incarnation = UUID() WHERE worker = 1",
+                "INSERT INTO shop.item VALUES (60, 'from elsewhere', 1)",
+                "COMMIT",
+                "INSERT INTO shop.item VALUES (61, 'ours', 1)",
+                "BEGIN",
+                "UPDATE quorate.position SET seqno = 60, log_term = 1, log_index = 9, incarnation = UUID() WHERE worker = 0",
+                "COMMIT",
+                "BEGIN",
+                "INSERT INTO shop.item VALUES (62, 'ours', 1)",
+                "INSERT INTO quorate.journal VALUES (1, 'ours alone')",
+                "UPDATE quorate.position SET seqno = 999 WHERE worker = 0",
+                "COMMIT",
+                "REPLACE INTO quorate.position VALUES (7, 18446744073709551615 >> 2, 0, 0, 'x', DEFAULT)");
+        assertThat(all).hasSize(2);
+        assertThat(all.get(0).lastSeen()).isEqualTo(70);
+        assertThat(all.get(1).lastSeen()).isEqualTo(70);
+        assertThat(CaptureFixture.types(all.get(1))).containsExactly(BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS);
+        List<Recorder.Entry> entries = fixture.recorder.entries();
+        assertThat(entries).hasSize(5);
+        assertThat(entries.get(0).lastSeen()).isEqualTo(70);
+        assertThat(entries.get(4).lastSeen()).isEqualTo((1L << 62) - 1);
+    }
+
+    @Test
+    void refusesStatementFormat() throws Exception {
+        for (String statement : List.of(
+                "INSERT INTO shop.item VALUES (70, 'text', 1)",
+                "UPDATE shop.item SET stock = RAND() WHERE id = 70",
+                "DELETE FROM shop.item WHERE id = 70")) {
+            try (CaptureFixture own = new CaptureFixture(server)) {
+                own.awaitAll();
+                server.execute("SET SESSION binlog_format=STATEMENT", statement);
+                assertThat(own.recorder.awaitFailure(CaptureFixture.LIMIT).code())
+                        .isEqualTo(ErrorCode.STATEMENT_FORMAT);
+                assertThat(own.recorder.writeSets()).isEmpty();
+            }
+        }
+        // The shared one has stopped as well: begin anew.
+        fixture.close();
+        fixture = new CaptureFixture(server);
+    }
+
+    @Test
+    void refusesATransactionBeyondTheLimit() throws Exception {
+        CaptureSettings s = CaptureFixture.settings(server);
+        CaptureSettings small = new CaptureSettings(
+                s.host(),
+                s.port(),
+                s.user(),
+                s.password(),
+                s.server(),
+                998,
+                s.sslMode(),
+                1000,
+                1000,
+                s.heartbeat(),
+                s.connectTimeout());
+        try (CaptureFixture own = new CaptureFixture(server, CaptureFixture.present(server), small)) {
+            server.execute("INSERT INTO shop.item VALUES (80, 'fits', 1)");
+            own.awaitAll();
+            server.execute("INSERT INTO shop.blobs VALUES (80, REPEAT('z', 1000))");
+            assertThat(own.recorder.awaitFailure(CaptureFixture.LIMIT).code())
+                    .isEqualTo(ErrorCode.TRANSACTION_TOO_LARGE);
+        }
+    }
+
+    private static boolean endsStatement(WriteSet w) {
+        byte[] p = w.payload();
+        boolean ends = false;
+        for (int at = 0; at < p.length; at += BinlogEvents.length(p, at)) {
+            ends = BinlogEvents.isRows(BinlogEvents.type(p, at)) && BinlogEvents.endsStatement(p, at);
+        }
+        return ends;
+    }
+
+    private static Keys exclusive(long... hashes) {
+        byte[] types = new byte[hashes.length];
+        IntStream.range(0, types.length).forEach(i -> types[i] = (byte) KeyType.EXCLUSIVE.ordinal());
+        return new Keys(hashes, types);
+    }
+}
