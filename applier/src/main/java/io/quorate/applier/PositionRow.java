@@ -70,15 +70,12 @@ final class PositionRow {
 
     private static byte[] event(int type, int timestamp, ByteBuffer body) {
         int length = BinlogEvents.HEADER_BYTES + body.position();
-        ByteBuffer event = littleEndian(length);
-        event.putInt(timestamp)
-                .put((byte) type)
-                .putInt(1)
-                .putInt(length)
-                .putInt(0)
-                .putShort((short) 0);
-        event.put(body.flip());
-        return event.array();
+        byte[] event = new byte[length];
+        ByteBuffer out = BinlogEvents.littleEndian(event);
+        out.putInt(timestamp).put((byte) type).putInt(1);
+        out.putInt(length).putInt(0).putShort((short) 0);
+        out.put(body.flip());
+        return event;
     }
 
     private static ByteBuffer littleEndian(int bytes) {

@@ -76,69 +76,48 @@ record QueryEvent(String schema, int errorCode, String text, List<String> settin
 
         private boolean readOne(int code, ByteBuffer in) {
             switch (code) {
-                case 0:
-                    readFlags(in.getInt());
-                    return true;
-                case 1:
-                    set("sql_mode", in.getLong());
-                    return true;
-                case 2:
-                    text(in, in.get() & 0xff, true);
-                    in.get();
-                    return true;
-                case 3:
-                    set("auto_increment_increment", in.getShort() & 0xffff);
-                    set("auto_increment_offset", in.getShort() & 0xffff);
-                    return true;
-                case 4:
-                    set("character_set_client", in.getShort() & 0xffff);
-                    set("collation_connection", in.getShort() & 0xffff);
-                    set("collation_server", in.getShort() & 0xffff);
-                    return true;
-                case 5:
-                    assignments.add("time_zone = '" + text(in, in.get() & 0xff, true) + "'");
-                    return true;
-                case 6:
-                    text(in, in.get() & 0xff, true);
-                    return true;
-                case 7:
-                    set("lc_time_names", in.getShort() & 0xffff);
-                    return true;
-                case 8:
-                    set("collation_database", in.getShort() & 0xffff);
-                    return true;
-                case 9:
-                case 17:
-                    in.getLong();
-                    return true;
-                case 10:
-                    in.getInt();
-                    return true;
-                case 11:
-                    text(in, in.get() & 0xff, true);
-                    text(in, in.get() & 0xff, true);
-                    return true;
-                case 12:
-                    skipSchemas(in);
-                    return true;
-                case 13:
-                    micros = in.getShort() & 0xffff | (in.get() & 0xff) << 16;
-                    return true;
-                case 16:
-                    set("explicit_defaults_for_timestamp", in.get());
-                    return true;
-                case 18:
-                    set("default_collation_for_utf8mb4", in.getShort() & 0xffff);
-                    return true;
-                case 19:
-                    set("sql_require_primary_key", in.get());
-                    return true;
-                case 20:
-                    set("default_table_encryption", in.get());
-                    return true;
-                default:
+                case 0 -> readFlags(in.getInt());
+                case 1 -> set("sql_mode", in.getLong());
+                case 2 -> skipText(in, 1);
+                case 3 -> {
+                    set("auto_increment_increment", unsignedShort(in));
+                    set("auto_increment_offset", unsignedShort(in));
+                }
+                case 4 -> {
+                    set("character_set_client", unsignedShort(in));
+                    set("collation_connection", unsignedShort(in));
+                    set("collation_server", unsignedShort(in));
+                }
+                case 5 -> assignments.add("time_zone = '" + text(in, in.get() & 0xff, true) + "'");
+                case 6 -> skipText(in, 0);
+                case 7 -> set("lc_time_names", unsignedShort(in));
+                case 8 -> set("collation_database", unsignedShort(in));
+                case 9, 17 -> in.getLong();
+                case 10 -> in.getInt();
+                case 11 -> {
+                    skipText(in, 0);
+                    skipText(in, 0);
+                }
+                case 12 -> skipSchemas(in);
+                case 13 -> micros = unsignedShort(in) + ((in.get() & 0xff) << 16);
+                case 16 -> set("explicit_defaults_for_timestamp", in.get());
+                case 18 -> set("default_collation_for_utf8mb4", unsignedShort(in));
+                case 19 -> set("sql_require_primary_key", in.get());
+                case 20 -> set("default_table_encryption", in.get());
+                default -> {
                     return false;
+                }
             }
+            return true;
+        }
+
+        private static int unsignedShort(ByteBuffer in) {
+            return in.getShort() & 0xffff;
+        }
+
+        private static void skipText(ByteBuffer in, int terminatorBytes) {
+            int length = in.get() & 0xff;
+            in.position(in.position() + length + terminatorBytes);
         }
 
         private void readFlags(int flags) {
@@ -152,10 +131,8 @@ record QueryEvent(String schema, int errorCode, String text, List<String> settin
             if (count == 254) {
                 return;
             }
-            for (int i = 0; i < count; i++) {
-                while (in.get() != 0) {
-                    continue;
-                }
+            for (int ends = 0; ends < count; ) {
+                ends += in.get() == 0 ? 1 : 0;
             }
         }
 

@@ -107,7 +107,7 @@ final class Schedule {
             group = open;
         }
         boolean afterBarrier = !running.isEmpty() && running.peekLast().isBarrier();
-        if (afterBarrier || group.needs() > committed || group.isBarrier() && !running.isEmpty()) {
+        if (afterBarrier || group.needs() > committed || (group.isBarrier() && !running.isEmpty())) {
             return null;
         }
         if (fromOpen) {

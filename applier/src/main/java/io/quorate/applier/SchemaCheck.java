@@ -159,16 +159,12 @@ final class SchemaCheck implements TableMaps.Check {
     }
 
     private static char unescaped(char c) {
-        switch (c) {
-            case '0':
-                return '\0';
-            case 'n':
-                return '\n';
-            case 'r':
-                return '\r';
-            default:
-                return c;
-        }
+        return switch (c) {
+            case '0' -> '\0';
+            case 'n' -> '\n';
+            case 'r' -> '\r';
+            default -> c;
+        };
     }
 
     private static String collation(Connection connection, int id) throws SQLException {

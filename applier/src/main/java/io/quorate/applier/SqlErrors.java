@@ -23,56 +23,27 @@ enum SqlErrors {
     OTHER;
 
     static SqlErrors of(SQLException e) {
-        switch (e.getErrorCode()) {
-            case 1205: // lock wait timeout, FLUSH TABLES WITH READ LOCK included
-            case 1213: // deadlock
-            case 1317: // KILL QUERY
-            case 1223: // read lock held by this session's global lock
-            case 3572: // NOWAIT
-            case 3058: // deadlock of metadata locks
-                return LOCK;
-            case 1290: // read_only
-            case 1836: // running in read-only mode
-            case 3032: // offline_mode
-                return READ_ONLY;
-            case 1785:
-                return MIXED_ENGINES;
-            case 1032: // row not found
-            case 1062: // duplicate key
-            case 1022:
-            case 1586:
-            case 1451: // foreign keys
-            case 1452:
-            case 1216:
-            case 1217:
-                return MISMATCH;
-            case 1049: // database
-            case 1051: // table to drop
-            case 1054: // column
-            case 1105: // column types, as BINLOG says it
-            case 1146: // table
-            case 1347: // a view
-            case 1535:
-            case 1677: // column types
-            case 13146: // the same, newer
-                return SCHEMA;
-            case 1053: // shutdown
-            case 1152: // aborted
-            case 1927: // KILL
-            case 2006:
-            case 2013:
-            case 3169: // KILL
-            case 4031: // idle
-                return CONNECTION;
-            default:
-                return isConnectionFailure(e) ? CONNECTION : OTHER;
-        }
+        return switch (e.getErrorCode()) {
+            // Lock wait timeout (FLUSH TABLES WITH READ LOCK included), deadlock, KILL QUERY, this session's read lock,
+            // NOWAIT, deadlock of metadata locks.
+            case 1205, 1213, 1317, 1223, 3572, 3058 -> LOCK;
+            // read_only, a server in read-only mode, offline_mode.
+            case 1290, 1836, 3032 -> READ_ONLY;
+            case 1785 -> MIXED_ENGINES;
+            // Row not found; duplicate keys; foreign keys.
+            case 1032, 1062, 1022, 1586, 1451, 1452, 1216, 1217 -> MISMATCH;
+            // No such database, table, column; a view; types that don't fit, as BINLOG and replicas say it.
+            case 1049, 1051, 1054, 1146, 1347, 1105, 1535, 1677, 13146 -> SCHEMA;
+            // Shutdown, aborted, KILL, gone, lost, KILL, idle.
+            case 1053, 1152, 1927, 2006, 2013, 3169, 4031 -> CONNECTION;
+            default -> isConnectionFailure(e) ? CONNECTION : OTHER;
+        };
     }
 
     private static boolean isConnectionFailure(SQLException e) {
         String state = e.getSQLState();
         return e instanceof SQLRecoverableException
                 || e instanceof SQLNonTransientConnectionException
-                || state != null && state.startsWith("08");
+                || (state != null && state.startsWith("08"));
     }
 }

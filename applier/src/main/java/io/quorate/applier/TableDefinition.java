@@ -43,6 +43,7 @@ record TableDefinition(String schema, String table, List<Column> columns) {
     private static final int VARCHAR = 15;
     private static final int BIT = 16;
     private static final int TIMESTAMP2 = 17;
+    private static final int DATETIME2 = 18;
     private static final int TIME2 = 19;
     private static final int TYPED_ARRAY = 20;
     private static final int JSON = 245;
@@ -85,36 +86,22 @@ record TableDefinition(String schema, String table, List<Column> columns) {
     /** Moves past a type's metadata; ENUM and SET hide behind STRING there. */
     private static int realType(int type, ByteBuffer metadata) {
         switch (type) {
-            case FLOAT:
-            case DOUBLE:
-            case BLOB:
-            case GEOMETRY:
-            case JSON:
-            case TIMESTAMP2:
-            case TIMESTAMP2 + 1:
-            case TIME2:
-                metadata.get();
-                return type;
-            case VARCHAR:
-            case VAR_STRING:
-            case BIT:
-            case DECIMAL:
-                metadata.getShort();
-                return type;
-            case STRING:
-            case ENUM:
-            case SET:
+            case FLOAT, DOUBLE, BLOB, GEOMETRY, JSON, TIMESTAMP2, DATETIME2, TIME2 -> metadata.get();
+            case VARCHAR, VAR_STRING, BIT, DECIMAL -> metadata.getShort();
+            case STRING, ENUM, SET -> {
                 int real = metadata.get() & 0xff;
                 metadata.get();
-                return real == ENUM || real == SET ? real : type;
-            case TYPED_ARRAY:
-                return typedArray(metadata);
-            default:
-                return type;
+                return isEnumOrSet(real) ? real : type;
+            }
+            case TYPED_ARRAY -> skipTypedArray(metadata);
+            default -> {
+                // No metadata.
+            }
         }
+        return type;
     }
 
-    private static int typedArray(ByteBuffer metadata) {
+    private static void skipTypedArray(ByteBuffer metadata) {
         int element = metadata.get() & 0xff;
         if (element == VARCHAR) {
             metadata.getShort();
@@ -122,11 +109,10 @@ record TableDefinition(String schema, String table, List<Column> columns) {
         } else {
             realType(element, metadata);
         }
-        return TYPED_ARRAY;
     }
 
     private static boolean isNumber(int type) {
-        return type >= 1 && type <= 5 || type == 8 || type == 9 || type == DECIMAL;
+        return (type >= 1 && type <= DOUBLE) || type == 8 || type == 9 || type == DECIMAL;
     }
 
     private static boolean isText(int type) {
@@ -169,35 +155,23 @@ record TableDefinition(String schema, String table, List<Column> columns) {
 
         private void readField(int field, ByteBuffer value) {
             switch (field) {
-                case SIGNEDNESS:
-                    readSignedness(value);
-                    break;
-                case DEFAULT_COLLATION:
-                    readDefaultCollation(value, false);
-                    break;
-                case COLLATIONS:
-                    readCollations(value, false);
-                    break;
-                case LABELS_DEFAULT_COLLATION:
-                    readDefaultCollation(value, true);
-                    break;
-                case LABELS_COLLATIONS:
-                    readCollations(value, true);
-                    break;
-                case NAMES:
-                    for (int i = 0; i < types.length; i++) {
-                        names[i] = text(value, (int) lenenc(value));
-                    }
-                    break;
-                case SET_LABELS:
-                    readLabels(value, SET);
-                    break;
-                case ENUM_LABELS:
-                    readLabels(value, ENUM);
-                    break;
-                default:
+                case SIGNEDNESS -> readSignedness(value);
+                case DEFAULT_COLLATION -> readDefaultCollation(value, false);
+                case COLLATIONS -> readCollations(value, false);
+                case LABELS_DEFAULT_COLLATION -> readDefaultCollation(value, true);
+                case LABELS_COLLATIONS -> readCollations(value, true);
+                case NAMES -> readNames(value);
+                case SET_LABELS -> readLabels(value, SET);
+                case ENUM_LABELS -> readLabels(value, ENUM);
+                default -> {
                     // Geometry types, primary key, visibility: nothing that changes how rows are read.
-                    break;
+                }
+            }
+        }
+
+        private void readNames(ByteBuffer value) {
+            for (int i = 0; i < types.length; i++) {
+                names[i] = text(value, (int) lenenc(value));
             }
         }
 
@@ -205,7 +179,7 @@ record TableDefinition(String schema, String table, List<Column> columns) {
             int bit = 0;
             for (int i = 0; i < types.length; i++) {
                 if (isNumber(types[i])) {
-                    unsigned[i] = (value.get(bit >> 3) & 0x80 >> (bit & 7)) != 0;
+                    unsigned[i] = (value.get(bit >> 3) & (0x80 >> (bit & 7))) != 0;
                     bit++;
                 }
             }
@@ -269,15 +243,11 @@ record TableDefinition(String schema, String table, List<Column> columns) {
     /** A length-encoded integer of MySQL's protocol. */
     private static long lenenc(ByteBuffer in) {
         int first = in.get() & 0xff;
-        switch (first) {
-            case 252:
-                return in.getShort() & 0xffff;
-            case 253:
-                return in.getShort() & 0xffff | (in.get() & 0xffL) << 16;
-            case 254:
-                return in.getLong();
-            default:
-                return first;
-        }
+        return switch (first) {
+            case 252 -> in.getShort() & 0xffff;
+            case 253 -> (in.getShort() & 0xffff) + ((in.get() & 0xffL) << 16);
+            case 254 -> in.getLong();
+            default -> first;
+        };
     }
 }
