@@ -46,6 +46,10 @@ record EntryFrame(String submitter, long stream, long sequence, int index, int c
             throw malformed("a submitter's name of " + name.length + " bytes");
         }
         in.get(name);
+        String submitter = new String(name, StandardCharsets.UTF_8);
+        if (!TransportSettings.isName(submitter)) {
+            throw malformed("a submitter that is no node"); // it becomes the name of a file
+        }
         long stream = in.getLong();
         long sequence = in.getLong();
         int index = in.getInt();
@@ -53,7 +57,7 @@ record EntryFrame(String submitter, long stream, long sequence, int index, int c
         if (count < 1 || index < 0 || index >= count) {
             throw malformed("piece " + index + " of " + count);
         }
-        return new EntryFrame(new String(name, StandardCharsets.UTF_8), stream, sequence, index, count, in.slice());
+        return new EntryFrame(submitter, stream, sequence, index, count, in.slice());
     }
 
     private static QuorateException malformed(String what) {

@@ -145,11 +145,14 @@ final class QuorumWatch implements AutoCloseable {
         }
         long term = info.getCurrentTerm();
         String leader = leader();
-        boolean heard = leader != null && (info.isLeader() ? majorityAnswers(info) : leaderSpeaks(info));
+        boolean heard = leader != null && (info.isLeader() ? majorityAnswers(info) : leaderSpeaks(info, leader));
         return new Quorum(heard && machine.appliedTerm() == term, leader, term);
     }
 
-    private boolean leaderSpeaks(DivisionInfo info) {
+    private boolean leaderSpeaks(DivisionInfo info, String leader) {
+        if (leader.equals(settings.self())) {
+            return false; // it has just stepped down and still takes itself for the leader
+        }
         RoleInfoProto role = info.getRoleInfoProto();
         return role.hasFollowerInfo()
                 && role.getFollowerInfo().getLeaderInfo().getLastRpcElapsedTimeMs()

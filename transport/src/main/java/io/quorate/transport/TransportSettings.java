@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 /**
  * What the transport of one node is told. Every limit on memory or disk it holds to is here.
  *
- * @param cluster the cluster's name, 1-63 of {@code A-Za-z0-9._-}; nodes of another name are refused
+ * @param cluster the cluster's name, 1-63 of {@code A-Za-z0-9._-}, no dot at the front; nodes of another name are refused
  * @param self this node's name, one of the peers'; it is its identity in the log and must never move to another node
  * @param peers all members, 1 to 9, this one included; the same on every node
  * @param directory where the order's log is kept; belongs to this node alone
@@ -58,11 +58,11 @@ public record TransportSettings(
     public TransportSettings {
         peers = List.copyOf(peers);
         List<String> wrong = new ArrayList<>();
-        check(NAME.matcher(cluster).matches(), "cluster: 1-63 letters, digits, dots, dashes or underscores", wrong);
+        check(isName(cluster), "cluster: 1-63 letters, digits, dots, dashes or underscores, no dot in front", wrong);
         check(!peers.isEmpty() && peers.size() <= 9, "peers: 1 to 9 members", wrong);
         Set<String> names = new HashSet<>();
         for (Peer peer : peers) {
-            check(NAME.matcher(peer.name).matches(), "peers: not a node name: " + peer.name, wrong);
+            check(isName(peer.name), "peers: not a node name: " + peer.name, wrong);
             check(names.add(peer.name), "peers: " + peer.name + " is there twice", wrong);
             check(!peer.host.isBlank(), "peers: " + peer.name + " has no host", wrong);
             check(isPort(peer.raftPort) && isPort(peer.channelPort), "peers: ports of " + peer.name, wrong);
@@ -153,6 +153,11 @@ public record TransportSettings(
 
     Peer peer(String name) {
         return peers.stream().filter(p -> p.name.equals(name)).findFirst().orElseThrow();
+    }
+
+    /** Whether it can be a node's or a cluster's name; as such it is also a safe name for a file. */
+    static boolean isName(String text) {
+        return NAME.matcher(text).matches() && !text.startsWith(".");
     }
 
     private static boolean isPort(int port) {

@@ -166,6 +166,8 @@ final class Nodes implements AutoCloseable {
 
     @Override
     public void close() {
-        runningNames().forEach(this::stop);
+        // At once, since Ratis takes its time to let go of its threads.
+        running.values().parallelStream().forEach(RatisTotalOrder::close);
+        running.clear();
     }
 }

@@ -6,6 +6,7 @@ import io.quorate.core.OrderListener;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder.Quorum;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -25,9 +26,13 @@ final class Recorder implements OrderListener {
 
     /** How a large entry is remembered. */
     static String digest(byte[] bytes) {
+        return digest(ByteBuffer.wrap(bytes));
+    }
+
+    private static String digest(ByteBuffer bytes) {
         CRC32 crc = new CRC32();
-        crc.update(bytes);
-        return bytes.length + " bytes, " + Long.toHexString(crc.getValue());
+        crc.update(bytes.duplicate());
+        return bytes.remaining() + " bytes, " + Long.toHexString(crc.getValue());
     }
 
     @Override
@@ -37,9 +42,9 @@ final class Recorder implements OrderListener {
 
     @Override
     public void deliver(LogPosition after, ByteBuffer entry) {
-        byte[] bytes = new byte[entry.remaining()];
-        entry.get(bytes);
-        String text = bytes.length > 200 ? digest(bytes) : new String(bytes, java.nio.charset.StandardCharsets.UTF_8);
+        String text = entry.remaining() > 200
+                ? digest(entry)
+                : StandardCharsets.UTF_8.decode(entry.duplicate()).toString();
         onDeliver.accept(text);
         synchronized (this) {
             entries.add(text);
