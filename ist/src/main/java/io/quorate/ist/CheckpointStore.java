@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
@@ -83,7 +84,7 @@ public final class CheckpointStore {
         CheckpointStore store = new CheckpointStore(directory);
         try {
             Files.createDirectories(directory);
-            TreeMap<Long, Path> files = store.files();
+            NavigableMap<Long, Path> files = store.files();
             for (Map.Entry<Long, Path> file : files.entrySet()) {
                 store.check(file.getKey(), file.getValue());
             }
@@ -120,13 +121,9 @@ public final class CheckpointStore {
         Path file = directory.resolve(String.format("%s%019d", PREFIX, number));
         Path aside = directory.resolve("new-checkpoint");
         try {
-            try (FileChannel channel = FileChannel.open(
-                    aside, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
-                write(channel, position, seqno, content);
-                channel.force(true);
-            }
+            Uninterrupted.run(() -> write(aside, position, seqno, content));
             Files.move(aside, file, StandardCopyOption.ATOMIC_MOVE);
-            SegmentFiles.forceDirectory(directory);
+            Uninterrupted.run(() -> SegmentFiles.forceDirectory(directory));
             whole.put(number, new Checkpoint(position, seqno, file));
             deleteOlder();
         } catch (IOException e) {
@@ -134,7 +131,15 @@ public final class CheckpointStore {
         }
     }
 
-    private static void write(FileChannel channel, LogPosition position, long seqno, Content content)
+    private static void write(Path file, LogPosition position, long seqno, Content content) throws IOException {
+        try (FileChannel channel = FileChannel.open(
+                file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+            writeContent(channel, position, seqno, content);
+            channel.force(true);
+        }
+    }
+
+    private static void writeContent(FileChannel channel, LogPosition position, long seqno, Content content)
             throws IOException {
         CRC32C crc = new CRC32C();
         OutputStream raw = Channels.newOutputStream(channel);
@@ -191,7 +196,7 @@ public final class CheckpointStore {
         }
     }
 
-    private TreeMap<Long, Path> files() throws IOException {
+    private NavigableMap<Long, Path> files() throws IOException {
         TreeMap<Long, Path> files = new TreeMap<>();
         try (DirectoryStream<Path> all = Files.newDirectoryStream(directory, PREFIX + "*")) {
             for (Path file : all) {

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,8 +36,8 @@ final class Recovery {
     }
 
     /** By first seqno, without a hole, the last one open for appending; empty when there is no file. */
-    TreeMap<Long, Segment> run() throws IOException {
-        TreeMap<Long, Path> files = SegmentFiles.list(settings.directory());
+    NavigableMap<Long, Segment> run() throws IOException {
+        NavigableMap<Long, Path> files = SegmentFiles.list(settings.directory());
         boolean cut = false;
         for (Map.Entry<Long, Path> file : files.entrySet()) {
             long first = file.getKey();
@@ -89,7 +90,8 @@ final class Recovery {
             throw corrupt(
                     file, "it belongs to incarnation " + header.incarnation() + ", not " + settings.incarnation());
         }
-        return next != null && next <= durableSeqno + 1
+        // A durable record in the next one says that this one was closed before the cache was forced.
+        return next != null && next <= durableSeqno
                 ? trusted(file, first, size)
                 : scanned(file, first, size, next != null);
     }

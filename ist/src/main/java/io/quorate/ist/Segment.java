@@ -4,7 +4,6 @@ package io.quorate.ist;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -123,7 +122,7 @@ final class Segment {
     /** Makes durable what is in the file. */
     void force() throws IOException {
         try {
-            uninterrupted(() -> channel().force(false));
+            Uninterrupted.run(() -> channel().force(false), this::isClosed);
         } catch (ClosedChannelException e) {
             if (!isClosed()) {
                 throw e;
@@ -176,38 +175,14 @@ final class Segment {
 
     private void writeFully(ByteBuffer bytes, long at) throws IOException {
         int start = bytes.position();
-        uninterrupted(() -> {
-            bytes.position(start);
-            while (bytes.hasRemaining()) {
-                channel().write(bytes, at + bytes.position() - start);
-            }
-        });
-    }
-
-    /** An interrupt closes a {@link FileChannel} for all its users; here that is mended and the work done nevertheless. */
-    private void uninterrupted(Work work) throws IOException {
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    work.run();
-                    return;
-                } catch (ClosedChannelException e) {
-                    interrupted |= e instanceof ClosedByInterruptException && Thread.interrupted();
-                    if (isClosed()) {
-                        throw e;
+        Uninterrupted.run(
+                () -> {
+                    bytes.position(start);
+                    while (bytes.hasRemaining()) {
+                        channel().write(bytes, at + bytes.position() - start);
                     }
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private interface Work {
-        void run() throws IOException;
+                },
+                this::isClosed);
     }
 
     private synchronized boolean isClosed() {

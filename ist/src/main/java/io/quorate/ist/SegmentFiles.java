@@ -7,6 +7,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /** The names of segment files: {@code ws-} and the first seqno in 19 digits. */
@@ -22,7 +23,7 @@ final class SegmentFiles {
     }
 
     /** By first seqno. */
-    static TreeMap<Long, Path> list(Path directory) throws IOException {
+    static NavigableMap<Long, Path> list(Path directory) throws IOException {
         TreeMap<Long, Path> files = new TreeMap<>();
         try (DirectoryStream<Path> all = Files.newDirectoryStream(directory, PREFIX + "*" + SUFFIX)) {
             for (Path file : all) {

@@ -286,7 +286,11 @@ public final class WriteSetCache implements WriteSetLog {
         bytes.addAndGet(segment.fileBytes());
     }
 
-    /** @throws QuorateException {@link ErrorCode#DISK} when the disk failed; what was appended since the last force may be lost */
+    /**
+     * Makes durable what was appended before the call; who wants to know up to where asks for {@link #last} first.
+     *
+     * @throws QuorateException {@link ErrorCode#DISK} when the disk failed; what was appended since the last force may be lost
+     */
     @Override
     public void force() throws IOException {
         requireOpen();
@@ -304,7 +308,7 @@ public final class WriteSetCache implements WriteSetLog {
                 }
                 if (unforcedNames) {
                     unforcedNames = false;
-                    SegmentFiles.forceDirectory(settings.directory());
+                    Uninterrupted.run(() -> SegmentFiles.forceDirectory(settings.directory()));
                 }
                 forces.increment();
             } catch (IOException e) {
