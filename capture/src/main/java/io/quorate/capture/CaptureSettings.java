@@ -19,6 +19,8 @@ import java.util.UUID;
  * @param undecidedBytesMax largest sum of the payloads of prepared and undecided XA transactions; same code
  * @param heartbeat how often an idle server sends a sign of life; four missed ones are a lost connection
  * @param connectTimeout for each connection attempt
+ * @param ddlSource GTID source under which the applier runs DDL of other nodes, {@link io.quorate.core.AppliedDdl}; null
+ *     for none. Transactions of any other foreign source are refused: nothing but Quorate may replicate to this server
  */
 public record CaptureSettings(
         String host,
@@ -31,7 +33,8 @@ public record CaptureSettings(
         long transactionBytesMax,
         long undecidedBytesMax,
         Duration heartbeat,
-        Duration connectTimeout) {
+        Duration connectTimeout,
+        UUID ddlSource) {
     /** With the defaults: TLS when the server offers it, 128 MiB a transaction, 512 MiB undecided, 1 s heartbeats. */
     public static CaptureSettings of(String host, int port, String user, String password, UUID server, long replicaId) {
         return new CaptureSettings(
@@ -46,6 +49,51 @@ public record CaptureSettings(
                 512L << 20,
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(10));
+    }
+
+    /** Of a server to which nothing is applied. */
+    public CaptureSettings(
+            String host,
+            int port,
+            String user,
+            String password,
+            UUID server,
+            long replicaId,
+            String sslMode,
+            long transactionBytesMax,
+            long undecidedBytesMax,
+            Duration heartbeat,
+            Duration connectTimeout) {
+        this(
+                host,
+                port,
+                user,
+                password,
+                server,
+                replicaId,
+                sslMode,
+                transactionBytesMax,
+                undecidedBytesMax,
+                heartbeat,
+                connectTimeout,
+                null);
+    }
+
+    /** With the source of the applier's DDL, and another limit for transactions. */
+    public CaptureSettings with(UUID ddl, long transactionBytes) {
+        return new CaptureSettings(
+                host,
+                port,
+                user,
+                password,
+                server,
+                replicaId,
+                sslMode,
+                transactionBytes,
+                undecidedBytesMax,
+                heartbeat,
+                connectTimeout,
+                ddl);
     }
 
     public CaptureSettings {

@@ -333,7 +333,7 @@ final class TransactionReader {
     private void commit() throws InterruptedException {
         require(phase != Phase.IDLE, "a commit outside a transaction");
         WriteSet writeSet = null;
-        if (applied) {
+        if (applied || (foreign != null && foreign.equals(settings.ddlSource()))) {
             counters.applied.increment();
         } else if (payload.size() > 0) {
             writeSet = writeSet(keys.build(), payload.take());

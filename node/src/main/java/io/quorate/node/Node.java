@@ -87,8 +87,7 @@ class Node implements SmartLifecycle {
 
     /** Two services on one directory would ruin it. */
     private void lock(Path directory) throws IOException {
-        lockFile = FileChannel.open(
-                directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        lockFile = FileChannel.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         FileLock held = lockFile.tryLock();
         if (held == null) {
             throw new QuorateException(ErrorCode.CONFIGURATION, directory + " is in use by another process");
@@ -137,9 +136,7 @@ class Node implements SmartLifecycle {
             }
         }
         AvailabilityChangeEvent.publish(
-                publisher,
-                this,
-                state.writable() ? ReadinessState.ACCEPTING_TRAFFIC : ReadinessState.REFUSING_TRAFFIC);
+                publisher, this, state.writable() ? ReadinessState.ACCEPTING_TRAFFIC : ReadinessState.REFUSING_TRAFFIC);
     }
 
     NodeStatus status() {

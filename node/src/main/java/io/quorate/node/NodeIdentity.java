@@ -73,7 +73,8 @@ record NodeIdentity(String cluster, String node, UUID server, GtidSet baseline) 
     void requireServer(UUID found, String where) {
         if (!found.equals(server)) {
             throw new QuorateException(
-                    ErrorCode.WRONG_SERVER, "the MySQL server at " + where + " is " + found + ", this node's is " + server);
+                    ErrorCode.WRONG_SERVER,
+                    "the MySQL server at " + where + " is " + found + ", this node's is " + server);
         }
     }
 }

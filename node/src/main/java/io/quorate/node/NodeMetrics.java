@@ -28,13 +28,24 @@ class NodeMetrics implements MeterBinder {
                     .tag("state", state.name())
                     .register(registry);
         }
-        gauge(registry, "quorate.primary", "1 with a majority", n -> n.order().quorum().primary() ? 1 : 0);
-        gauge(registry, "quorate.ordered.seqno", "last seqno ordered", n -> n.stream().lastOrdered());
-        gauge(registry, "quorate.applied.seqno", "everything up to it is in the server", n -> n.progress().lastApplied());
-        gauge(registry, "quorate.apply.queue", "writesets ordered and not applied", n ->
-                Math.max(0, n.stream().lastOrdered() - n.progress().lastApplied()));
-        counter(registry, "quorate.ordered", "writesets ordered", n -> n.stream().ordered());
-        counter(registry, "quorate.applied", "writesets of other nodes applied", n -> n.progress().transactions());
+        gauge(
+                registry,
+                "quorate.primary",
+                "1 with a majority",
+                n -> n.order().quorum().primary() ? 1 : 0);
+        gauge(registry, "quorate.ordered.seqno", "last seqno ordered", n -> n.stream()
+                .lastOrdered());
+        gauge(registry, "quorate.applied.seqno", "everything up to it is in the server", n -> n.progress()
+                .lastApplied());
+        gauge(
+                registry,
+                "quorate.apply.queue",
+                "writesets ordered and not applied",
+                n -> Math.max(0, n.stream().lastOrdered() - n.progress().lastApplied()));
+        counter(registry, "quorate.ordered", "writesets ordered", n -> n.stream()
+                .ordered());
+        counter(registry, "quorate.applied", "writesets of other nodes applied", n -> n.progress()
+                .transactions());
         node.progress().bind(registry);
         bindCertification(registry);
         bindCapture(registry);
@@ -42,17 +53,27 @@ class NodeMetrics implements MeterBinder {
     }
 
     private void bindCertification(MeterRegistry registry) {
-        gauge(registry, "quorate.certification.keys", "keys in the index", n -> n.stream().stats().keys());
-        gauge(registry, "quorate.certification.bytes", "memory of the index", n -> n.stream().stats().bytes());
-        gauge(registry, "quorate.certification.cut", "seqno up to which the index has forgotten", n ->
-                n.stream().stats().cut());
-        counter(registry, "quorate.certification.passed", "writesets passed", n -> n.stream().stats().passed());
-        counter(registry, "quorate.certification.conflicts", "writesets failed by a conflict", n ->
-                n.stream().stats().conflicts());
-        counter(registry, "quorate.certification.too.old", "writesets failed for their age", n ->
-                n.stream().stats().tooOld());
-        gauge(registry, "quorate.cache.first.seqno", "first seqno in the writeset cache", n ->
-                n.stores().cache().first());
+        gauge(registry, "quorate.certification.keys", "keys in the index", n -> n.stream()
+                .stats()
+                .keys());
+        gauge(registry, "quorate.certification.bytes", "memory of the index", n -> n.stream()
+                .stats()
+                .bytes());
+        gauge(registry, "quorate.certification.cut", "seqno up to which the index has forgotten", n -> n.stream()
+                .stats()
+                .cut());
+        counter(registry, "quorate.certification.passed", "writesets passed", n -> n.stream()
+                .stats()
+                .passed());
+        counter(registry, "quorate.certification.conflicts", "writesets failed by a conflict", n -> n.stream()
+                .stats()
+                .conflicts());
+        counter(registry, "quorate.certification.too.old", "writesets failed for their age", n -> n.stream()
+                .stats()
+                .tooOld());
+        gauge(registry, "quorate.cache.first.seqno", "first seqno in the writeset cache", n -> n.stores()
+                .cache()
+                .first());
     }
 
     private void bindCapture(MeterRegistry registry) {
@@ -61,19 +82,33 @@ class NodeMetrics implements MeterBinder {
         capture(registry, "quorate.capture.writesets", "transactions of clients captured", CaptureStats::writeSets);
         capture(registry, "quorate.capture.bytes", "bytes of binlog read", CaptureStats::bytes);
         capture(registry, "quorate.capture.restarts", "binlog connections built anew", CaptureStats::restarts);
-        gauge(registry, "quorate.capture.window.bytes", "captured and not yet known to be ordered", n ->
-                n.session() == null ? 0 : n.session().windowBytes());
-        gauge(registry, "quorate.capture.resends", "proposals sent again", n ->
-                n.session() == null ? 0 : n.session().resends());
+        gauge(
+                registry,
+                "quorate.capture.window.bytes",
+                "captured and not yet known to be ordered",
+                n -> n.session() == null ? 0 : n.session().windowBytes());
+        gauge(
+                registry,
+                "quorate.capture.resends",
+                "proposals sent again",
+                n -> n.session() == null ? 0 : n.session().resends());
     }
 
     private void bindApplier(MeterRegistry registry) {
         applier(registry, "quorate.apply.groups", "database transactions of the applier", ApplierStats::groups);
         applier(registry, "quorate.apply.retries", "groups executed again", ApplierStats::retries);
         applier(registry, "quorate.apply.lock.waits", "lock waits and deadlocks met", ApplierStats::lockWaits);
-        applier(registry, "quorate.apply.blockers.killed", "client sessions ended for their locks", ApplierStats::blockersKilled);
+        applier(
+                registry,
+                "quorate.apply.blockers.killed",
+                "client sessions ended for their locks",
+                ApplierStats::blockersKilled);
         applier(registry, "quorate.apply.executing", "groups being executed", ApplierStats::executing);
-        applier(registry, "quorate.apply.busy.seconds", "time of all workers spent on groups", s -> s.busyNanos() / 1e9);
+        applier(
+                registry,
+                "quorate.apply.busy.seconds",
+                "time of all workers spent on groups",
+                s -> s.busyNanos() / 1e9);
     }
 
     private void gauge(MeterRegistry registry, String name, String what, ToDoubleFunction<Node> value) {

@@ -79,10 +79,13 @@ public record NodeProperties(
             @DefaultValue("2s") Duration electionTimeoutMax) {}
 
     /** @param keysMax the index forgets its oldest part beyond this; must be the same on all nodes */
-    public record Certification(@DefaultValue("2000000") @Min(1000) int keysMax) {}
+    public record Certification(
+            @DefaultValue("2000000") @Min(1000) int keysMax) {}
 
     /** @param bytesMax what the writeset cache keeps after it is applied */
-    public record Cache(@DefaultValue("1GB") DataSize bytesMax, @DefaultValue("64MB") DataSize segmentBytes) {}
+    public record Cache(
+            @DefaultValue("1GB") DataSize bytesMax,
+            @DefaultValue("64MB") DataSize segmentBytes) {}
 
     /**
      * @param workers parallel connections to the server

@@ -98,15 +98,17 @@ final class ServerCheck {
             for (Wanted wanted : SETTINGS) {
                 String is = variables.get(wanted.variable());
                 if (!wanted.value().equalsIgnoreCase(is)) {
-                    findings.add(new Finding(
-                            wanted.variable() + " is " + is + ", must be " + wanted.value(), wanted.fix()));
+                    findings.add(
+                            new Finding(wanted.variable() + " is " + is + ", must be " + wanted.value(), wanted.fix()));
                 }
             }
             if ("0".equals(variables.get("server_id"))) {
-                findings.add(new Finding("server_id is 0", "SET PERSIST server_id = 1; -- any other number per server"));
+                findings.add(
+                        new Finding("server_id is 0", "SET PERSIST server_id = 1; -- any other number per server"));
             }
             if ("ON".equals(variables.get("super_read_only"))) {
-                findings.add(new Finding("super_read_only is ON, so nothing can be applied", "SET PERSIST super_read_only = OFF;"));
+                findings.add(new Finding(
+                        "super_read_only is ON, so nothing can be applied", "SET PERSIST super_read_only = OFF;"));
             }
             checkFilters(statement, findings);
             checkGrants(statement, findings);
@@ -131,7 +133,8 @@ final class ServerCheck {
                 || version(Integer.parseInt(m.group(1)), Integer.parseInt(m.group(2)), Integer.parseInt(m.group(3)))
                         < VERSION_MIN) {
             findings.add(new Finding(
-                    "version is " + version + ", must be MySQL 8.0.30 or later", "upgrade mysqld (crash-safe XA came with 8.0.30)"));
+                    "version is " + version + ", must be MySQL 8.0.30 or later",
+                    "upgrade mysqld (crash-safe XA came with 8.0.30)"));
         }
     }
 

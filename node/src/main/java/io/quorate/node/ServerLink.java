@@ -120,7 +120,9 @@ final class ServerLink implements AutoCloseable {
         try (Connection connection = access.connect()) {
             access.readOnly(connection, true);
         } catch (SQLException e) {
-            log.error("the server could not be made read-only: {}", access.unreachable(e).getMessage());
+            log.error(
+                    "the server could not be made read-only: {}",
+                    access.unreachable(e).getMessage());
         }
     }
 

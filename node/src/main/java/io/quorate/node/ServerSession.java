@@ -10,7 +10,7 @@ import io.quorate.capture.CapturePosition;
 import io.quorate.capture.CaptureSettings;
 import io.quorate.capture.CaptureStats;
 import io.quorate.capture.MySqlCapture;
-import io.quorate.core.ErrorCode;
+import io.quorate.core.AppliedDdl;
 import io.quorate.core.GtidSet;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.OriginPosition;
@@ -72,7 +72,12 @@ final class ServerSession implements AutoCloseable {
         }
         parts.stream.self(identity.server());
         applier = new Applier(
-                applierSettings(), access.workers(), parts.cache, identity.server(), parts.incarnation, new FromApplier());
+                applierSettings(),
+                access.workers(),
+                parts.cache,
+                identity.server(),
+                parts.incarnation,
+                new FromApplier());
         applier.start();
         parts.progress.startFrom(applier.stats().appliedSeqno());
     }
@@ -124,12 +129,6 @@ final class ServerSession implements AutoCloseable {
 
     private void startCapture() {
         OriginPosition at = parts.stream.own();
-        if (executed.last(identity.server()) < at.last()) {
-            throw new QuorateException(
-                    ErrorCode.SERVER_LOST_TAIL,
-                    "the cluster has transactions of this server up to " + identity.server() + ":" + at.last()
-                            + ", the server itself has " + executed);
-        }
         ProposalWindow window = new ProposalWindow(identity.server(), at, windowLimits());
         if (!parts.stream.isKnown()) {
             window.announce();
@@ -172,12 +171,15 @@ final class ServerSession implements AutoCloseable {
         long mixed = UUID.nameUUIDFromBytes((p.cluster() + "/" + p.node()).getBytes(StandardCharsets.UTF_8))
                 .getMostSignificantBits();
         return CaptureSettings.of(
-                mysql.host(),
-                mysql.port(),
-                mysql.user(),
-                mysql.password(),
-                identity.server(),
-                0x4000_0000L | (mixed & 0x3fff_ffffL));
+                        mysql.host(),
+                        mysql.port(),
+                        mysql.user(),
+                        mysql.password(),
+                        identity.server(),
+                        0x4000_0000L | (mixed & 0x3fff_ffffL))
+                .with(
+                        AppliedDdl.source(parts.incarnation),
+                        p.capture().transactionBytesMax().toBytes());
     }
 
     void quorumChanged(TotalOrder.Quorum quorum) {

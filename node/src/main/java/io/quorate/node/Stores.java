@@ -42,7 +42,8 @@ final class Stores implements AutoCloseable {
         if (certifier.keysMax() != keysMax) {
             throw new QuorateException(
                     ErrorCode.CONFIGURATION,
-                    "quorate.certification.keys-max is " + keysMax + ", the cluster was made with " + certifier.keysMax());
+                    "quorate.certification.keys-max is " + keysMax + ", the cluster was made with "
+                            + certifier.keysMax());
         }
         NodeProperties.Cache c = properties.cache();
         CacheSettings settings = new CacheSettings(
