@@ -16,7 +16,7 @@ final class CaptureFixture implements AutoCloseable {
     static final Duration LIMIT = Duration.ofSeconds(60);
 
     final MySqlServer server;
-    final Recorder recorder = new Recorder();
+    final Recorder recorder;
     final MySqlCapture capture;
     final OriginPosition start;
 
@@ -31,6 +31,7 @@ final class CaptureFixture implements AutoCloseable {
     CaptureFixture(MySqlServer server, OriginPosition start, CaptureSettings settings) {
         this.server = server;
         this.start = start;
+        recorder = new Recorder(start.last());
         UUID uuid = UUID.fromString(server.uuid());
         capture = new MySqlCapture(
                 settings, CapturePosition.after(uuid, start, executed(server)), recorder, recorder::failed);

@@ -134,25 +134,6 @@ class CaptureIT {
     }
 
     @Test
-    void undoesSavepointsAlsoWhereTheServerLogsThem() throws Exception {
-        // A change of a non-transactional table makes the server write ROLLBACK TO rather than cut its cache.
-        List<WriteSet> all = fixture.capture(
-                "BEGIN",
-                "INSERT INTO shop.item VALUES (40, 'kept', 1)",
-                "SAVEPOINT a",
-                "INSERT INTO shop.log VALUES (40, 'stays')",
-                "INSERT INTO shop.item VALUES (41, 'undone', 1)",
-                "ROLLBACK TO a",
-                "COMMIT",
-                "BEGIN",
-                "INSERT INTO shop.item VALUES (42, 'undone', 1)",
-                "INSERT INTO shop.log VALUES (41, 'stays too')",
-                "ROLLBACK");
-        assertThat(all).hasSize(3).allSatisfy(w -> assertThat(CaptureFixture.types(w))
-                .containsExactly(BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS));
-    }
-
-    @Test
     void coversTransactionsWithoutChanges() throws Exception {
         String uuid = server.uuid();
         long next = CaptureFixture.present(server).last() + 1;

@@ -19,6 +19,11 @@ final class Recorder implements CaptureSink {
     private QuorateException failure;
     private boolean blocked;
 
+    /** @param last the GTID number that is covered before the first call */
+    Recorder(long last) {
+        this.last = last;
+    }
+
     @Override
     public synchronized void covered(long number, long lastSeen, long[] undecided, WriteSet writeSet)
             throws InterruptedException {

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.OriginPosition;
+import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSet;
+import io.quorate.sandbox.MySqlServer;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(240)
+class ReconnectIT {
+    private static final int WRITERS = 3;
+
+    private MySqlServer server;
+    private final ExecutorService writers = Executors.newFixedThreadPool(WRITERS);
+    private volatile boolean writing = true;
+
+    @BeforeEach
+    void start() {
+        server = MySqlServer.builder().start();
+        server.execute(
+                "CREATE DATABASE load_test",
+                "CREATE TABLE load_test.t (id BIGINT PRIMARY KEY AUTO_INCREMENT, writer INT, n BIGINT, KEY (writer))");
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        writing = false;
+        writers.shutdownNow();
+        writers.awaitTermination(30, TimeUnit.SECONDS);
+        server.close();
+    }
+
+    /** Inserts until told to stop, through crashes of the server; returns how many it knows to be committed. */
+    private long write(int writer) throws Exception {
+        long committed = 0;
+        while (writing) {
+            try (Connection connection = server.connect();
+                    PreparedStatement insert =
+                            connection.prepareStatement("INSERT INTO load_test.t (writer, n) VALUES (?, ?)")) {
+                while (writing) {
+                    insert.setInt(1, writer);
+                    insert.setLong(2, committed);
+                    insert.executeUpdate();
+                    committed++;
+                }
+            } catch (SQLException e) {
+                Thread.sleep(50);
+            }
+        }
+        return committed;
+    }
+
+    private List<Future<Long>> startWriters() {
+        List<Future<Long>> futures = new ArrayList<>();
+        for (int i = 0; i < WRITERS; i++) {
+            int writer = i;
+            futures.add(writers.submit(() -> write(writer)));
+        }
+        return futures;
+    }
+
+    private void requireComplete(CaptureFixture fixture) throws InterruptedException {
+        fixture.awaitAll();
+        List<WriteSet> all = fixture.recorder.writeSets();
+        long first = fixture.start.last() + 1;
+        assertThat(all.stream().map(w -> w.gtid().number()).toList())
+                .as("every GTID once, in order")
+                .isEqualTo(java.util.stream.LongStream.rangeClosed(
+                                first, CaptureFixture.present(server).last())
+                        .boxed()
+                        .toList());
+        assertThat((long) all.size()).isEqualTo(server.queryLong("SELECT COUNT(*) FROM load_test.t"));
+    }
+
+    @Test
+    void losesNothingWhenConnectionsAreKilledUnderLoad() throws Exception {
+        try (CaptureFixture fixture = new CaptureFixture(server)) {
+            List<Future<Long>> futures = startWriters();
+            int killed = 0;
+            for (int i = 0; i < 6; i++) {
+                Thread.sleep(1000);
+                killed += DumpThreads.kill(server);
+            }
+            writing = false;
+            for (Future<Long> f : futures) {
+                f.get(30, TimeUnit.SECONDS);
+            }
+            requireComplete(fixture);
+            assertThat(killed).isGreaterThan(2);
+            assertThat(fixture.capture.stats().restarts()).isGreaterThan(1);
+        }
+    }
+
+    @Test
+    void losesNothingWhenTheServerCrashesUnderLoad() throws Exception {
+        try (CaptureFixture fixture = new CaptureFixture(server)) {
+            startWriters();
+            for (int i = 0; i < 2; i++) {
+                Thread.sleep(1500);
+                server.kill9();
+                Thread.sleep(300);
+                server.start();
+            }
+            Thread.sleep(1000);
+            writing = false;
+            writers.shutdown();
+            writers.awaitTermination(30, TimeUnit.SECONDS);
+            requireComplete(fixture);
+        }
+    }
+
+    @Test
+    void goesOnWhereAnEarlierCaptureEnded() throws Exception {
+        startWriters();
+        OriginPosition position = CaptureFixture.present(server);
+        long total = 0;
+        for (int i = 0; i < 4; i++) {
+            try (CaptureFixture fixture = new CaptureFixture(server, position)) {
+                Thread.sleep(1500);
+                fixture.capture.close();
+                List<Recorder.Entry> entries = fixture.recorder.entries();
+                if (!entries.isEmpty()) {
+                    assertThat(entries.get(0).number()).isEqualTo(position.last() + 1);
+                    assertThat(entries.get(entries.size() - 1).number()).isEqualTo(position.last() + entries.size());
+                }
+                total += entries.size();
+                position = fixture.recorder.position(position);
+            }
+        }
+        assertThat(total).isPositive();
+    }
+
+    @Test
+    void waitsForASlowSinkWithoutTakingItForSilence() throws Exception {
+        CaptureSettings s = CaptureFixture.settings(server);
+        CaptureSettings fast = new CaptureSettings(
+                s.host(),
+                s.port(),
+                s.user(),
+                s.password(),
+                s.server(),
+                s.replicaId(),
+                s.sslMode(),
+                s.transactionBytesMax(),
+                s.undecidedBytesMax(),
+                Duration.ofMillis(100),
+                s.connectTimeout());
+        try (CaptureFixture fixture = new CaptureFixture(server, CaptureFixture.present(server), fast)) {
+            server.execute("INSERT INTO load_test.t VALUES (1, 1, 1)");
+            fixture.awaitAll();
+            fixture.recorder.block(true);
+            server.execute("INSERT INTO load_test.t VALUES (2, 1, 1)", "INSERT INTO load_test.t VALUES (3, 1, 1)");
+            Thread.sleep(2000);
+            fixture.recorder.block(false);
+            assertThat(fixture.awaitAll()).hasSize(3);
+            // Heartbeats alone keep it alive, too.
+            Thread.sleep(1500);
+            assertThat(fixture.capture.stats().restarts()).isZero();
+            assertThat(fixture.capture.stats().connected()).isTrue();
+        }
+    }
+
+    @Test
+    void closesWhileTheSinkBlocksAndTakesTheSameTransactionLater() throws Exception {
+        OriginPosition position = CaptureFixture.present(server);
+        try (CaptureFixture fixture = new CaptureFixture(server)) {
+            fixture.recorder.block(true);
+            server.execute("INSERT INTO load_test.t VALUES (1, 1, 1)");
+            while (fixture.capture.stats().events() < 10) {
+                Thread.sleep(20);
+            }
+            Thread.sleep(300);
+            fixture.capture.close();
+            assertThat(fixture.recorder.entries()).isEmpty();
+        }
+        try (CaptureFixture fixture = new CaptureFixture(server, position)) {
+            assertThat(fixture.awaitAll()).hasSize(1);
+        }
+    }
+
+    @Test
+    void noticesAServerThatFallsSilent() throws Exception {
+        CaptureSettings s = CaptureFixture.settings(server);
+        CaptureSettings fast = new CaptureSettings(
+                s.host(),
+                s.port(),
+                s.user(),
+                s.password(),
+                s.server(),
+                s.replicaId(),
+                s.sslMode(),
+                s.transactionBytesMax(),
+                s.undecidedBytesMax(),
+                Duration.ofMillis(200),
+                Duration.ofSeconds(2));
+        try (CaptureFixture fixture = new CaptureFixture(server, CaptureFixture.present(server), fast)) {
+            server.execute("INSERT INTO load_test.t VALUES (1, 1, 1)");
+            fixture.awaitAll();
+            new ProcessBuilder("kill", "-STOP", String.valueOf(server.pid()))
+                    .start()
+                    .waitFor();
+            try {
+                while (fixture.capture.stats().restarts() == 0) {
+                    Thread.sleep(50);
+                }
+            } finally {
+                new ProcessBuilder("kill", "-CONT", String.valueOf(server.pid()))
+                        .start()
+                        .waitFor();
+            }
+            server.execute("INSERT INTO load_test.t VALUES (2, 1, 1)");
+            assertThat(fixture.awaitAll()).hasSize(2);
+        }
+    }
+
+    @Test
+    void waitsForAServerThatIsNotThere() throws Exception {
+        CaptureSettings settings = CaptureFixture.settings(server);
+        OriginPosition position = CaptureFixture.present(server);
+        GtidSet executed = CaptureFixture.executed(server);
+        Recorder recorder = new Recorder(position.last());
+        server.stop();
+        try (MySqlCapture capture = new MySqlCapture(
+                settings, CapturePosition.after(settings.server(), position, executed), recorder, recorder::failed)) {
+            capture.start();
+            while (capture.stats().restarts() < 2) {
+                Thread.sleep(50);
+            }
+            assertThat(capture.stats().connected()).isFalse();
+            assertThat(capture.stats().lastError()).contains(ErrorCode.SERVER_UNREACHABLE.code());
+            server.start();
+            server.execute("INSERT INTO load_test.t VALUES (1, 1, 1)");
+            recorder.await(CaptureFixture.present(server).last(), CaptureFixture.LIMIT);
+        }
+    }
+
+    @Test
+    void refusesWhatTheServerNoLongerHas() throws Exception {
+        OriginPosition position = CaptureFixture.present(server);
+        server.execute("INSERT INTO load_test.t VALUES (1, 1, 1)", "FLUSH BINARY LOGS");
+        server.execute("PURGE BINARY LOGS BEFORE NOW() + INTERVAL 1 DAY");
+        assertFailure(position, ErrorCode.BINLOG_PURGED);
+        assertFailure(new OriginPosition(position.last() + 1000, 0, new long[0]), ErrorCode.BINLOG_LOST);
+    }
+
+    @Test
+    void refusesAnotherServer() throws Exception {
+        CaptureSettings s = CaptureFixture.settings(server);
+        UUID other = UUID.randomUUID();
+        Recorder recorder = new Recorder(0);
+        try (MySqlCapture capture = new MySqlCapture(
+                CaptureSettings.of(s.host(), s.port(), s.user(), s.password(), other, 999),
+                CapturePosition.after(other, OriginPosition.NONE, CaptureFixture.executed(server)),
+                recorder,
+                recorder::failed)) {
+            capture.start();
+            assertThat(recorder.awaitFailure(CaptureFixture.LIMIT).code()).isEqualTo(ErrorCode.WRONG_SERVER);
+        }
+    }
+
+    @Test
+    void noticesADamagedEvent() throws Exception {
+        OriginPosition position = CaptureFixture.present(server);
+        try (Connection connection = server.connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute("INSERT INTO load_test.t VALUES (1, 1, 77777777777)");
+        }
+        String file = server.query("SHOW MASTER STATUS").get(0).get(0);
+        java.nio.file.Path path = server.dataDirectory().resolve(file);
+        server.stop();
+        byte[] bytes = java.nio.file.Files.readAllBytes(path);
+        int at = new String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1)
+                .lastIndexOf(new String(littleEndian(77777777777L), java.nio.charset.StandardCharsets.ISO_8859_1));
+        bytes[at]++;
+        java.nio.file.Files.write(path, bytes);
+        server.start();
+        assertFailure(position, ErrorCode.CORRUPT_EVENT);
+    }
+
+    private static byte[] littleEndian(long value) {
+        return java.nio.ByteBuffer.allocate(8)
+                .order(java.nio.ByteOrder.LITTLE_ENDIAN)
+                .putLong(value)
+                .array();
+    }
+
+    private void assertFailure(OriginPosition position, ErrorCode code) throws InterruptedException {
+        try (CaptureFixture fixture = new CaptureFixture(server, position)) {
+            QuorateException failure = fixture.recorder.awaitFailure(CaptureFixture.LIMIT);
+            assertThat(failure.code()).as(failure.getMessage()).isEqualTo(code);
+        }
+    }
+}

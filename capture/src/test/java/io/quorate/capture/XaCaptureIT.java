@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.OriginPosition;
+import io.quorate.core.WriteSet;
+import io.quorate.sandbox.MySqlServer;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(240)
+class XaCaptureIT {
+    private static MySqlServer server;
+
+    @BeforeAll
+    static void start() {
+        server = MySqlServer.builder().start();
+        server.execute("CREATE DATABASE bank", "CREATE TABLE bank.account (id INT PRIMARY KEY, balance INT)");
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    private static void prepare(String xid, int account) {
+        server.execute(
+                "XA START " + xid,
+                "INSERT INTO bank.account VALUES (" + account + ", 100)",
+                "UPDATE bank.account SET balance = 90 WHERE id = " + account,
+                "XA END " + xid,
+                "XA PREPARE " + xid);
+    }
+
+    @Test
+    void becomesAWriteSetAtCommitUnderItsGtid() throws Exception {
+        try (CaptureFixture fixture = new CaptureFixture(server)) {
+            assertThat(fixture.capture()).isEmpty();
+            prepare("'a','b',7", 1);
+            List<Recorder.Entry> prepared = fixture.awaitAll();
+            long number = CaptureFixture.present(server).last();
+            assertThat(prepared).hasSize(1);
+            assertThat(prepared.get(0).undecided()).containsExactly(number);
+            assertThat(prepared.get(0).writeSet()).isNull();
+
+            WriteSet w = fixture.captureOne("XA COMMIT 'a','b',7");
+            assertThat(w.gtid().number()).isEqualTo(number + 1);
+            assertThat(CaptureFixture.types(w))
+                    .containsExactly(
+                            BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS,
+                            BinlogEvents.TABLE_MAP, BinlogEvents.UPDATE_ROWS);
+            assertThat(w.keys().size()).isEqualTo(2);
+            assertThat(fixture.recorder.entries().get(0).undecided()).isEmpty();
+        }
+    }
+
+    @Test
+    void leavesNothingAfterRollback() throws Exception {
+        try (CaptureFixture fixture = new CaptureFixture(server)) {
+            prepare("'rolled back'", 2);
+            assertThat(fixture.capture("XA ROLLBACK 'rolled back'")).isEmpty();
+            assertThat(fixture.recorder.entries().get(0).undecided()).isEmpty();
+        }
+    }
+
+    @Test
+    void takesOnePhaseCommitsAtOnce() throws Exception {
+        try (CaptureFixture fixture = new CaptureFixture(server)) {
+            WriteSet w = fixture.captureOne(
+                    "XA START 'one'",
+                    "INSERT INTO bank.account VALUES (3, 100)",
+                    "XA END 'one'",
+                    "XA COMMIT 'one' ONE PHASE");
+            assertThat(CaptureFixture.types(w)).containsExactly(BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS);
+            assertThat(fixture.recorder.entries().get(0).undecided()).isEmpty();
+        }
+    }
+
+    @Test
+    void readsUndecidedOnesAgainAfterARestart() throws Exception {
+        OriginPosition position;
+        long first;
+        try (CaptureFixture fixture = new CaptureFixture(server)) {
+            prepare("'kept',_binary'x',1", 10);
+            first = CaptureFixture.present(server).last();
+            prepare("'dropped'", 11);
+            server.execute("INSERT INTO bank.account VALUES (12, 1)");
+            fixture.awaitAll();
+            position = fixture.recorder.position(fixture.start);
+        }
+        assertThat(position.undecided()).containsExactly(first, first + 1);
+        server.execute("INSERT INTO bank.account VALUES (13, 1)");
+        try (CaptureFixture fixture = new CaptureFixture(server, position)) {
+            fixture.awaitAll();
+            assertThat(fixture.recorder.writeSets()).hasSize(1);
+            assertThat(fixture.recorder.entries().get(0).undecided()).containsExactly(first, first + 1);
+            assertThat(fixture.capture("XA ROLLBACK 'dropped'")).isEmpty();
+            WriteSet w = fixture.captureOne("XA COMMIT 'kept','x',1");
+            assertThat(CaptureFixture.types(w)).hasSize(4);
+            assertThat(fixture.recorder.entries().get(0).undecided()).isEmpty();
+            position = fixture.recorder.position(position);
+        }
+        assertThat(position.undecided()).isEmpty();
+        // And once more, with everything decided: nothing comes twice.
+        try (CaptureFixture fixture = new CaptureFixture(server, position)) {
+            server.execute("INSERT INTO bank.account VALUES (14, 1)");
+            fixture.awaitAll();
+            assertThat(fixture.recorder.entries()).hasSize(1);
+        }
+    }
+
+    @Test
+    void keepsThemThroughACrashOfTheServer() throws Exception {
+        try (CaptureFixture fixture = new CaptureFixture(server)) {
+            prepare("'through the crash'", 20);
+            fixture.awaitAll();
+            server.kill9();
+            server.start();
+            WriteSet w = fixture.captureOne("XA COMMIT 'through the crash'");
+            assertThat(CaptureFixture.types(w)).hasSize(4);
+            assertThat(fixture.capture.stats().restarts()).isPositive();
+        }
+    }
+
+    @Test
+    void losesNothingWhenTheConnectionEndsWithinALargePrepare() throws Exception {
+        try (CaptureFixture fixture = new CaptureFixture(server);
+                Connection connection = server.connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute("SET SESSION cte_max_recursion_depth=100000");
+            statement.execute("XA START 'large'");
+            statement.execute("INSERT INTO bank.account WITH RECURSIVE n(i) AS (SELECT 100000 UNION ALL SELECT i + 1"
+                    + " FROM n WHERE i < 199999) SELECT i, i FROM n");
+            statement.execute("XA END 'large'");
+            fixture.awaitAll();
+            statement.execute("XA PREPARE 'large'");
+            DumpThreads.kill(server);
+            fixture.awaitAll();
+            DumpThreads.kill(server);
+            statement.execute("XA COMMIT 'large'");
+            fixture.awaitAll();
+            List<WriteSet> all = fixture.recorder.writeSets();
+            assertThat(all).hasSize(1);
+            assertThat(all.get(0).keys().size()).isEqualTo(100_001);
+        }
+    }
+}
