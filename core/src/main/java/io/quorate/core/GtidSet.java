@@ -14,7 +14,11 @@ public final class GtidSet {
     /** Per source: start of each interval -> its end, both inclusive, neither touching nor overlapping. */
     private final TreeMap<UUID, TreeMap<Long, Long>> intervals = new TreeMap<>();
 
-    /** Reads what {@code @@gtid_executed} prints; white space is ignored. */
+    /**
+     * Reads what {@code @@gtid_executed} prints; white space is ignored.
+     *
+     * @throws IllegalArgumentException for anything else
+     */
     public static GtidSet parse(String text) {
         GtidSet set = new GtidSet();
         for (String part : text.replaceAll("\\s", "").split(",")) {
@@ -24,9 +28,13 @@ public final class GtidSet {
             String[] pieces = part.split(":");
             UUID source = UUID.fromString(pieces[0].toLowerCase(Locale.ROOT));
             for (int i = 1; i < pieces.length; i++) {
-                String[] ends = pieces[i].split("-");
+                String[] ends = pieces[i].split("-", 3);
                 long from = Long.parseLong(ends[0]);
-                set.add(source, from, ends.length == 1 ? from : Long.parseLong(ends[1]));
+                long to = ends.length == 1 ? from : Long.parseLong(ends[1]);
+                if (from < 1 || to < from || ends.length > 2) {
+                    throw new IllegalArgumentException("not a GTID interval: " + part);
+                }
+                set.add(source, from, to);
             }
         }
         return set;

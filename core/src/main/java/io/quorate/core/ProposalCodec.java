@@ -58,7 +58,9 @@ public final class ProposalCodec {
             undecided[i] = in.getLong();
         }
         int count = in.getInt();
-        require(count >= 0 && count <= in.remaining(), "proposal with " + count + " writesets");
+        require(
+                count >= 0 && (long) count * WriteSetCodec.FIXED_BYTES <= in.remaining(),
+                "proposal with " + count + " writesets");
         List<WriteSet> writeSets = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             writeSets.add(WriteSetCodec.decode(in));

@@ -15,7 +15,7 @@ import java.util.UUID;
  */
 public final class WriteSetCodec {
     static final int VERSION = 1;
-    private static final int FIXED_BYTES = 4 + 4 + 4 + 16 + 8 + 8 + 8;
+    static final int FIXED_BYTES = 4 + 4 + 4 + 16 + 8 + 8 + 8;
     private static final WriteSet.Kind[] KINDS = WriteSet.Kind.values();
 
     private WriteSetCodec() {}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Random;
+import java.util.UUID;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+
+/** {@link WriteSetCodec} and {@link ProposalCodec}. */
+class CodecTest {
+    private static final EnumSet<ErrorCode> REFUSALS =
+            EnumSet.of(ErrorCode.MALFORMED_MESSAGE, ErrorCode.INCOMPATIBLE_PEER);
+
+    private final long seed = new Random().nextLong();
+    private final Random random = new Random(seed);
+    private final RandomValues values = new RandomValues(random);
+
+    @RepeatedTest(50)
+    void readsBackWhatItWrote() {
+        Proposal p = values.proposal();
+        Proposal read = ProposalCodec.decode(ByteBuffer.wrap(ProposalCodec.encode(p)));
+        assertThat(read.origin()).as("seed %d", seed).isEqualTo(p.origin());
+        assertThat(read.previous()).isEqualTo(p.previous());
+        assertThat(read.last()).isEqualTo(p.last());
+        assertThat(read.lastSeen()).isEqualTo(p.lastSeen());
+        assertThat(read.undecided()).isEqualTo(p.undecided());
+        assertThat(read.writeSets()).isEqualTo(p.writeSets());
+    }
+
+    @Test
+    void leavesTheBuffersOrderAloneAndStopsAtItsEnd() {
+        WriteSet w = values.writeSet(new UUID(1, 2), 3);
+        int bytes = WriteSetCodec.encodedBytes(w);
+        ByteBuffer buffer = ByteBuffer.allocate(bytes + 7).position(3);
+        WriteSetCodec.encode(w, buffer);
+        assertThat(buffer.position()).isEqualTo(3 + bytes);
+        assertThat(buffer.order()).isEqualTo(ByteOrder.BIG_ENDIAN);
+        buffer.position(3);
+        assertThat(WriteSetCodec.decode(buffer)).as("seed %d", seed).isEqualTo(w);
+        assertThat(buffer.position()).isEqualTo(3 + bytes);
+        assertThat(buffer.order()).isEqualTo(ByteOrder.BIG_ENDIAN);
+    }
+
+    @Test
+    void refusesWhateverIsDamagedWithACode() {
+        for (int i = 0; i < 20_000; i++) {
+            byte[] bad = values.damaged(ProposalCodec.encode(values.proposal()));
+            try {
+                Proposal read = ProposalCodec.decode(ByteBuffer.wrap(bad));
+                assertThat(ProposalCodec.encode(read).length)
+                        .as("seed %d, round %d", seed, i)
+                        .isEqualTo(bad.length);
+            } catch (QuorateException e) {
+                assertThat(REFUSALS).as("seed %d, round %d", seed, i).contains(e.code());
+            }
+        }
+    }
+
+    @Test
+    void refusesAnythingCutShort() {
+        byte[] good = ProposalCodec.encode(values.proposal());
+        for (int length = 0; length < good.length; length++) {
+            ByteBuffer cut = ByteBuffer.wrap(Arrays.copyOf(good, length));
+            assertThatThrownBy(() -> ProposalCodec.decode(cut))
+                    .as("seed %d", seed)
+                    .isInstanceOfSatisfying(
+                            QuorateException.class, e -> assertThat(REFUSALS).contains(e.code()));
+        }
+    }
+
+    @Test
+    void refusesAnotherVersion() {
+        byte[] entry = ProposalCodec.encode(values.proposal());
+        entry[3] = '2';
+        assertThatThrownBy(() -> ProposalCodec.decode(ByteBuffer.wrap(entry)))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INCOMPATIBLE_PEER));
+    }
+
+    @Test
+    void doesNotTrustACountForItsMemory() {
+        ByteBuffer entry = ByteBuffer.allocate(10_000).order(ByteOrder.LITTLE_ENDIAN);
+        entry.put("QRP1".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+        entry.position(4 + 16 + 24).putInt(0).putInt(9_000).clear();
+        assertThatThrownBy(() -> ProposalCodec.decode(entry))
+                .isInstanceOf(QuorateException.class)
+                .hasMessageContaining("9000 writesets");
+    }
+}

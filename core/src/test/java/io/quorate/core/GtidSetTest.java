@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+
+class GtidSetTest {
+    private static final UUID A = UUID.fromString("3e11fa47-71ca-11e1-9e33-c80aa9429562");
+    private static final UUID B = UUID.fromString("4e11fa47-71ca-11e1-9e33-c80aa9429562");
+
+    /** Compares with a set that names every GTID. */
+    @RepeatedTest(20)
+    void isTheSetOfItsMembers() {
+        long seed = new Random().nextLong();
+        Random random = new Random(seed);
+        GtidSet set = new GtidSet();
+        Map<UUID, NavigableSet<Long>> model = new TreeMap<>();
+        model.put(A, new TreeSet<>());
+        model.put(B, new TreeSet<>());
+        for (int step = 0; step < 200; step++) {
+            UUID source = random.nextBoolean() ? A : B;
+            long from = 1L + random.nextInt(60);
+            switch (random.nextInt(4)) {
+                case 0 -> {
+                    set.remove(new Gtid(source, from));
+                    model.get(source).remove(from);
+                }
+                case 1 -> {
+                    set.add(new Gtid(source, from));
+                    model.get(source).add(from);
+                }
+                case 2 -> {
+                    long to = from + random.nextInt(8) - 1;
+                    set.add(source, from, to);
+                    for (long n = from; n <= to; n++) {
+                        model.get(source).add(n);
+                    }
+                }
+                default -> {
+                    GtidSet other = new GtidSet().add(source, from, from + 3).add(source, from + 6, from + 6);
+                    set.addAll(other);
+                    model.get(source).addAll(List.of(from, from + 1, from + 2, from + 3, from + 6));
+                }
+            }
+            assertThat(set.toString()).as("seed %d, step %d", seed, step).isEqualTo(text(model));
+            assertThat(GtidSet.parse(set.toString())).isEqualTo(set).hasSameHashCodeAs(set);
+            assertThat(set.count()).isEqualTo(model.get(A).size() + model.get(B).size());
+            assertThat(set.last(source))
+                    .isEqualTo(
+                            model.get(source).isEmpty() ? 0 : model.get(source).last());
+            for (long n = 1; n < 70; n++) {
+                assertThat(set.contains(new Gtid(source, n)))
+                        .isEqualTo(model.get(source).contains(n));
+            }
+        }
+    }
+
+    private static String text(Map<UUID, NavigableSet<Long>> model) {
+        List<String> sources = new ArrayList<>();
+        model.forEach((source, numbers) -> {
+            StringBuilder s = new StringBuilder(source.toString());
+            for (long n : numbers) {
+                if (!numbers.contains(n - 1)) {
+                    s.append(':').append(n);
+                    long to = n;
+                    while (numbers.contains(to + 1)) {
+                        to++;
+                    }
+                    if (to > n) {
+                        s.append('-').append(to);
+                    }
+                }
+            }
+            if (!numbers.isEmpty()) {
+                sources.add(s.toString());
+            }
+        });
+        return String.join(",", sources);
+    }
+
+    @Test
+    void readsWhatTheServerPrints() {
+        String text = "3E11FA47-71CA-11E1-9E33-C80AA9429562:1-5:7,\n4e11fa47-71ca-11e1-9e33-c80aa9429562:3";
+        assertThat(GtidSet.parse(text)).hasToString(A + ":1-5:7," + B + ":3");
+        assertThat(GtidSet.parse("")).hasToString("");
+        assertThat(GtidSet.parse(" \n")).isEqualTo(new GtidSet());
+    }
+
+    @Test
+    void refusesWhatItDoesNotUnderstand() {
+        for (String text :
+                List.of("x", A + ":tag:1-5", A + ":1-", A + ":a", A + ":0", A + ":5-4", A + ":1-2-3", "1-5")) {
+            assertThatThrownBy(() -> GtidSet.parse(text)).as(text).isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
+    void knowsNothingOfAStranger() {
+        GtidSet set = new GtidSet().add(A, 1, 5);
+        assertThat(set.contains(new Gtid(B, 1))).isFalse();
+        assertThat(set.last(B)).isZero();
+        assertThat(set.remove(new Gtid(B, 1)).count()).isEqualTo(5);
+    }
+}
