@@ -103,13 +103,14 @@ final class ChannelServer implements AutoCloseable {
     /** One peer, or whoever else has connected. */
     private final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
         private String peer;
+        private boolean over;
 
         @Override
         public void channelActive(ChannelHandlerContext ctx) {
             ctx.executor()
                     .schedule(
                             () -> {
-                                if (peer == null && ctx.channel().isActive()) {
+                                if (peer == null && !over) {
                                     exceptionCaught(ctx, Wire.malformed("no greeting"));
                                 }
                             },
@@ -119,6 +120,9 @@ final class ChannelServer implements AutoCloseable {
 
         @Override
         protected void channelRead0(ChannelHandlerContext ctx, ByteBuf message) {
+            if (over) {
+                return; // what had arrived behind the message it was closed for
+            }
             byte type = Wire.readType(message);
             if (peer == null && type == Wire.HELLO) {
                 greeted(ctx, Wire.readHello(message));
@@ -158,6 +162,7 @@ final class ChannelServer implements AutoCloseable {
 
         private void refuse(ChannelHandlerContext ctx, ErrorCode code, String reason) {
             refused.increment();
+            over = true;
             QuorateException refusal = new QuorateException(
                     code, reason + " (connection from " + ctx.channel().remoteAddress() + ")");
             warnings.warn(code + reason, refusal.getMessage());
@@ -178,6 +183,10 @@ final class ChannelServer implements AutoCloseable {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            if (over) {
+                return;
+            }
+            over = true;
             Throwable what = cause instanceof DecoderException && cause.getCause() != null ? cause.getCause() : cause;
             String from = peer == null ? String.valueOf(ctx.channel().remoteAddress()) : peer;
             if (what instanceof IOException) {

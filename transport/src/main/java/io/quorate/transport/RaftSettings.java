@@ -74,6 +74,9 @@ final class RaftSettings {
         RaftServerConfigKeys.Rpc.setRequestTimeout(p, RPC_TIMEOUT);
         RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(p, longest);
         RaftServerConfigKeys.Notification.setNoLeaderTimeout(p, longest);
+        // By default the leader tries a silent member every five seconds in the end; one that returns should not wait
+        // so long.
+        RaftServerConfigKeys.Log.Appender.setRetryPolicy(p, "1ms,10, 500ms,1000000");
         // By default a server that slept for a minute, a suspended machine say, shuts itself down. Raft is safe
         // without.
         RaftServerConfigKeys.setCloseThreshold(p, NEVER);

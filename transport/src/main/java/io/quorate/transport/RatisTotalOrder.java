@@ -12,6 +12,9 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -52,6 +55,7 @@ public final class RatisTotalOrder implements TotalOrder {
     private final RaftServer server;
     private final RaftServer.Division division;
     private final QuorumWatch watch;
+    private final StuckFollowers stuckFollowers;
     private final LeaderLog log;
     private final Submitter submitter;
     private final EventLoopGroup loops;
@@ -81,6 +85,7 @@ public final class RatisTotalOrder implements TotalOrder {
         RaftServer started = null;
         EventLoopGroup group = null;
         try {
+            probePort(settings.selfPeer());
             Identity.claim(settings);
             LogPosition resumeAfter = listener.resumeAfter();
             LogCheck.run(RaftSettings.segments(settings), resumeAfter);
@@ -101,6 +106,7 @@ public final class RatisTotalOrder implements TotalOrder {
             division = server.getDivision(RaftSettings.groupId(settings.cluster()));
             machine.purgeOnlyWhatEveryMemberHas(this::everyMemberHas);
             watch = new QuorumWatch(settings, division, machine, listener::quorumChanged, this::eachTick);
+            stuckFollowers = new StuckFollowers(settings, server, division);
             log = new LeaderLog(division);
             group = new MultiThreadIoEventLoopGroup(
                     1, new DefaultThreadFactory("quorate-channel", true), NioIoHandler.newFactory());
@@ -224,6 +230,7 @@ public final class RatisTotalOrder implements TotalOrder {
         String leader = watch.leader();
         clients.values().forEach(ChannelClient::checkAnswers);
         long now = System.nanoTime();
+        stuckFollowers.look(now);
         if (leader == null && now - greetedNanos > GREET_NANOS) {
             greetedNanos = now;
             clients.values().forEach(ChannelClient::greet);
@@ -254,6 +261,19 @@ public final class RatisTotalOrder implements TotalOrder {
             followers.remove(settings.self());
         }
         return followers;
+    }
+
+    /** Beforehand, because Ratis hides why it could not open its port. */
+    private static void probePort(TransportSettings.Peer self) throws IOException {
+        try (ServerSocket probe = new ServerSocket()) {
+            probe.setReuseAddress(true);
+            probe.bind(new InetSocketAddress(self.host(), self.raftPort()));
+        } catch (BindException e) {
+            throw new QuorateException(
+                    ErrorCode.CONFIGURATION,
+                    "can't listen on " + self.host() + ":" + self.raftPort() + " for Raft: " + e.getMessage(),
+                    e);
+        }
     }
 
     private static QuorateException unwind(Exception e, RaftServer started, EventLoopGroup group) {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
+import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.TransferLeadershipRequest;
+import org.apache.ratis.server.DivisionInfo;
+import org.apache.ratis.server.RaftServer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives the leadership away when a follower answers but takes nothing. A leader remembers how far a follower has acknowledged
+ * and never sends it anything before; a follower that has lost acknowledged entries (a disk that lies, or a damaged segment
+ * moved away) refuses what comes after, and so for as long as this leader leads. The next one begins afresh.
+ */
+final class StuckFollowers {
+    private static final Logger LOG = LoggerFactory.getLogger(StuckFollowers.class);
+    private static final long PATIENCE_NANOS_MIN = TimeUnit.SECONDS.toNanos(5);
+    private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    private record Progress(long matchIndex, long sinceNanos) {}
+
+    private final RaftServer server;
+    private final RaftServer.Division division;
+    private final long patienceNanos;
+    private final Map<String, Progress> progress = new HashMap<>();
+    private long calls;
+    private long gaveWayNanos = System.nanoTime() - AGAIN_NANOS;
+
+    StuckFollowers(TransportSettings settings, RaftServer server, RaftServer.Division division) {
+        this.server = server;
+        this.division = division;
+        patienceNanos = Math.max(PATIENCE_NANOS_MIN, 5 * settings.timeoutMax().toNanos());
+    }
+
+    /** To be called now and then, by one thread. */
+    void look(long nowNanos) {
+        DivisionInfo info = division.getInfo();
+        long[] matches = info.isLeader() ? info.getFollowerMatchIndices() : null;
+        RoleInfoProto role = matches == null ? null : info.getRoleInfoProto();
+        if (role == null || role.getLeaderInfo().getFollowerInfoCount() != matches.length) {
+            progress.clear();
+            return;
+        }
+        var last = division.getRaftLog().getLastEntryTermIndex();
+        long end = last == null ? -1 : last.getIndex();
+        String stuck = null;
+        List<String> upToDate = new ArrayList<>();
+        for (int i = 0; i < matches.length; i++) {
+            ServerRpcProto follower = role.getLeaderInfo().getFollowerInfo(i);
+            String name = follower.getId().getId().toStringUtf8();
+            long silentNanos = TimeUnit.MILLISECONDS.toNanos(follower.getLastRpcElapsedTimeMs());
+            Progress before = progress.get(name);
+            boolean moved = before == null || before.matchIndex != matches[i];
+            if (moved || matches[i] >= end || silentNanos > patienceNanos) {
+                progress.put(name, new Progress(matches[i], nowNanos));
+            } else if (nowNanos - before.sinceNanos > patienceNanos) {
+                stuck = name;
+            }
+            if (matches[i] >= end - 1) {
+                upToDate.add(name);
+            }
+        }
+        if (stuck != null && nowNanos - gaveWayNanos > AGAIN_NANOS) {
+            gaveWayNanos = nowNanos;
+            giveWay(stuck, upToDate.isEmpty() ? null : upToDate.get(0));
+        }
+    }
+
+    private void giveWay(String stuck, String heir) {
+        LOG.warn(
+                "{} answers but takes nothing after {}: it has lost entries it had acknowledged. {} gives up the leadership, for"
+                        + " the next leader to bring it up to date.",
+                stuck,
+                progress.get(stuck).matchIndex,
+                division.getId());
+        progress.clear();
+        TransferLeadershipRequest request = new TransferLeadershipRequest(
+                ClientId.randomId(),
+                division.getId(),
+                division.getMemberId().getGroupId(),
+                calls++,
+                heir == null ? null : RaftPeerId.valueOf(heir),
+                TimeUnit.NANOSECONDS.toMillis(PATIENCE_NANOS_MIN));
+        try {
+            var unused = server.transferLeadershipAsync(request)
+                    .whenComplete((reply, e) -> LOG.info("Giving up the leadership: {}", e == null ? reply : e));
+        } catch (IOException e) {
+            LOG.warn("The leadership could not be given up", e);
+        }
+    }
+}
