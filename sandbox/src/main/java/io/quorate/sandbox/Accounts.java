@@ -21,8 +21,9 @@ final class Accounts {
             "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES,"
                     + " CREATE TEMPORARY TABLES, LOCK TABLES, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE,"
                     + " EVENT, TRIGGER, PROCESS, RELOAD, REPLICATION SLAVE, REPLICATION CLIENT, REPLICATION_APPLIER,"
-                    + " SESSION_VARIABLES_ADMIN, SYSTEM_VARIABLES_ADMIN, CONNECTION_ADMIN, SET_USER_ID, XA_RECOVER_ADMIN,"
-                    + " BINLOG_ADMIN, SYSTEM_USER";
+                    + " SESSION_VARIABLES_ADMIN, SYSTEM_VARIABLES_ADMIN, CONNECTION_ADMIN, XA_RECOVER_ADMIN,"
+                    // For views, routines, triggers and events whose DEFINER is root.
+                    + " SET_USER_ID, SYSTEM_USER";
 
     /** All rights on schemas, none that passes read_only. */
     private static final String APP_GRANTS = "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES,"

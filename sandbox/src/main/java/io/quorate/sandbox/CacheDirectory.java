@@ -88,6 +88,11 @@ final class CacheDirectory {
         }
     }
 
+    /** A new directory in the cache, to be deleted again by the caller. */
+    static Path newTemporary(Path root, String prefix) throws IOException {
+        return Files.createTempDirectory(Files.createDirectories(root), prefix);
+    }
+
     /** Deletes a directory and all below it, without following links; nothing happens when it isn't there. */
     static void deleteTree(Path directory) throws IOException {
         if (!Files.exists(directory)) {

@@ -61,6 +61,9 @@ final class Demo {
             long catchUp = awaitConvergence(Duration.ofSeconds(60L + 2L * seconds));
             ended.set(true);
             return compared(orderedBefore, wrote, catchUp);
+        } catch (SandboxException e) {
+            sandbox.nodes().forEach(node -> out.accept(node.name() + ": " + DemoProgress.state(node)));
+            throw e;
         } finally {
             stop.set(true);
             ended.set(true);

@@ -3,7 +3,6 @@ package io.quorate.sandbox;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -17,10 +16,9 @@ import tools.jackson.databind.json.JsonMapper;
 /** {@code quorate demo}: a cluster for the moment, written to on all nodes at once, and compared. */
 @Command(
         name = "demo",
-        description = {
-            "Starts a cluster on loopback, writes on all its nodes at once, waits, and compares every table on every",
-            "node. Ends everything it started."
-        },
+        description =
+                "Starts a cluster on loopback, writes on all its nodes at once, waits, and compares every table on"
+                        + " every node. Ends everything it started.",
         mixinStandardHelpOptions = true)
 final class DemoCommand implements Callable<Integer> {
     private static final Duration SYNCED_LIMIT = Duration.ofMinutes(3);
@@ -57,12 +55,12 @@ final class DemoCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         if (seconds < 1 || writers < 1) {
-            throw new SandboxException("--seconds and --writers must be 1 or more");
+            throw SandboxException.usage("--seconds and --writers must be 1 or more");
         }
         Path directory = newDirectory();
         Sandbox sandbox = Sandbox.create(directory, nodes, NodePorts.freeBase(nodes), set, System.out::println);
         // Also on Ctrl-C and any failure.
-        Thread end = new Thread(sandbox::killAll, "end-demo");
+        Thread end = new Thread(sandbox::killAllForGood, "end-demo");
         Runtime.getRuntime().addShutdownHook(end);
         boolean good = false;
         try {
@@ -87,8 +85,7 @@ final class DemoCommand implements Callable<Integer> {
 
     private static Path newDirectory() {
         try {
-            Path parent = Files.createDirectories(CacheDirectory.ofUser().root());
-            return Files.createTempDirectory(parent, "demo-");
+            return CacheDirectory.newTemporary(CacheDirectory.ofUser().root(), "demo-");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

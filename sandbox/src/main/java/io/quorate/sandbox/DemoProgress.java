@@ -16,11 +16,14 @@ final class DemoProgress {
                 nodes.parallelStream().map(SandboxNode::report).toList();
         for (int i = 0; i < nodes.size(); i++) {
             String name = nodes.get(i).name();
-            long ordered = reports.get(i).map(NodeReport::lastOrdered).orElse(-1L);
-            long applied = reports.get(i).map(NodeReport::lastApplied).orElse(-1L);
+            Optional<NodeReport> report = reports.get(i);
             line.append(String.format(
-                    " | %s committed %d ordered %d applied %d lag %d ms",
-                    name, committed.get(name).sum(), ordered, applied, heartbeats.lastMillis(name)));
+                    " | %s committed %d ordered %s applied %s lag %d ms",
+                    name,
+                    committed.get(name).sum(),
+                    report.map(r -> Long.toString(r.lastOrdered())).orElse("?"),
+                    report.map(r -> Long.toString(r.lastApplied())).orElse("?"),
+                    heartbeats.lastMillis(name)));
         }
         return line.toString();
     }

@@ -63,7 +63,7 @@ final class MavenArtifact implements AutoCloseable {
         }
         log.accept("downloading " + coordinates + " with Maven, " + bytes / 1_000_000 + " MB, once");
         AtomicBoolean done = new AtomicBoolean();
-        Thread meter = meter(relative, fileName, bytes, log, done);
+        Thread meter = meter(relative, bytes, log, done);
         try {
             maven(List.of(PLUGIN + ":get", "-Dartifact=" + coordinates, "-Dtransitive=false"), coordinates);
             local = inLocalRepository(relative, fileName);
@@ -77,7 +77,7 @@ final class MavenArtifact implements AutoCloseable {
     /** The local repository is somewhere that only Maven knows: have it copy the file for us. */
     private static MavenArtifact copied(String coordinates, String fileName) {
         try {
-            Path directory = Files.createTempDirectory(CacheDirectory.ofUser().root(), "download-");
+            Path directory = CacheDirectory.newTemporary(CacheDirectory.ofUser().root(), "download-");
             maven(
                     List.of(PLUGIN + ":copy", "-Dartifact=" + coordinates, "-DoutputDirectory=" + directory),
                     coordinates);
@@ -144,8 +144,7 @@ final class MavenArtifact implements AutoCloseable {
     }
 
     /** Maven is quiet when it isn't on a terminal; the growing file says how far it is. */
-    private static Thread meter(
-            String relative, String fileName, long bytes, Consumer<String> log, AtomicBoolean done) {
+    private static Thread meter(String relative, long bytes, Consumer<String> log, AtomicBoolean done) {
         Thread thread = new Thread(
                 () -> {
                     long shown = 0;
@@ -155,7 +154,7 @@ final class MavenArtifact implements AutoCloseable {
                         } catch (InterruptedException e) {
                             return;
                         }
-                        long have = downloaded(relative, fileName);
+                        long have = downloaded(relative);
                         if (have > shown && !done.get()) {
                             shown = have;
                             log.accept("  " + have / 1_000_000 + " of " + bytes / 1_000_000 + " MB");
@@ -168,7 +167,8 @@ final class MavenArtifact implements AutoCloseable {
         return thread;
     }
 
-    private static long downloaded(String relative, String fileName) {
+    /** The file grows under a name of its own; beside it there are only small ones. */
+    private static long downloaded(String relative) {
         long largest = 0;
         for (Path repository : localRepositories()) {
             Path directory = repository.resolve(relative);
@@ -177,9 +177,7 @@ final class MavenArtifact implements AutoCloseable {
             }
             try (Stream<Path> files = Files.list(directory)) {
                 for (Path file : files.toList()) {
-                    if (file.getFileName().toString().startsWith(fileName)) {
-                        largest = Math.max(largest, Files.size(file));
-                    }
+                    largest = Math.max(largest, Files.size(file));
                 }
             } catch (IOException e) {
                 // A temporary file was renamed meanwhile; the next look sees it.

@@ -118,9 +118,8 @@ public final class MySqlServer implements AutoCloseable {
         if (!Ports.isFree(port)) {
             throw new SandboxException("port " + port + " is in use by another program; mysqld needs it");
         }
-        OwnedProcess process =
-                OwnedProcess.start(command(), distribution.environment(), directory, directory.resolve("mysqld.out"));
-        process.recordIn(processFile());
+        OwnedProcess process = OwnedProcess.start(
+                command(), distribution.environment(), directory, directory.resolve("mysqld.out"), processFile());
         if (!detached) {
             Runtime.getRuntime().addShutdownHook(endWithUs);
         }

@@ -38,7 +38,7 @@ final class NodeService {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        OwnedProcess.start(command(yaml), Map.of(), directory, log()).recordIn(processFile());
+        OwnedProcess.start(command(yaml), Map.of(), directory, log(), processFile());
     }
 
     private List<String> command(Path yaml) {

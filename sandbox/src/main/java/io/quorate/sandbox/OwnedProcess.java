@@ -25,8 +25,24 @@ import java.util.concurrent.TimeoutException;
 record OwnedProcess(long pid, long startTicks) {
     private static final long POLL_NANOS = 20_000_000;
 
-    /** Starts a program in a session of its own, so that it outlives this one and isn't reached by Ctrl-C. */
-    static OwnedProcess start(List<String> command, Map<String, String> environment, Path directory, Path output) {
+    private static boolean noMore;
+
+    /** From now on this program starts no process: for a shutdown hook that ends those there are. */
+    static synchronized void startNoMore() {
+        noMore = true;
+    }
+
+    /**
+     * Starts a program in a session of its own, so that it outlives this one and isn't reached by Ctrl-C.
+     *
+     * @param output where its standard output and error are appended
+     * @param record where it is recorded, at once: nobody sees it running and not recorded
+     */
+    static synchronized OwnedProcess start(
+            List<String> command, Map<String, String> environment, Path directory, Path output, Path record) {
+        if (noMore) {
+            throw new SandboxException("not starting " + command.get(0) + ", as this program is ending");
+        }
         List<String> detached = new ArrayList<>();
         Path setsid = Command.onPath("setsid");
         if (setsid != null) {
@@ -41,7 +57,9 @@ record OwnedProcess(long pid, long startTicks) {
         builder.environment().putAll(environment);
         try {
             long pid = builder.start().pid();
-            return new OwnedProcess(pid, startTicks(pid));
+            OwnedProcess process = new OwnedProcess(pid, startTicks(pid));
+            Files.writeString(record, pid + " " + process.startTicks + "\n");
+            return process;
         } catch (IOException e) {
             throw new UncheckedIOException("cannot start " + command.get(0), e);
         }
@@ -61,14 +79,6 @@ record OwnedProcess(long pid, long startTicks) {
             return process.isAlive() ? Optional.of(process) : Optional.empty();
         } catch (NumberFormatException e) {
             return Optional.empty();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    void recordIn(Path file) {
-        try {
-            Files.writeString(file, pid + " " + startTicks + "\n");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

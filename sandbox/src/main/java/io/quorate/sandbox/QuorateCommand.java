@@ -59,6 +59,7 @@ public final class QuorateCommand implements Runnable {
         } else {
             failure.printStackTrace(command.getErr());
         }
-        return CommandLine.ExitCode.SOFTWARE;
+        boolean usage = failure instanceof SandboxException known && known.isUsage();
+        return usage ? CommandLine.ExitCode.USAGE : CommandLine.ExitCode.SOFTWARE;
     }
 }

@@ -51,7 +51,7 @@ public final class Sandbox {
     /**
      * Makes a new one, without starting it.
      *
-     * @param directory absent or empty
+     * @param directory absent or empty; it stays so when a port is in use by others
      * @param set as in {@link SandboxSettings}
      * @param progress told, a line each, what is being done
      */
@@ -71,8 +71,10 @@ public final class Sandbox {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot make " + absolute, e);
         }
+        Sandbox sandbox = new Sandbox(absolute, settings, progress);
+        new PortCheck(sandbox.nodes).requireFree();
         settings.write(absolute);
-        return new Sandbox(absolute, settings, progress);
+        return sandbox;
     }
 
     /** The one in that directory. */
@@ -117,7 +119,7 @@ public final class Sandbox {
                 .filter(node -> node.name().equals(name)
                         || Integer.toString(node.number()).equals(name))
                 .findFirst()
-                .orElseThrow(() -> new SandboxException("there is no node " + name + ", only "
+                .orElseThrow(() -> SandboxException.usage("there is no node " + name + ", only "
                         + String.join(
                                 ", ", nodes.stream().map(SandboxNode::name).toList())));
     }
@@ -187,6 +189,12 @@ public final class Sandbox {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot delete " + directory, e);
         }
+    }
+
+    /** For a shutdown hook: SIGKILL for all, whatever this program is about to start. */
+    void killAllForGood() {
+        OwnedProcess.startNoMore();
+        killAll();
     }
 
     /** SIGKILL for all processes of the cluster, the services first. */

@@ -184,10 +184,9 @@ final class SandboxCommand implements Runnable {
     }
 
     @Command(
-            description = {
-                "Brings back what is down of a node; returns when it is SYNCED,",
-                "or when its service answers while too few nodes run for a majority."
-            },
+            description =
+                    "Brings back what is down of a node; returns when it is SYNCED, or, while too few nodes run for"
+                            + " a majority, when its service answers.",
             mixinStandardHelpOptions = true)
     int restart(
             @Parameters(paramLabel = "NODE", description = "n1, n2, ...") String node,

@@ -5,11 +5,27 @@ package io.quorate.sandbox;
 public final class SandboxException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
+    private final boolean usage;
+
     public SandboxException(String message) {
-        super(message);
+        this(message, null);
     }
 
     public SandboxException(String message, Throwable cause) {
+        this(message, cause, false);
+    }
+
+    private SandboxException(String message, Throwable cause, boolean usage) {
         super(message, cause);
+        this.usage = usage;
+    }
+
+    /** What was asked for can't be, whatever the state of the machine. */
+    static SandboxException usage(String message) {
+        return new SandboxException(message, null, true);
+    }
+
+    boolean isUsage() {
+        return usage;
     }
 }

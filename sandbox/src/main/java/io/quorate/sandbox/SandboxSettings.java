@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.SerializationFeature;
@@ -25,23 +26,44 @@ public record SandboxSettings(String cluster, int nodes, int basePort, Map<Strin
     static final String FILE = "sandbox.json";
     static final int NODES_MAX = 9;
 
+    /** What holds a node together. */
+    private static final Set<String> OWN = Set.of(
+            "mysql.port",
+            "mysql.socket",
+            "mysql.datadir",
+            "mysql.pid-file",
+            "mysql.log-error",
+            "mysql.server-id",
+            "quorate.cluster",
+            "quorate.node",
+            "quorate.data-dir",
+            "quorate.mysql.host",
+            "quorate.mysql.port",
+            "quorate.mysql.user",
+            "quorate.mysql.password");
+
     private static final JsonMapper JSON =
             JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
     public SandboxSettings {
         if (nodes < 1 || nodes > NODES_MAX) {
-            throw new SandboxException("a sandbox has 1 to " + NODES_MAX + " nodes, not " + nodes);
+            throw SandboxException.usage("a sandbox has 1 to " + NODES_MAX + " nodes, not " + nodes);
         }
         if (basePort < 1024 || basePort + NodePorts.OFFSET_MAX > 65_535) {
-            throw new SandboxException(
+            throw SandboxException.usage(
                     "the base port must be between 1024 and " + (65_535 - NodePorts.OFFSET_MAX) + ", not " + basePort);
         }
         set = new TreeMap<>(set);
-        for (String key : set.keySet()) {
-            if (!key.matches("(quorate|mysql|logging)\\.\\S+")) {
-                throw new SandboxException(
-                        "cannot set \"" + key + "\": a key starts with quorate. (the service) or mysql. (mysqld)");
-            }
+        set.keySet().forEach(SandboxSettings::requireSettable);
+    }
+
+    private static void requireSettable(String key) {
+        if (!key.matches("(quorate|mysql|logging)\\.\\S+")) {
+            throw SandboxException.usage(
+                    "cannot set \"" + key + "\": a key starts with quorate. (the service) or mysql. (mysqld)");
+        }
+        if (OWN.contains(key.replace('_', '-'))) {
+            throw SandboxException.usage("cannot set \"" + key + "\": the sandbox needs it for itself");
         }
     }
 

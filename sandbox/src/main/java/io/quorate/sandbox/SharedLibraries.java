@@ -40,6 +40,8 @@ final class SharedLibraries {
 
     private final CacheDirectory cache;
     private final Consumer<String> progress;
+    /** Package lists of our own, once they were needed. */
+    private Path aptLists;
 
     SharedLibraries(CacheDirectory cache, Consumer<String> progress) {
         this.cache = cache;
@@ -54,19 +56,32 @@ final class SharedLibraries {
      */
     Path provide(Function<Path, String> trial) {
         Path own = cache.root().resolve("lib");
-        String output = trial.apply(null);
-        if (missing(output) == null) {
+        if (missing(trial.apply(null)) == null) {
             return null;
         }
-        for (int i = 0; i < LIBRARIES_MAX; i++) {
-            String library = missing(trial.apply(own));
-            if (library == null) {
-                return missing(trial.apply(null)) == null ? null : own;
+        try {
+            for (int i = 0; i < LIBRARIES_MAX; i++) {
+                String library = missing(trial.apply(own));
+                if (library == null) {
+                    return missing(trial.apply(null)) == null ? null : own;
+                }
+                get(library, own);
             }
-            get(library, own);
+        } finally {
+            deleteLists();
         }
         throw new SandboxException(
                 "mysqld still lacks shared libraries: " + trial.apply(own).strip());
+    }
+
+    private void deleteLists() {
+        try {
+            if (aptLists != null) {
+                CacheDirectory.deleteTree(aptLists);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** The library the dynamic linker complains about, or null. */
@@ -118,11 +133,9 @@ final class SharedLibraries {
         progress.accept("mysqld needs " + library + ", which this machine lacks: downloading Debian package "
                 + String.join(" or ", packages) + " into " + own + " (the system is not changed)");
         try {
-            Files.createDirectories(cache.root());
-            Path work = Files.createTempDirectory(cache.root(), "apt-");
+            Path work = CacheDirectory.newTemporary(cache.root(), "apt-");
             try {
-                Path unpacked = downloaded(library, packages, work);
-                Path found = findLibrary(library, unpacked);
+                Path found = findLibrary(library, downloaded(library, packages, work));
                 Files.createDirectories(own);
                 Path unfinished = own.resolve(library + ".unfinished");
                 Files.copy(found, unfinished, StandardCopyOption.REPLACE_EXISTING);
@@ -137,36 +150,43 @@ final class SharedLibraries {
 
     /** Tries the system's package lists first; a fresh container has none, then lists of our own are fetched. */
     private Path downloaded(String library, List<String> packages, Path work) throws IOException {
-        Path lists = Files.createDirectories(work.resolve("lists/partial")).getParent();
-        Path archives = Files.createDirectories(work.resolve("cache/archives/partial"));
-        List<String> plain = List.of(
-                "apt-get", "-q", "-o", "Dir::Cache=" + archives.getParent().getParent());
-        List<String> ownLists = Stream.concat(
-                        plain.stream(), Stream.of("-o", "Dir::State::lists=" + lists, "-o", "Debug::NoLocking=1"))
+        Files.createDirectories(work.resolve("cache/archives/partial"));
+        List<String> plain = List.of("apt-get", "-q", "-o", "Dir::Cache=" + work.resolve("cache"));
+        Path unpacked = aptLists == null ? firstDownloaded(packages, work, plain) : null;
+        if (unpacked != null) {
+            return unpacked;
+        }
+        boolean update = aptLists == null;
+        if (update) {
+            aptLists = CacheDirectory.newTemporary(cache.root(), "apt-lists-");
+            Files.createDirectories(aptLists.resolve("partial"));
+        }
+        List<String> withOwnLists = Stream.concat(
+                        plain.stream(), Stream.of("-o", "Dir::State::lists=" + aptLists, "-o", "Debug::NoLocking=1"))
                 .toList();
-        String failure = null;
-        for (List<String> apt : List.of(plain, ownLists)) {
-            if (apt == ownLists) {
-                failure = run(work, apt, "update").tail(5);
-            }
-            for (String name : packages) {
-                Command.Result result = run(work, apt, "download", name);
-                failure = failure == null || !result.ok() ? result.tail(5) : failure;
-                Path archive = result.ok() ? firstMatch(work, name + "_*.deb") : null;
-                if (archive == null) {
-                    continue;
-                }
-                Path target = work.resolve("unpacked");
-                if (run(work, List.of("dpkg-deb"), "-x", archive.toString(), target.toString())
-                        .ok()) {
-                    return target;
-                }
-            }
+        String said = update ? run(work, withOwnLists, "update").tail(5) : "";
+        unpacked = firstDownloaded(packages, work, withOwnLists);
+        if (unpacked != null) {
+            return unpacked;
         }
         throw new SandboxException("mysqld needs the shared library " + library
-                + ", which this machine lacks, and its package could not be downloaded:\n" + failure
+                + ", which this machine lacks, and its package could not be downloaded:\n" + said
                 + "\nRun this, then try again:\n  sudo apt-get update && sudo apt-get install " + packages.get(0)
                 + (packages.size() > 1 ? "   (or " + packages.get(1) + ")" : ""));
+    }
+
+    /** The content of the first of the packages that there is, or null. */
+    private static Path firstDownloaded(List<String> packages, Path work, List<String> apt) throws IOException {
+        for (String name : packages) {
+            Path archive = run(work, apt, "download", name).ok() ? firstMatch(work, name + "_*.deb") : null;
+            Path unpacked = work.resolve("unpacked");
+            if (archive != null
+                    && run(work, List.of("dpkg-deb"), "-x", archive.toString(), unpacked.toString())
+                            .ok()) {
+                return unpacked;
+            }
+        }
+        return null;
     }
 
     private static Command.Result run(Path work, List<String> program, String... arguments) {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class OwnedProcessTest {
+    @TempDir
+    Path directory;
+
+    private OwnedProcess start(String... command) {
+        return OwnedProcess.start(
+                List.of(command), Map.of(), directory, directory.resolve("out"), directory.resolve("record"));
+    }
+
+    @Test
+    void isFoundAgainByItsRecordUntilItEnds() {
+        OwnedProcess process = start("sleep", "60");
+        try {
+            assertThat(OwnedProcess.recordedIn(directory.resolve("record"))).contains(process);
+        } finally {
+            process.kill();
+        }
+        assertThat(process.isAlive()).isFalse();
+        assertThat(OwnedProcess.recordedIn(directory.resolve("record"))).isEmpty();
+    }
+
+    @Test
+    void isNotTakenForAnotherThatGotItsPid() throws Exception {
+        OwnedProcess other = start("sleep", "60");
+        try {
+            OwnedProcess recycled = new OwnedProcess(other.pid(), other.startTicks() - 1);
+            Files.writeString(directory.resolve("record"), recycled.pid() + " " + recycled.startTicks());
+            assertThat(OwnedProcess.recordedIn(directory.resolve("record"))).isEmpty();
+            recycled.kill();
+            assertThat(other.isAlive()).isTrue();
+        } finally {
+            other.kill();
+        }
+    }
+
+    @Test
+    void isKilledWhenItDoesNotStop() throws Exception {
+        Path ready = directory.resolve("ready");
+        OwnedProcess stubborn = start("sh", "-c", "trap '' TERM; touch " + ready + "; while :; do sleep 1; done");
+        while (!Files.exists(ready)) {
+            assertThat(stubborn.awaitEnd(Duration.ofMillis(10))).isFalse();
+        }
+        stubborn.stop(Duration.ofMillis(300));
+        assertThat(stubborn.isAlive()).isFalse();
+    }
+
+    @Test
+    void ignoresARecordThatMakesNoSense() throws Exception {
+        Files.writeString(directory.resolve("record"), "12 x");
+        assertThat(OwnedProcess.recordedIn(directory.resolve("record"))).isEmpty();
+    }
+}

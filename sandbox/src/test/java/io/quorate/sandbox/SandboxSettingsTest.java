@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SandboxSettingsTest {
+    @Test
+    void areTheSameAfterWritingAndReading(@TempDir Path directory) {
+        SandboxSettings settings =
+                new SandboxSettings("c", 5, 14_000, Map.of("mysql.max_connections", "50", "quorate.jvm", "-Xmx1g"));
+        assertThat(SandboxSettings.existIn(directory)).isFalse();
+        settings.write(directory);
+        assertThat(SandboxSettings.existIn(directory)).isTrue();
+        assertThat(SandboxSettings.read(directory)).isEqualTo(settings);
+    }
+
+    @Test
+    void nameTheFileThatIsDamaged(@TempDir Path directory) throws Exception {
+        Files.writeString(directory.resolve("sandbox.json"), "{\"cluster\": ");
+        assertThatThrownBy(() -> SandboxSettings.read(directory))
+                .isInstanceOf(SandboxException.class)
+                .hasMessageContaining("sandbox.json is damaged");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"max_connections", "mysql.", "mysql.port", "mysql.log_error", "quorate.data-dir"})
+    void refuseWhatCannotBeSet(String key) {
+        assertThatThrownBy(() -> new SandboxSettings("c", 3, 14_000, Map.of(key, "1")))
+                .isInstanceOf(SandboxException.class)
+                .hasMessageContaining('"' + key + '"');
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 10})
+    void allowOneToNineNodes(int nodes) {
+        assertThatThrownBy(() -> new SandboxSettings("c", nodes, 14_000, Map.of()))
+                .isInstanceOf(SandboxException.class)
+                .hasMessageContaining("1 to 9");
+    }
+
+    @Test
+    void becomeTheConfigurationOfANode() {
+        SandboxSettings settings = new SandboxSettings(
+                "c",
+                2,
+                14_000,
+                Map.of("mysql.sync_binlog", "0", "quorate.jvm", "-Xmx1g", "quorate.apply.workers", "\"2\""));
+        assertThat(NodeConfiguration.yaml(settings, 2, Path.of("/d/n2/quorate")))
+                .isEqualTo("""
+                        server:
+                          address: 127.0.0.1
+                          port: 14202
+                        quorate:
+                          cluster: "c"
+                          node: n2
+                          data-dir: "/d/n2/quorate"
+                          mysql:
+                            host: 127.0.0.1
+                            port: 14002
+                            user: quorate
+                            password: quorate
+                          peers:
+                            - {name: n1, host: 127.0.0.1, raft-port: 14301, channel-port: 14401, http: "127.0.0.1:14201"}
+                            - {name: n2, host: 127.0.0.1, raft-port: 14302, channel-port: 14402, http: "127.0.0.1:14202"}
+                        ---
+                        "quorate.apply.workers": "\\"2\\""
+                        """);
+    }
+}
