@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.bench;
+
+import io.quorate.certification.Certifier;
+import io.quorate.certification.CertifierStats;
+import io.quorate.core.LogPosition;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
+
+/**
+ * Prints what a certification index takes as it fills to its bound of 4 million keys: by its own count, and by the heap in use
+ * after a garbage collection; and how long it takes to write the state out.
+ */
+public final class IndexMemory {
+    private static final long STEP = 256 << 10;
+
+    private IndexMemory() {}
+
+    public static void main(String[] args) throws IOException {
+        PrintStream out = System.out;
+        long before = heapBytes();
+        Certifier certifier = new Certifier(Certifier.KEYS_MAX_DEFAULT);
+        Load load = new Load(3, 64, 4, 1L << 40, 1000);
+        certifier.certify(Load.idleOrigin(), LogPosition.START);
+        out.println("      keys  bytes/key  heap bytes/key  state written in ms");
+        for (long keys = STEP; keys < Certifier.KEYS_MAX_DEFAULT + 2 * STEP; keys += STEP) {
+            fill(certifier, load, Math.min(keys, Certifier.KEYS_MAX_DEFAULT - 10_000));
+            CertifierStats stats = certifier.stats();
+            long heap = heapBytes() - before;
+            long start = System.nanoTime();
+            certifier.writeTo(new DataOutputStream(OutputStream.nullOutputStream()));
+            out.printf(
+                    "%10d  %9.1f  %14.1f  %19.1f%n",
+                    stats.keys(),
+                    (double) stats.bytes() / stats.keys(),
+                    (double) heap / stats.keys(),
+                    (System.nanoTime() - start) / 1e6);
+        }
+        // Far beyond the bound, where entries die as fast as others come.
+        for (int i = 0; i < 100_000; i++) {
+            certifier.certify(load.next(certifier.lastSeqno()), LogPosition.START);
+        }
+        CertifierStats stats = certifier.stats();
+        out.printf(
+                "%10d  %9.1f  %14.1f  after %d more writesets at the bound%n",
+                stats.keys(),
+                (double) stats.bytes() / stats.keys(),
+                (double) (heapBytes() - before) / stats.keys(),
+                6_400_000);
+        out.printf("digest %016x%n", certifier.digest());
+    }
+
+    private static void fill(Certifier certifier, Load load, long keys) {
+        while (certifier.stats().keys() < keys) {
+            certifier.certify(load.next(certifier.lastSeqno()), LogPosition.START);
+        }
+    }
+
+    private static long heapBytes() {
+        for (int i = 0; i < 3; i++) {
+            System.gc();
+        }
+        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+    }
+}
