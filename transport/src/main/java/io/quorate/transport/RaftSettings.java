@@ -26,7 +26,7 @@ final class RaftSettings {
     static final int ENTRY_BYTES_MAX = 4 << 20;
 
     private static final TimeDuration RPC_TIMEOUT = TimeDuration.valueOf(5, TimeUnit.SECONDS);
-    private static final TimeDuration RETRY_CACHE = TimeDuration.valueOf(5, TimeUnit.SECONDS);
+    private static final TimeDuration RETRY_CACHE = TimeDuration.valueOf(1, TimeUnit.SECONDS);
     private static final TimeDuration NEVER = TimeDuration.valueOf(365, TimeUnit.DAYS);
 
     private RaftSettings() {}

@@ -85,8 +85,8 @@ public final class RatisTotalOrder implements TotalOrder {
         RaftServer started = null;
         EventLoopGroup group = null;
         try {
-            probePort(settings.selfPeer());
             Identity.claim(settings);
+            probePort(settings.selfPeer());
             LogPosition resumeAfter = listener.resumeAfter();
             LogCheck.run(RaftSettings.segments(settings), resumeAfter);
             machine = new OrderStateMachine(
