@@ -38,8 +38,14 @@ final class DdlSession implements AutoCloseable {
         return session.id();
     }
 
+    /** Makes the statements for row events. */
+    interface StatementsFactory {
+        /** Whether the tables are to be compared with the origin's. */
+        Statements make(boolean check);
+    }
+
     /** Executes all of the writeset under its GTID, unless the server has it already. */
-    void run(Certified writeSet, Statements statements) throws SQLException {
+    void run(Certified writeSet, StatementsFactory factory) throws SQLException {
         if (executed()) {
             return;
         }
@@ -51,6 +57,8 @@ final class DdlSession implements AutoCloseable {
             rowsFrom += BinlogEvents.length(payload, rowsFrom);
         }
         if (rowsFrom < payload.length) {
+            // The rows of CREATE TABLE ... SELECT go to a table that nobody else sees before the commit.
+            Statements statements = factory.make(rowsFrom == 0);
             statements.begin(List.of(writeSet), rowsFrom, null, null);
             for (byte[] events; (events = statements.next()) != null; ) {
                 session.binlog(events);

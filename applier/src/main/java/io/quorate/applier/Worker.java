@@ -240,12 +240,7 @@ final class Worker implements Runnable {
         for (int attempt = 1; ; attempt++) {
             try (DdlSession ddl = context.ddl().open(writeSet.seqno())) {
                 group.session(ddl.id());
-                ddl.run(
-                        writeSet,
-                        new Statements(
-                                new TableMaps(context.check()),
-                                context.settings().groupBytesMax(),
-                                context.packetBytesMax()));
+                ddl.run(writeSet, this::separateStatements);
                 return;
             } catch (SQLException e) {
                 if (SqlErrors.of(e) == SqlErrors.CONNECTION) {
@@ -257,6 +252,11 @@ final class Worker implements Runnable {
                 waitOut(group, e, attempt);
             }
         }
+    }
+
+    private Statements separateStatements(boolean check) {
+        TableMaps maps = new TableMaps(check ? context.check() : event -> {});
+        return new Statements(maps, context.settings().groupBytesMax(), context.packetBytesMax());
     }
 
     private void savePosition(long seqno, LogPosition position) throws SQLException {

@@ -43,11 +43,15 @@ final class Replica implements AutoCloseable {
     }
 
     Applier start(ApplierSettings settings) throws SQLException {
+        return start(settings, source());
+    }
+
+    Applier start(ApplierSettings settings, DataSource source) throws SQLException {
         synchronized (this) {
             failed = null;
             lost = null;
         }
-        applier = new Applier(settings, source(), log, UUID.fromString(server.uuid()), INCARNATION, new Listener());
+        applier = new Applier(settings, source, log, UUID.fromString(server.uuid()), INCARNATION, new Listener());
         applier.start();
         return applier;
     }

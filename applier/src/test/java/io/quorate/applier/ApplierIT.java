@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.quorate.core.AppliedDdl;
+import io.quorate.core.Certified;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.Gtid;
+import io.quorate.core.QuorateException;
+import io.quorate.core.Verdict;
+import io.quorate.core.WriteSet;
+import io.quorate.sandbox.MySqlServer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The applier against a real server, with the binlog of another one as its source. */
+@Timeout(300)
+class ApplierIT {
+    private static final AtomicInteger SCHEMAS = new AtomicInteger();
+    private static MySqlServer origin;
+    private static MySqlServer server;
+
+    private Replica replica;
+    private String schema;
+
+    @BeforeAll
+    static void startServers() {
+        origin = MySqlServer.builder().relaxed().start();
+        server = MySqlServer.builder().serverId(2).relaxed().start();
+    }
+
+    @AfterAll
+    static void stopServers() {
+        origin.close();
+        server.close();
+    }
+
+    /** Both servers start each test with an empty binlog and an empty schema. */
+    @BeforeEach
+    void begin() {
+        schema = "s" + SCHEMAS.incrementAndGet();
+        server.execute("SET GLOBAL read_only = 0", "DROP DATABASE IF EXISTS quorate", "RESET MASTER");
+        origin.execute("RESET MASTER");
+        server.execute("SET SESSION sql_log_bin = 0", "CREATE DATABASE " + schema);
+        origin.execute("SET SESSION sql_log_bin = 0", "CREATE DATABASE " + schema);
+        replica = new Replica(origin, server);
+    }
+
+    @AfterEach
+    void end() {
+        replica.close();
+    }
+
+    @Test
+    void ddlRunsInItsOriginsSession() throws Exception {
+        replica.start(Replica.SETTINGS);
+        origin.execute(
+                "USE " + schema,
+                "SET SESSION sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES', time_zone = '+07:00', timestamp = 1700000000.25",
+                "CREATE TABLE \"quoted\" (a VARCHAR(20) DEFAULT 'x\\', b TIMESTAMP DEFAULT '2024-01-01 00:00:00')",
+                "SET SESSION sql_mode = DEFAULT, default_collation_for_utf8mb4 = 'utf8mb4_general_ci'",
+                "CREATE TABLE general (a VARCHAR(10)) DEFAULT CHARSET utf8mb4",
+                "SET SESSION collation_server = 'latin2_bin'",
+                "CREATE DATABASE " + schema + "x",
+                "CREATE TABLE " + schema + "x.t (a VARCHAR(10))",
+                "CREATE VIEW v AS SELECT a, 'é' AS e FROM general",
+                "CREATE PROCEDURE p() BEGIN SELECT 1; SELECT 'ü'; END",
+                "CREATE FUNCTION f() RETURNS INT DETERMINISTIC RETURN 1",
+                "CREATE EVENT ev ON SCHEDULE EVERY 1 DAY STARTS '2030-01-01 00:00:00' DO SET @x = 1",
+                "CREATE USER IF NOT EXISTS someone IDENTIFIED BY 'secret'",
+                "GRANT SELECT ON " + schema + ".* TO someone",
+                "ALTER TABLE general ADD b INT UNSIGNED DEFAULT 5, ADD KEY (b)",
+                "INSERT INTO general VALUES ('é', 1)",
+                "CREATE TABLE selected AS SELECT a, b + 1 AS c FROM general",
+                "CREATE TABLE likewise LIKE general",
+                "RENAME TABLE likewise TO renamed",
+                "TRUNCATE TABLE renamed",
+                "CREATE TABLE gone (a INT)",
+                "DROP TABLE gone");
+        try (Connection latin =
+                        ApplierDataSource.of(origin.jdbcUrl(), "root", "").getConnection();
+                Statement statement = latin.createStatement()) {
+            statement.execute("CREATE TABLE " + schema + ".café (é ENUM('ü', 'ß'))");
+            statement.execute("INSERT INTO " + schema + ".café VALUES ('ß')");
+        }
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        replica.assertSame(schema + "x");
+        for (String show : List.of("VIEW v", "PROCEDURE p", "FUNCTION f", "EVENT ev")) {
+            String sql = "SHOW CREATE " + show.replace(" ", " " + schema + ".");
+            assertThat(server.query(sql)).isEqualTo(origin.query(sql));
+        }
+        assertThat(server.query("SHOW GRANTS FOR someone")).isEqualTo(origin.query("SHOW GRANTS FOR someone"));
+        UUID ddl = AppliedDdl.source(Replica.INCARNATION);
+        assertThat(server.queryOne("SELECT @@GLOBAL.gtid_executed")).contains(ddl.toString());
+    }
+
+    @Test
+    void ddlThatRanBeforeACrashIsNotRunAgain() throws Exception {
+        origin.execute("CREATE TABLE " + schema + ".t (a INT PRIMARY KEY)");
+        replica.start(Replica.SETTINGS);
+        replica.take(seqno -> 0);
+        replica.awaitApplied();
+        replica.stop();
+        // As if the server had gone down between the DDL and its position.
+        server.execute("SET SESSION sql_log_bin = 0", "UPDATE quorate.position SET seqno = 0");
+        replica.start(Replica.SETTINGS);
+        origin.execute("INSERT INTO " + schema + ".t VALUES (1)");
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+    }
+
+    @Test
+    void largeRowsAndLargeTransactionsGoInSeveralStatements() throws Exception {
+        server.execute("SET GLOBAL max_allowed_packet = 128 << 20");
+        origin.execute(
+                "USE " + schema,
+                "CREATE TABLE blobs (id INT PRIMARY KEY, b LONGBLOB)",
+                "INSERT INTO blobs VALUES (1, REPEAT('0123456789', 3 << 20))",
+                "UPDATE blobs SET b = CONCAT(b, 'x')",
+                "CREATE TABLE many (id INT AUTO_INCREMENT PRIMARY KEY, a VARCHAR(100), KEY (a))",
+                "INSERT INTO many (a) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
+                        + " SELECT UUID() FROM n",
+                "BEGIN",
+                "INSERT INTO many (a) SELECT x.a FROM many x, many y WHERE y.id <= 40",
+                "UPDATE many SET a = CONCAT(a, 'y') WHERE id % 2",
+                "DELETE FROM many WHERE id % 3 = 1",
+                "COMMIT");
+        replica.start(Replica.SETTINGS);
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        assertThat(replica.stats().statements()).isGreaterThan(10);
+        server.execute("SET GLOBAL max_allowed_packet = DEFAULT");
+    }
+
+    @Test
+    void aRowTooLargeForTheServersPacketsNamesTheSetting() throws Exception {
+        origin.execute(
+                "USE " + schema,
+                "CREATE TABLE blobs (id INT PRIMARY KEY, b LONGBLOB)",
+                "INSERT INTO blobs VALUES (1, REPEAT('0123456789', 1 << 20))");
+        server.execute("SET GLOBAL max_allowed_packet = 8 << 20");
+        replica.start(Replica.SETTINGS);
+        replica.take(seqno -> seqno - 1);
+        QuorateException failure = replica.awaitFailure();
+        assertThat(failure).hasMessageContaining("SET GLOBAL max_allowed_packet = 16777216");
+        server.execute("SET GLOBAL max_allowed_packet = 16777216");
+        replica.start(Replica.SETTINGS);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        server.execute("SET GLOBAL max_allowed_packet = DEFAULT");
+    }
+
+    @Test
+    void nothingIsLostOrTwiceAfterKill9InMidApply() throws Exception {
+        origin.execute(
+                "CREATE TABLE " + schema + ".t (id INT AUTO_INCREMENT PRIMARY KEY, n INT)",
+                "CREATE TABLE " + schema + ".log (what INT, at INT)");
+        List<String> statements = new ArrayList<>(List.of("USE " + schema));
+        for (int i = 0; i < 4000; i++) {
+            statements.add(
+                    i % 2 == 0 ? "INSERT INTO t (n) VALUES (" + i + ")" : "INSERT INTO log VALUES (" + i + ", 1)");
+        }
+        origin.execute(statements.toArray(String[]::new));
+        replica.take(seqno -> seqno <= 3 ? seqno - 1 : 2);
+        ApplierSettings settings = Replica.SETTINGS.withWorkers(4).withGroups(8, 1 << 20, Duration.ZERO);
+        for (int kill = 1; kill <= 4; kill++) {
+            replica.start(settings);
+            replica.awaitApplied(kill * 700L);
+            server.kill9();
+            replica.awaitLoss();
+            replica.stop();
+            server.start();
+        }
+        replica.start(settings);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+    }
+
+    @Test
+    void aClientsTransactionInTheWayIsEnded() throws Exception {
+        origin.execute(
+                "CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, n INT)",
+                "INSERT INTO " + schema + ".t VALUES (1, 1)");
+        replica.start(Replica.SETTINGS.withLocks(Duration.ofSeconds(2), Duration.ofMillis(300), 100));
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        try (Client client = new Client(server);
+                Statement statement = client.connection().createStatement()) {
+            statement.execute("UPDATE " + schema + ".t SET n = 7 WHERE id = 1");
+            origin.execute(
+                    "UPDATE " + schema + ".t SET n = 2",
+                    "ALTER TABLE " + schema + ".t ADD x INT",
+                    "UPDATE " + schema + ".t SET n = 3");
+            replica.take(seqno -> seqno - 1);
+            replica.awaitApplied();
+        }
+        replica.assertSame(schema);
+        assertThat(replica.stats().blockersKilled()).isGreaterThanOrEqualTo(1);
+    }
+
+    @Test
+    void ddlGetsPastAClientThatUsesTheTable() throws Exception {
+        origin.execute("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, n INT)");
+        replica.start(Replica.SETTINGS.withLocks(Duration.ofSeconds(5), Duration.ofMillis(300), 100));
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        try (Client client = new Client(server);
+                Statement statement = client.connection().createStatement()) {
+            statement.execute("SELECT * FROM " + schema + ".t");
+            origin.execute("ALTER TABLE " + schema + ".t ADD x INT");
+            replica.take(seqno -> seqno - 1);
+            replica.awaitApplied();
+        }
+        replica.assertSame(schema);
+    }
+
+    /** A session in a transaction that may be killed. */
+    private record Client(Connection connection) implements AutoCloseable {
+        Client(MySqlServer server) throws SQLException {
+            this(server.connect());
+            connection.setAutoCommit(false);
+        }
+
+        @Override
+        public void close() throws SQLException {
+            connection.abort(Runnable::run);
+        }
+    }
+
+    /** Without dependencies the groups collide; order, yielding and retries must still make it come out right. */
+    @Test
+    void collidingGroupsStillEndAsTheOriginDid() throws Exception {
+        long seed = System.nanoTime();
+        churn(seed, 600);
+        replica.start(Replica.SETTINGS.withWorkers(4).withGroups(5, 1 << 20, Duration.ZERO));
+        replica.take(seqno -> seqno <= 21 ? seqno - 1 : 21);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+    }
+
+    @Test
+    void uniqueKeyChurnWithKeyDependenciesAndFourWorkers() throws Exception {
+        churn(System.nanoTime(), 2000);
+        replica.start(Replica.SETTINGS.withWorkers(4));
+        replica.take(seqno -> seqno <= 21 ? seqno - 1 : Math.max(21, seqno - 7));
+        replica.awaitApplied();
+        replica.assertSame(schema);
+    }
+
+    /** 20 rows whose unique values wander about, in single-row transactions. */
+    private void churn(long seed, int transactions) {
+        Random random = new Random(seed);
+        List<String> statements = new ArrayList<>(List.of(
+                "USE " + schema,
+                "CREATE TABLE t (id INT PRIMARY KEY, u INT UNIQUE, v INT, KEY (v)) COMMENT 'seed " + seed + "'"));
+        for (int i = 0; i < 20; i++) {
+            statements.add("INSERT INTO t VALUES (" + i + ", " + i + ", 0)");
+        }
+        for (int i = 0; i < transactions; i++) {
+            int a = random.nextInt(20);
+            int u = random.nextInt(40);
+            statements.add("UPDATE IGNORE t SET u = " + u + ", v = v + 1 WHERE id = " + a);
+            statements.add("DELETE FROM t WHERE id = " + random.nextInt(20));
+            statements.add("INSERT IGNORE INTO t VALUES (" + random.nextInt(20) + ", " + random.nextInt(40) + ", 1)");
+        }
+        origin.execute(statements.toArray(String[]::new));
+    }
+
+    @Test
+    void aDifferentDefinitionIsRefusedBeforeARowIsWritten() throws Exception {
+        origin.execute(
+                "CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, a INT, b INT, e ENUM('x','y'), c VARCHAR(5))");
+        replica.start(Replica.SETTINGS);
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        replica.stop();
+        origin.execute("INSERT INTO " + schema + ".t VALUES (1, 2, 3, 'x', 'c')");
+        replica.take(seqno -> seqno - 1);
+        refused("MODIFY a INT UNSIGNED", "MODIFY a INT", "a is signed at the origin, int unsigned here");
+        refused(
+                "RENAME COLUMN a TO b, RENAME COLUMN b TO a",
+                "RENAME COLUMN a TO b, RENAME COLUMN b TO a",
+                "named a at");
+        refused("MODIFY e ENUM('y','x')", "MODIFY e ENUM('x','y')", "labels [x, y] at the origin");
+        refused("DROP COLUMN c", "ADD c VARCHAR(5)", "5 columns at the origin, 4 here");
+        refused("MODIFY c VARCHAR(5) COLLATE utf8mb4_bin", "MODIFY c VARCHAR(5)", "utf8mb4_bin here");
+        refused("RENAME TO " + schema + ".other", null, "does not exist here");
+        server.execute("SET SESSION sql_log_bin = 0", "RENAME TABLE " + schema + ".other TO " + schema + ".t");
+        replica.start(Replica.SETTINGS);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+    }
+
+    private void refused(String alteration, String back, String message) throws Exception {
+        server.execute("SET SESSION sql_log_bin = 0", "ALTER TABLE " + schema + ".t " + alteration);
+        replica.start(Replica.SETTINGS);
+        QuorateException failure = replica.awaitFailure();
+        replica.stop();
+        assertThat(failure.code()).isEqualTo(ErrorCode.SCHEMA_MISMATCH);
+        assertThat(failure).hasMessageContaining(message);
+        if (back != null) {
+            server.execute("SET SESSION sql_log_bin = 0", "ALTER TABLE " + schema + ".t " + back);
+        }
+    }
+
+    @Test
+    void differingRowsAreFoundOutAndNamed() throws Exception {
+        origin.execute(
+                "CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, n INT)",
+                "INSERT INTO " + schema + ".t VALUES (1, 1)");
+        replica.start(Replica.SETTINGS);
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        server.execute("INSERT INTO " + schema + ".t VALUES (3, 3)");
+        origin.execute(
+                "INSERT INTO " + schema + ".t VALUES (2, 2)",
+                "INSERT INTO " + schema + ".t VALUES (3, 3)",
+                "INSERT INTO " + schema + ".t VALUES (4, 4)");
+        replica.take(seqno -> seqno - 1);
+        QuorateException failure = replica.awaitFailure();
+        assertThat(failure.code()).isEqualTo(ErrorCode.APPLY_MISMATCH);
+        assertThat(failure).hasMessageContaining("writeset 4 (" + origin.uuid() + ":4, tables " + schema + ".t)");
+        assertThat(failure).hasMessageContaining("1062");
+        assertThat(server.queryOne("SELECT GROUP_CONCAT(id ORDER BY id) FROM " + schema + ".t"))
+                .isEqualTo("1,2,3");
+        assertThat(server.queryLong("SELECT MAX(seqno) FROM quorate.position")).isEqualTo(3);
+    }
+
+    @Test
+    void waitsForAServerThatTakesNoWrites() throws Exception {
+        origin.execute("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY)");
+        server.execute(
+                "CREATE USER IF NOT EXISTS applier@localhost",
+                "GRANT ALL ON *.* TO applier@localhost",
+                "REVOKE SUPER, CONNECTION_ADMIN ON *.* FROM applier@localhost");
+        replica.start(Replica.SETTINGS, ApplierDataSource.of(server.jdbcUrl(), "applier", ""));
+        server.execute("SET GLOBAL read_only = 1");
+        replica.take(seqno -> seqno - 1);
+        await(() -> replica.stats().readOnlyWaits() > 0);
+        server.execute("SET GLOBAL read_only = 0");
+        replica.awaitApplied();
+        replica.assertSame(schema);
+    }
+
+    @Test
+    void ownWriteSetsOnlyMoveThePositionAndRarely() throws Exception {
+        List<Certified> own = new ArrayList<>();
+        for (long seqno = 1; seqno <= 3000; seqno++) {
+            own.add(own(seqno, seqno, Verdict.PASSED));
+        }
+        replica.start(Replica.SETTINGS);
+        replica.append(own);
+        replica.awaitApplied();
+        await(() -> replica.stats().savedSeqno() == 3000);
+        assertThat(server.queryLong("SELECT MAX(seqno) FROM quorate.position")).isEqualTo(3000);
+        assertThat(replica.stats().skipped()).isEqualTo(3000);
+        assertThat(replica.stats().groups()).isLessThanOrEqualTo(5);
+    }
+
+    @Test
+    void aFailedOwnWriteSetStopsTheNodeAFailedOneOfOthersDoesNot() throws Exception {
+        Certified passed = own(1, 7, Verdict.PASSED);
+        Certified othersFailed = new Certified(
+                2,
+                Verdict.CONFLICT,
+                1,
+                1,
+                passed.position(),
+                true,
+                Records.rows(2, 0, 10).writeSet());
+        replica.start(Replica.SETTINGS);
+        replica.append(List.of(passed, othersFailed));
+        replica.awaitApplied();
+        replica.append(List.of(own(3, 9, Verdict.CONFLICT)));
+        QuorateException failure = replica.awaitFailure();
+        assertThat(failure.code()).isEqualTo(ErrorCode.CERTIFICATION_CONFLICT);
+        assertThat(failure)
+                .hasMessageContaining(server.uuid() + ":9")
+                .hasMessageContaining("2, transaction " + Records.ORIGIN);
+    }
+
+    private static void await(BooleanSupplier condition) throws InterruptedException {
+        while (!condition.getAsBoolean()) {
+            Thread.sleep(10);
+        }
+    }
+
+    private static Certified own(long seqno, long number, Verdict verdict) {
+        WriteSet template = Records.rows(seqno, 0, 10).writeSet();
+        WriteSet writeSet = new WriteSet(
+                new Gtid(UUID.fromString(server.uuid()), number),
+                0,
+                0,
+                template.kind(),
+                template.keys(),
+                template.payload());
+        Certified c = Records.certified(seqno, 0, writeSet);
+        return new Certified(seqno, verdict, verdict == Verdict.PASSED ? 0 : 2, 0, c.position(), true, writeSet);
+    }
+
+    @Test
+    void anOwnWriteSetThatTheServerLostIsAppliedLikeARemoteOne() throws Exception {
+        origin.execute("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY)");
+        server.execute("SET SESSION sql_log_bin = 0", "CREATE TABLE " + schema + ".t (id INT PRIMARY KEY)");
+        origin.execute("INSERT INTO " + schema + ".t VALUES (1)", "INSERT INTO " + schema + ".t VALUES (2)");
+        server.execute("INSERT INTO " + schema + ".t VALUES (1)");
+        origin.execute("FLUSH BINARY LOGS");
+        List<WriteSet> all = BinlogReader.writeSets(origin.dataDirectory());
+        List<Certified> own = new ArrayList<>();
+        for (int i = 1; i <= 2; i++) {
+            WriteSet w = all.get(i);
+            Gtid gtid = new Gtid(UUID.fromString(server.uuid()), i);
+            own.add(Records.certified(i, 0, new WriteSet(gtid, 0, 0, w.kind(), w.keys(), w.payload())));
+        }
+        replica.append(own);
+        replica.start(Replica.SETTINGS);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        assertThat(replica.stats().transactions()).isEqualTo(1);
+    }
+
+    @Test
+    void refusesAServerOfAnotherIncarnation() throws Exception {
+        try (Connection connection = server.connect()) {
+            PositionTable.create(connection);
+            PositionTable.reset(
+                    connection,
+                    new PositionTable.Position(5, Records.rows(5, 0, 1).position(), "another-incarnation"));
+        }
+        assertThat(catchThrowable(() -> replica.start(Replica.SETTINGS)))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.WRONG_SERVER));
+    }
+}
