@@ -13,6 +13,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
@@ -24,6 +26,7 @@ import java.util.function.Consumer;
  */
 final class Demo {
     private static final Duration SCHEMA_LIMIT = Duration.ofMinutes(1);
+    private static final Duration WRITER_LIMIT = Duration.ofMinutes(1);
     private static final long POLL_MILLIS = 20;
 
     private final Sandbox sandbox;
@@ -139,7 +142,10 @@ final class Demo {
 
     private static void await(Future<?> future) {
         try {
-            future.get();
+            future.get(WRITER_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            throw new SandboxException(
+                    "a writer's statement did not return within " + WRITER_LIMIT.toSeconds() + " s", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new SandboxException("interrupted", e);

@@ -59,9 +59,7 @@ final class DemoCommand implements Callable<Integer> {
         }
         Path directory = newDirectory();
         Sandbox sandbox = Sandbox.create(directory, nodes, NodePorts.freeBase(nodes), set, System.out::println);
-        // Also on Ctrl-C and any failure.
-        Thread end = new Thread(sandbox::killAllForGood, "end-demo");
-        Runtime.getRuntime().addShutdownHook(end);
+        sandbox.endWithThisProgram();
         boolean good = false;
         try {
             sandbox.start(SYNCED_LIMIT);
@@ -69,10 +67,11 @@ final class DemoCommand implements Callable<Integer> {
             DemoResult result = new Demo(sandbox, writers, chosen, System.out::println).run(seconds);
             good = result.converged();
             System.out.println(summary(result));
-            if (json) {
-                System.out.println(new JsonMapper().writeValueAsString(result));
-            }
+            printJson(result);
             return good ? 0 : 1;
+        } catch (SandboxException e) {
+            printJson(new Failure(nodes, false, e.getMessage()));
+            throw e;
         } finally {
             if (good) {
                 sandbox.destroy();
@@ -80,6 +79,15 @@ final class DemoCommand implements Callable<Integer> {
                 sandbox.killAll();
                 System.err.println("data and logs are kept in " + directory);
             }
+        }
+    }
+
+    /** What {@code --json} prints when the demo didn't come to an end. */
+    private record Failure(int nodes, boolean converged, String reason) {}
+
+    private void printJson(Object value) {
+        if (json) {
+            System.out.println(new JsonMapper().writeValueAsString(value));
         }
     }
 

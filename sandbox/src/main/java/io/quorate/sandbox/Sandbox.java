@@ -191,10 +191,15 @@ public final class Sandbox {
         }
     }
 
-    /** For a shutdown hook: SIGKILL for all, whatever this program is about to start. */
-    void killAllForGood() {
-        OwnedProcess.startNoMore();
-        killAll();
+    /** Ends all processes of the cluster when this program ends, however that comes about, SIGKILL excepted. */
+    public void endWithThisProgram() {
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(
+                        () -> {
+                            OwnedProcess.startNoMore();
+                            killAll();
+                        },
+                        "end-sandbox"));
     }
 
     /** SIGKILL for all processes of the cluster, the services first. */
