@@ -30,7 +30,7 @@ public record NodeProperties(
         @NotBlank @Pattern(regexp = NAME) String cluster,
         @NotBlank @Pattern(regexp = NAME) String node,
         @NotNull Path dataDir,
-        @NotEmpty @Valid List<Peer> peers,
+        @NotEmpty List<@Valid Peer> peers,
         @Valid @NotNull MySql mysql,
         @DefaultValue @Valid Capture capture,
         @DefaultValue @Valid Order order,

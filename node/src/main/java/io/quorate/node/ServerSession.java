@@ -119,7 +119,7 @@ final class ServerSession implements AutoCloseable {
                     done = task;
                 }
             }
-            if (!up && capture != null && parts.stream.isKnown()) {
+            if (!up && capture != null && capture.stats().connected() && parts.stream.isKnown()) {
                 up = true;
                 parts.events.accept(new NodeEvent.DatabaseUp());
             }

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import io.quorate.sandbox.Checksums;
+import io.quorate.sandbox.MySqlServer;
+import io.quorate.sandbox.NodePorts;
+import io.quorate.sandbox.NodeReport;
+import io.quorate.sandbox.Sandbox;
+import io.quorate.sandbox.SandboxNode;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+
+/** A sandbox of real servers and services for one test class, with what tests ask of it. Ends all its processes. */
+final class Cluster implements AutoCloseable {
+    private static final Duration LIMIT = Duration.ofSeconds(150);
+
+    private final Sandbox sandbox;
+
+    private Cluster(Sandbox sandbox) {
+        this.sandbox = sandbox;
+    }
+
+    static Cluster start(int nodes, Map<String, String> set) throws IOException {
+        Path directory = Files.createTempDirectory("quorate-it-");
+        Map<String, String> all = new LinkedHashMap<>(Map.of("mysql.innodb_buffer_pool_size", "64M"));
+        all.putAll(set);
+        Sandbox sandbox = Sandbox.create(directory, nodes, NodePorts.freeBase(nodes), all, line -> {});
+        Cluster cluster = new Cluster(sandbox);
+        try {
+            sandbox.start(LIMIT);
+        } catch (RuntimeException e) {
+            cluster.close();
+            throw e;
+        }
+        return cluster;
+    }
+
+    MySqlServer mysql(int node) {
+        return node(node).mysql();
+    }
+
+    SandboxNode node(int node) {
+        return sandbox.nodes().get(node - 1);
+    }
+
+    /** A client's connection as an application makes it. */
+    Connection app(int node) throws SQLException {
+        return mysql(node).connect("app", "app", "");
+    }
+
+    void kill(int node, Sandbox.Part part) {
+        sandbox.kill(node(node), part);
+    }
+
+    /** Brings back what is down of a node; whether it is SYNCED then. */
+    boolean restart(int node) {
+        return sandbox.restart(node(node), LIMIT);
+    }
+
+    String state(int node) {
+        return node(node).report().map(NodeReport::state).orElse("UNREACHABLE");
+    }
+
+    long lastOrdered(int node) {
+        return node(node).report().map(NodeReport::lastOrdered).orElse(-1L);
+    }
+
+    /** Waits until all nodes have ordered and applied the same, then compares every table of every server. */
+    void assertConverged() throws InterruptedException {
+        String[] last = {"nothing compared"};
+        boolean same = within(LIMIT, () -> {
+            if (!allApplied()) {
+                last[0] = "reports: " + reports();
+                return false;
+            }
+            Checksums.Comparison comparison = compare();
+            last[0] = comparison.differences().toString();
+            return comparison.equal() && comparison.tables() > 0;
+        });
+        assertThat(same).as(last[0]).isTrue();
+    }
+
+    private Checksums.Comparison compare() {
+        Map<String, MySqlServer> servers = new LinkedHashMap<>();
+        sandbox.nodes().forEach(node -> servers.put(node.name(), node.mysql()));
+        return Checksums.compare(servers);
+    }
+
+    private boolean allApplied() {
+        List<Optional<NodeReport>> reports = reports();
+        if (reports.stream().anyMatch(Optional::isEmpty)) {
+            return false;
+        }
+        long ordered = reports.get(0).orElseThrow().lastOrdered();
+        return reports.stream()
+                .map(Optional::orElseThrow)
+                .allMatch(r -> r.lastOrdered() == ordered && r.lastApplied() == ordered && r.state().equals("SYNCED"));
+    }
+
+    private List<Optional<NodeReport>> reports() {
+        return sandbox.nodes().stream().map(SandboxNode::report).toList();
+    }
+
+    /** Waits for one query to give one answer on one node. */
+    void awaitQuery(int node, String sql, String expected) throws InterruptedException {
+        String[] last = {null};
+        boolean there = within(LIMIT, () -> {
+            try {
+                last[0] = mysql(node).queryOne(sql);
+            } catch (RuntimeException e) {
+                last[0] = e.getMessage();
+            }
+            return expected.equals(last[0]);
+        });
+        assertThat(there).as("%s on n%d gives %s instead of %s", sql, node, last[0], expected).isTrue();
+    }
+
+    void awaitState(int node, String expected) throws InterruptedException {
+        assertThat(within(LIMIT, () -> state(node).equals(expected)))
+                .as("n%d is %s instead of %s", node, node(node).report(), expected)
+                .isTrue();
+    }
+
+    String reason(int node) {
+        return node(node).report().map(NodeReport::reason).orElse("");
+    }
+
+    /** What an endpoint of a node answers. */
+    String http(int node, String path) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(
+                        URI.create("http://127.0.0.1:" + node(node).ports().http() + path))
+                .timeout(Duration.ofSeconds(10))
+                .header("Accept", "application/json, text/plain")
+                .build();
+        return HttpClient.newHttpClient()
+                .send(request, HttpResponse.BodyHandlers.ofString())
+                .body();
+    }
+
+    static boolean within(Duration limit, BooleanSupplier condition) throws InterruptedException {
+        long end = System.nanoTime() + limit.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > end) {
+                return false;
+            }
+            Thread.sleep(100);
+        }
+        return true;
+    }
+
+    /** Fails with the ends of the services' logs. */
+    void failWithLogs(Throwable cause) throws IOException {
+        StringBuilder logs = new StringBuilder(cause.toString());
+        for (SandboxNode node : sandbox.nodes()) {
+            List<String> lines = Files.readAllLines(node.serviceLog());
+            logs.append("\n--- ").append(node.name()).append('\n');
+            logs.append(String.join("\n", lines.subList(Math.max(0, lines.size() - 40), lines.size())));
+        }
+        fail(logs.toString(), cause);
+    }
+
+    @Override
+    public void close() {
+        sandbox.destroy();
+    }
+}

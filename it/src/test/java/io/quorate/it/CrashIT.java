@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.sandbox.Sandbox.Part;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** SIGKILL at moments drawn by a seed, under load on all nodes; then everything must be there, once, and equal. */
+@Timeout(400)
+class CrashIT {
+    private static Cluster cluster;
+
+    @BeforeAll
+    static void start() throws Exception {
+        cluster = Cluster.start(3, Map.of());
+        cluster.mysql(1).execute("CREATE DATABASE load_test", Load.TABLE);
+        cluster.assertConverged();
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, SERVICE", "2, SERVICE", "3, MYSQLD", "1, MYSQLD", "2, BOTH"})
+    void losesAndDoublesNothingWhenKilled(int node, Part part) throws Exception {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        cluster.mysql(1).execute("DELETE FROM load_test.ledger");
+        cluster.assertConverged();
+        Map<Integer, Integer> acknowledged;
+        try (Load load = new Load(cluster, seed, 1, 2, 3)) {
+            Thread.sleep(1500 + random.nextInt(1500));
+            long before = cluster.lastOrdered(node % 3 + 1);
+            cluster.kill(node, part);
+            Thread.sleep(3500 + random.nextInt(1500));
+            assertThat(cluster.lastOrdered(node % 3 + 1))
+                    .as("the others go on without n%d", node)
+                    .isGreaterThan(before);
+            assertThat(cluster.restart(node)).isTrue();
+            Thread.sleep(1000);
+            acknowledged = load.stop();
+        }
+        cluster.assertConverged();
+        assertThat(acknowledged.values()).as("everybody wrote").allMatch(n -> n > 5);
+        for (int n = 1; n <= 3; n++) {
+            assertThat(Load.faults(cluster, n, acknowledged)).as("seed %d", seed).isEmpty();
+        }
+    }
+
+    @Test
+    void orderedXaIsDecidedByTheClientAlsoAcrossCrashes() throws Exception {
+        cluster.mysql(1).execute("CREATE TABLE IF NOT EXISTS load_test.xa (id INT PRIMARY KEY)", "DELETE FROM load_test.xa");
+        prepare("'kept'", 1);
+        prepare("'dropped'", 2);
+        prepare("'decided while away'", 3);
+        cluster.mysql(1).execute("INSERT INTO load_test.xa VALUES (10)");
+        cluster.awaitQuery(2, "SELECT COUNT(*) FROM load_test.xa WHERE id = 10", "1");
+        assertThat(cluster.mysql(2).queryLong("SELECT COUNT(*) FROM load_test.xa WHERE id < 10"))
+                .as("prepared is not ordered")
+                .isZero();
+        cluster.kill(1, Part.SERVICE);
+        cluster.mysql(1).execute("XA COMMIT 'decided while away'");
+        cluster.restart(1);
+        cluster.kill(1, Part.MYSQLD);
+        cluster.restart(1);
+        cluster.mysql(1).execute("XA COMMIT 'kept'", "XA ROLLBACK 'dropped'", "INSERT INTO load_test.xa VALUES (11)");
+        cluster.awaitQuery(3, "SELECT GROUP_CONCAT(id ORDER BY id) FROM load_test.xa", "1,3,10,11");
+        cluster.assertConverged();
+    }
+
+    private static void prepare(String xid, int id) throws SQLException {
+        // On its own connection, which leaves the prepared transaction behind.
+        try (var connection = cluster.mysql(1).connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute("XA START " + xid);
+            statement.execute("INSERT INTO load_test.xa VALUES (" + id + ")");
+            statement.execute("XA END " + xid);
+            statement.execute("XA PREPARE " + xid);
+        }
+    }
+
+    @Test
+    void refusesToOrderWithoutAMajorityAndComesBackWithIt() throws Exception {
+        cluster.mysql(1).execute("CREATE TABLE IF NOT EXISTS load_test.alone (id INT PRIMARY KEY)");
+        cluster.assertConverged();
+        cluster.kill(2, Part.BOTH);
+        cluster.kill(3, Part.BOTH);
+        long start = System.nanoTime();
+        cluster.awaitState(1, "NON_PRIMARY");
+        System.out.println("NON_PRIMARY after " + Duration.ofNanos(System.nanoTime() - start));
+        assertThat(cluster.reason(1)).contains("QRT-3003");
+        cluster.awaitQuery(1, "SELECT @@read_only", "1");
+        long ordered = cluster.lastOrdered(1);
+        // root passes read_only; what it writes now waits until there is a majority again.
+        cluster.mysql(1).execute("INSERT INTO load_test.alone VALUES (1)");
+        assertThat(Cluster.within(Duration.ofSeconds(2), () -> cluster.lastOrdered(1) > ordered))
+                .as("nothing is ordered alone")
+                .isFalse();
+        cluster.restart(2);
+        cluster.awaitQuery(2, "SELECT COUNT(*) FROM load_test.alone", "1");
+        cluster.restart(3);
+        cluster.awaitState(1, "SYNCED");
+        cluster.awaitQuery(1, "SELECT @@read_only", "0");
+        cluster.assertConverged();
+    }
+}

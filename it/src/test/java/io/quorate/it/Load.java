@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Writers on several nodes that keep book: each inserts rows of its own, numbered without gaps, changes and deletes some of
+ * them, in transactions of several rows, and remembers what the server acknowledged. Nothing acknowledged may be missing
+ * later, and nothing may be there twice. A lost connection or a read-only server is tried again with the same numbers.
+ */
+final class Load implements AutoCloseable {
+    static final String TABLE = "CREATE TABLE load_test.ledger (writer INT, n INT, touched INT NOT NULL, note VARCHAR(100),"
+            + " PRIMARY KEY (writer, n), UNIQUE KEY note (note), KEY touched (touched))";
+
+    private final Cluster cluster;
+    private final AtomicBoolean stop = new AtomicBoolean();
+    private final List<Thread> threads = new ArrayList<>();
+    /** Writer -> last number whose transaction was acknowledged; the one after it may or may not be there. */
+    private final Map<Integer, Integer> acknowledged = new ConcurrentHashMap<>();
+
+    Load(Cluster cluster, long seed, int... nodes) {
+        this.cluster = cluster;
+        for (int node : nodes) {
+            for (int k = 0; k < 2; k++) {
+                int writer = node * 10 + k;
+                acknowledged.put(writer, 0);
+                Random random = new Random(seed + writer);
+                Thread thread = new Thread(() -> write(node, writer, random), "load-" + writer);
+                threads.add(thread);
+                thread.start();
+            }
+        }
+    }
+
+    private void write(int node, int writer, Random random) {
+        while (!stop.get()) {
+            try (Connection connection = cluster.app(node)) {
+                connection.setAutoCommit(false);
+                connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+                while (!stop.get()) {
+                    transaction(connection, writer, random);
+                }
+            } catch (SQLException e) {
+                pause();
+            }
+        }
+    }
+
+    private void transaction(Connection connection, int writer, Random random) throws SQLException {
+        int n = acknowledged.get(writer) + 1;
+        try (PreparedStatement insert = connection.prepareStatement(
+                        "INSERT INTO load_test.ledger VALUES (?, ?, 0, ?) ON DUPLICATE KEY UPDATE touched = touched");
+                PreparedStatement touch = connection.prepareStatement(
+                        "UPDATE load_test.ledger SET touched = touched + 1, note = ? WHERE writer = ? AND n = ?")) {
+            // The number before may have been committed although its acknowledgement was lost: then this changes nothing.
+            insert.setInt(1, writer);
+            insert.setInt(2, n);
+            insert.setString(3, writer + "/" + n);
+            insert.executeUpdate();
+            if (n > 1) {
+                int some = 1 + random.nextInt(n - 1);
+                touch.setString(1, writer + "/" + some + "/" + n + "/" + random.nextInt());
+                touch.setInt(2, writer);
+                touch.setInt(3, some);
+                touch.executeUpdate();
+            }
+            connection.commit();
+        }
+        acknowledged.put(writer, n);
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(50);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Ends the writers and says what was acknowledged to each. */
+    Map<Integer, Integer> stop() throws InterruptedException {
+        stop.set(true);
+        for (Thread thread : threads) {
+            thread.join(60_000);
+        }
+        return new TreeMap<>(acknowledged);
+    }
+
+    /** What is wrong with the ledger on a node: numbers missing, or beyond what can have been written. */
+    static List<String> faults(Cluster cluster, int node, Map<Integer, Integer> acknowledged) {
+        List<String> faults = new ArrayList<>();
+        acknowledged.forEach((writer, last) -> {
+            List<String> row = cluster.mysql(node)
+                    .query("SELECT COUNT(*), COALESCE(MAX(n), 0) FROM load_test.ledger WHERE writer = " + writer)
+                    .get(0);
+            int count = Integer.parseInt(row.get(0));
+            int max = Integer.parseInt(row.get(1));
+            if (count != max || max < last || max > last + 1) {
+                faults.add("writer " + writer + " on n" + node + ": " + count + " rows up to " + max
+                        + ", acknowledged up to " + last);
+            }
+        });
+        return faults;
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        stop();
+    }
+}

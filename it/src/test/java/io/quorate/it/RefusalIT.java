@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.sandbox.MySqlServer;
+import io.quorate.sandbox.Ports;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the service refuses to start with, and what it says. */
+@Timeout(180)
+class RefusalIT {
+    @TempDir
+    Path directory;
+
+    @Test
+    void namesAllThatIsWrongWithAServerEachWithWhatMendsIt() throws Exception {
+        try (MySqlServer server = MySqlServer.builder()
+                .option("binlog-format", "MIXED")
+                .option("binlog-row-metadata", "MINIMAL")
+                .option("gtid-mode", "OFF_PERMISSIVE")
+                .start()) {
+            server.execute("CREATE USER poor@'127.0.0.1' IDENTIFIED BY 'p'", "GRANT SELECT ON *.* TO poor@'127.0.0.1'");
+            String output = refusedWith(
+                    "--quorate.mysql.port=" + server.port(), "--quorate.mysql.user=poor", "--quorate.mysql.password=p");
+            assertThat(output)
+                    .contains("QRT-1001")
+                    .contains("SET PERSIST binlog_format = ROW;")
+                    .contains("SET PERSIST binlog_row_metadata = FULL;")
+                    .contains("SET PERSIST gtid_mode = ON;")
+                    .containsPattern("GRANT .*REPLICATION_APPLIER.* ON \\*\\.\\* TO 'poor'@'127.0.0.1';")
+                    .doesNotContain("at io.quorate");
+        }
+    }
+
+    @Test
+    void namesEveryConfigurationKeyThatIsWrong() throws Exception {
+        String output = refusedWith("--quorate.node=", "--quorate.apply.workers=0", "--quorate.mysql.port=70000");
+        assertThat(output).contains("node", "workers", "port");
+    }
+
+    @Test
+    void namesANodeThatIsNotAmongItsPeers() throws Exception {
+        String output = refusedWith("--quorate.node=n9");
+        assertThat(output).contains("QRT-1003", "n9");
+    }
+
+    /** Runs the service with a configuration that is right but for {@code arguments}; it must end by itself. */
+    private String refusedWith(String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-jar",
+                Path.of("..", "node", "target", "quorate-node.jar").toString(),
+                "--server.port=0",
+                "--quorate.cluster=refused",
+                "--quorate.node=n1",
+                "--quorate.data-dir=" + directory.resolve("data"),
+                "--quorate.mysql.port=" + Ports.free(),
+                "--quorate.peers[0].name=n1",
+                "--quorate.peers[0].host=127.0.0.1",
+                "--quorate.peers[0].raft-port=" + Ports.free(),
+                "--quorate.peers[0].channel-port=" + Ports.free()));
+        command.addAll(List.of(arguments));
+        Path output = directory.resolve("output");
+        Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        try {
+            assertThat(process.waitFor(90, TimeUnit.SECONDS)).as("it ends").isTrue();
+            assertThat(process.exitValue()).isNotZero();
+            return Files.readString(output);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+}

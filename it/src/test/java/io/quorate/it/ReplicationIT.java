@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.quorate.sandbox.Sandbox.Part;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+
+/** What clients write on any node arrives on every other, exactly. */
+@Timeout(300)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class ReplicationIT {
+    private static Cluster cluster;
+
+    @BeforeAll
+    static void start() throws Exception {
+        cluster = Cluster.start(3, Map.of("quorate.jvm", "-Xmx160m"));
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.close();
+    }
+
+    @Test
+    @Order(1)
+    void everyTypeArrivesByteByByte() throws Exception {
+        Path file = Path.of(ReplicationIT.class.getResource("/awkward-types.sql").toURI());
+        List<String> statements = Files.readAllLines(file, StandardCharsets.UTF_8).stream()
+                .filter(s -> !s.startsWith("--") && !s.isBlank())
+                .toList();
+        cluster.mysql(2).execute("CREATE DATABASE awkward");
+        cluster.mysql(2)
+                .execute(Stream.concat(Stream.of("USE awkward"), statements.stream()).toArray(String[]::new));
+        cluster.assertConverged();
+        for (List<String> table : cluster.mysql(2)
+                .query("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'awkward'"
+                        + " AND TABLE_TYPE = 'BASE TABLE'")) {
+            String hex = hexOf(table.get(0));
+            List<String> origin = rows(2, hex);
+            assertThat(rows(1, hex)).as("%s on n1", table).isEqualTo(origin);
+            assertThat(rows(3, hex)).as("%s on n3", table).isEqualTo(origin);
+        }
+    }
+
+    private static List<String> rows(int node, String sql) {
+        return cluster.mysql(node).query(sql).stream()
+                .map(List::toString)
+                .sorted()
+                .toList();
+    }
+
+    /** Every column of every row as the hexadecimal of its bytes; long ones by their digest. */
+    private static String hexOf(String table) {
+        StringBuilder columns = new StringBuilder();
+        for (List<String> column : cluster.mysql(2)
+                .query("SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'awkward' AND TABLE_NAME = '"
+                        + table + "' ORDER BY ORDINAL_POSITION")) {
+            String bytes = "CAST(`" + column.get(0) + "` AS BINARY)";
+            columns.append(columns.isEmpty() ? "" : ", ")
+                    .append("IF(LENGTH(" + bytes + ") > 1000, SHA2(" + bytes + ", 256), HEX(" + bytes + "))");
+        }
+        return "SELECT " + columns + " FROM awkward.`" + table + "`";
+    }
+
+    @Test
+    @Order(2)
+    void transactionsOfSeveralTablesStayWhole() throws Exception {
+        cluster.mysql(1)
+                .execute("CREATE DATABASE bank", "CREATE TABLE bank.a (id INT PRIMARY KEY, v INT)", "CREATE TABLE bank.b LIKE bank.a",
+                        "INSERT INTO bank.a VALUES (1, 500)", "INSERT INTO bank.b VALUES (1, 500)");
+        cluster.assertConverged();
+        try (Connection writer = cluster.app(3);
+                Statement statement = writer.createStatement();
+                Connection reader = cluster.app(1);
+                Statement query = reader.createStatement()) {
+            writer.setAutoCommit(false);
+            reader.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            for (int i = 0; i < 200; i++) {
+                statement.execute("UPDATE bank.a SET v = v - 1");
+                statement.execute("UPDATE bank.b SET v = v + 1");
+                writer.commit();
+                try (var row = query.executeQuery("SELECT a.v + b.v FROM bank.a a, bank.b b")) {
+                    row.next();
+                    assertThat(row.getInt(1)).as("a reader elsewhere sees whole transactions").isEqualTo(1000);
+                }
+            }
+        }
+        cluster.awaitQuery(2, "SELECT v FROM bank.b", "700");
+    }
+
+    @Test
+    @Order(3)
+    void ddlArrivesWithItsSessionContext() throws Exception {
+        try (Connection connection = cluster.mysql(3).connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE DATABASE ddl CHARACTER SET latin1");
+            statement.execute("USE ddl");
+            statement.execute("SET sql_mode = 'ANSI_QUOTES,NO_ZERO_DATE', time_zone = '+05:45'");
+            statement.execute("CREATE TABLE \"t 1\" (id INT AUTO_INCREMENT PRIMARY KEY, d TIMESTAMP DEFAULT"
+                    + " '2020-01-01 00:00:00', s VARCHAR(20) DEFAULT 'ä')");
+            statement.execute("INSERT INTO \"t 1\" (s) VALUES ('x')");
+            statement.execute("CREATE TABLE copied AS SELECT * FROM \"t 1\"");
+            statement.execute("ALTER TABLE \"t 1\" ADD COLUMN e ENUM('b','a'), ADD UNIQUE KEY (s)");
+            statement.execute("UPDATE \"t 1\" SET e = 'a'");
+            statement.execute("RENAME TABLE copied TO moved");
+            statement.execute("CREATE VIEW v AS SELECT s FROM moved");
+            statement.execute("CREATE TRIGGER tr BEFORE INSERT ON moved FOR EACH ROW SET NEW.s = CONCAT(NEW.s, '!')");
+            statement.execute("INSERT INTO moved (id, s) VALUES (7, 'y')");
+            statement.execute("CREATE USER visitor@'10.%' IDENTIFIED WITH mysql_native_password BY 'pw'");
+        }
+        cluster.assertConverged();
+        for (String show : List.of("TABLE ddl.`t 1`", "TABLE ddl.moved", "VIEW ddl.v", "USER visitor@'10.%'")) {
+            List<List<String>> origin = cluster.mysql(3).query("SHOW CREATE " + show);
+            assertThat(cluster.mysql(1).query("SHOW CREATE " + show)).isEqualTo(origin);
+            assertThat(cluster.mysql(2).query("SHOW CREATE " + show)).isEqualTo(origin);
+        }
+    }
+
+    @Test
+    @Order(4)
+    void showsItselfThroughHttp() throws Exception {
+        assertThat(cluster.http(2, "/actuator/cluster"))
+                .contains("\"cluster\"", "\"primaryComponent\":true", "\"n1\"", "\"n3\"", "\"lastApplied\"");
+        assertThat(cluster.http(2, "/actuator/health")).contains("\"status\":\"UP\"", "\"state\":\"SYNCED\"");
+        assertThat(cluster.http(2, "/actuator/health/readiness")).contains("UP");
+        assertThat(cluster.http(2, "/actuator/info")).contains("{");
+        assertThat(cluster.http(2, "/actuator/prometheus"))
+                .contains("quorate_ordered_seqno", "quorate_apply_lag_seconds", "quorate_state{state=\"SYNCED\"} 1.0");
+    }
+
+    /** The backlog is five times the heap; a heap that grew with it would end the process. */
+    @Test
+    @Order(5)
+    void keepsTheBacklogOfAnAbsentServerOnDisk() throws Exception {
+        cluster.mysql(1).execute("CREATE DATABASE heap", "CREATE TABLE heap.big (id INT PRIMARY KEY, b LONGBLOB)");
+        cluster.assertConverged();
+        cluster.kill(3, Part.MYSQLD);
+        cluster.awaitState(3, "CONNECTED");
+        long before = cluster.lastOrdered(3);
+        for (int i = 0; i < 800; i++) {
+            cluster.mysql(1 + i % 2).execute("INSERT INTO heap.big VALUES (" + i + ", RANDOM_BYTES(1024))",
+                    "UPDATE heap.big SET b = REPEAT(b, 1000) WHERE id = " + i);
+        }
+        assertThat(Cluster.within(java.time.Duration.ofSeconds(60), () -> cluster.lastOrdered(3) >= before + 1600))
+                .as("without its server the node goes on ordering")
+                .isTrue();
+        cluster.restart(3);
+        cluster.assertConverged();
+    }
+
+    @Test
+    @Order(6)
+    void keepsClientsFromWritingToANodeThatIsNotInStep() throws Exception {
+        cluster.mysql(2).execute("CREATE TABLE bank.c (id INT PRIMARY KEY)");
+        cluster.assertConverged();
+        try (Connection app = cluster.app(2);
+                Statement statement = app.createStatement()) {
+            statement.execute("INSERT INTO bank.c VALUES (1)");
+            assertThatThrownBy(() -> statement.execute("SET GLOBAL read_only = OFF")).hasMessageContaining("denied");
+            assertThatThrownBy(() -> statement.execute("SET sql_log_bin = 0")).hasMessageContaining("denied");
+        }
+    }
+
+    /** Last, because the node is out of the cluster afterwards. */
+    @Test
+    @Order(7)
+    void refusesStatementFormatWithACodeAndLeavesTheOthersInPeace() throws Exception {
+        cluster.mysql(3).execute("SET SESSION binlog_format = STATEMENT", "INSERT INTO bank.c VALUES (2)");
+        cluster.awaitState(3, "INCONSISTENT");
+        assertThat(cluster.reason(3)).contains("QRT-2001").contains("binlog_format=ROW");
+        cluster.awaitQuery(3, "SELECT @@read_only", "1");
+        cluster.mysql(1).execute("INSERT INTO bank.c VALUES (3)");
+        cluster.awaitQuery(2, "SELECT GROUP_CONCAT(id) FROM bank.c", "1,3");
+        assertThat(cluster.http(3, "/actuator/health")).contains("DOWN");
+    }
+}
