@@ -155,7 +155,7 @@ final class MavenArtifact implements AutoCloseable {
                             return;
                         }
                         long have = downloaded(relative);
-                        if (have > shown && !done.get()) {
+                        if (have > shown + 1_000_000 && !done.get()) {
                             shown = have;
                             log.accept("  " + have / 1_000_000 + " of " + bytes / 1_000_000 + " MB");
                         }

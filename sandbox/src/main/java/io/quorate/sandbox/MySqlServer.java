@@ -35,7 +35,9 @@ public final class MySqlServer implements AutoCloseable {
     private static final int SOCKET_PATH_MAX = 100;
     private static final Duration STOP_LIMIT = Duration.ofSeconds(60);
 
-    private final MySqlDistribution distribution;
+    /** Null until needed: looking for one takes time, and stopping a server needs none. */
+    private MySqlDistribution distribution;
+
     private final Path directory;
     private final boolean temporary;
     private final boolean detached;
@@ -46,7 +48,7 @@ public final class MySqlServer implements AutoCloseable {
     private final Thread endWithUs = new Thread(this::kill9, "end-mysqld");
 
     private MySqlServer(Builder builder) {
-        distribution = builder.distribution == null ? MySqlDistribution.find() : builder.distribution;
+        distribution = builder.distribution;
         temporary = builder.directory == null;
         directory = temporary
                 ? temporaryDirectory()
@@ -101,7 +103,7 @@ public final class MySqlServer implements AutoCloseable {
     /** Makes the data directory when there is none. {@link #start()} does it too. */
     public void initialize() {
         if (!Files.exists(dataDirectory())) {
-            new DataDirectory(distribution).create(dataDirectory(), options);
+            new DataDirectory(distribution()).create(dataDirectory(), options);
         }
     }
 
@@ -119,7 +121,7 @@ public final class MySqlServer implements AutoCloseable {
             throw new SandboxException("port " + port + " is in use by another program; mysqld needs it");
         }
         OwnedProcess process = OwnedProcess.start(
-                command(), distribution.environment(), directory, directory.resolve("mysqld.out"), processFile());
+                command(), distribution().environment(), directory, directory.resolve("mysqld.out"), processFile());
         if (!detached) {
             Runtime.getRuntime().addShutdownHook(endWithUs);
         }
@@ -128,7 +130,7 @@ public final class MySqlServer implements AutoCloseable {
 
     private List<String> command() {
         List<String> command = new ArrayList<>(List.of(
-                distribution.mysqld().toString(),
+                distribution().mysqld().toString(),
                 "--no-defaults",
                 "--datadir=" + dataDirectory(),
                 "--port=" + port,
@@ -242,7 +244,10 @@ public final class MySqlServer implements AutoCloseable {
         return serverId;
     }
 
-    public MySqlDistribution distribution() {
+    public synchronized MySqlDistribution distribution() {
+        if (distribution == null) {
+            distribution = MySqlDistribution.find();
+        }
         return distribution;
     }
 

@@ -42,9 +42,8 @@ public final class Sandbox {
         this.directory = directory;
         this.settings = settings;
         this.progress = progress;
-        MySqlDistribution distribution = MySqlDistribution.find(progress);
         this.nodes = IntStream.rangeClosed(1, settings.nodes())
-                .mapToObj(i -> new SandboxNode(settings, i, directory.resolve(NodeConfiguration.name(i)), distribution))
+                .mapToObj(i -> new SandboxNode(settings, i, directory.resolve(NodeConfiguration.name(i))))
                 .toList();
     }
 
@@ -159,6 +158,8 @@ public final class Sandbox {
         List<SandboxNode> down =
                 some.stream().filter(node -> !node.mysql().isAlive()).toList();
         if (!down.isEmpty()) {
+            // Tells what it downloads, here rather than in each node's thread.
+            MySqlDistribution.find(progress);
             progress.accept("starting mysqld of " + names(down));
             // The first makes the template that the others copy.
             InParallel.run(some, SandboxNode::startMySql);

@@ -14,12 +14,11 @@ public final class SandboxNode {
     private final MySqlServer mysql;
     private final NodeService service;
 
-    SandboxNode(SandboxSettings settings, int number, Path directory, MySqlDistribution distribution) {
+    SandboxNode(SandboxSettings settings, int number, Path directory) {
         this.number = number;
         this.ports = NodePorts.of(settings.basePort(), number);
         this.service = new NodeService(settings, number, directory);
         this.mysql = MySqlServer.builder()
-                .distribution(distribution)
                 .directory(directory)
                 .detached(true)
                 .port(ports.mysql())
