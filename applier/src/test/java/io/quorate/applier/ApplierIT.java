@@ -35,6 +35,7 @@ class ApplierIT {
     private static final AtomicInteger SCHEMAS = new AtomicInteger();
     private static MySqlServer origin;
     private static MySqlServer server;
+    private static String serverUuid;
 
     private Replica replica;
     private String schema;
@@ -43,6 +44,7 @@ class ApplierIT {
     static void startServers() {
         origin = MySqlServer.builder().relaxed().start();
         server = MySqlServer.builder().serverId(2).relaxed().start();
+        serverUuid = server.uuid();
     }
 
     @AfterAll
@@ -408,7 +410,7 @@ class ApplierIT {
     private static Certified own(long seqno, long number, Verdict verdict) {
         WriteSet template = Records.rows(seqno, 0, 10).writeSet();
         WriteSet writeSet = new WriteSet(
-                new Gtid(UUID.fromString(server.uuid()), number),
+                new Gtid(UUID.fromString(serverUuid), number),
                 0,
                 0,
                 template.kind(),
@@ -429,7 +431,7 @@ class ApplierIT {
         List<Certified> own = new ArrayList<>();
         for (int i = 1; i <= 2; i++) {
             WriteSet w = all.get(i);
-            Gtid gtid = new Gtid(UUID.fromString(server.uuid()), i);
+            Gtid gtid = new Gtid(UUID.fromString(serverUuid), i);
             own.add(Records.certified(i, 0, new WriteSet(gtid, 0, 0, w.kind(), w.keys(), w.payload())));
         }
         replica.append(own);

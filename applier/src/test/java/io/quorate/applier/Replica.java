@@ -26,7 +26,7 @@ final class Replica implements AutoCloseable {
 
     final MySqlServer origin;
     final MySqlServer server;
-    final MemoryLog log = new MemoryLog();
+    final MemoryLog log;
     private Applier applier;
     private long applied;
     private long calls;
@@ -34,8 +34,13 @@ final class Replica implements AutoCloseable {
     private SQLException lost;
 
     Replica(MySqlServer origin, MySqlServer server) {
+        this(origin, server, new MemoryLog());
+    }
+
+    Replica(MySqlServer origin, MySqlServer server, MemoryLog log) {
         this.origin = origin;
         this.server = server;
+        this.log = log;
     }
 
     DataSource source() {
@@ -106,6 +111,9 @@ final class Replica implements AutoCloseable {
 
     synchronized void awaitApplied(long seqno) throws InterruptedException {
         while (applied < seqno) {
+            if (failed != null) {
+                throw failed;
+            }
             wait(200);
         }
     }
