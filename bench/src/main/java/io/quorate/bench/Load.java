@@ -72,9 +72,4 @@ final class Load {
         h = (h ^ (h >>> 30)) * 0xBF58476D1CE4E5B9L;
         return h ^ (h >>> 31);
     }
-
-    /** An origin that never sees anything, so that the index can forget nothing on its account. */
-    static Proposal idleOrigin() {
-        return new Proposal(new UUID(99, 99), 0, 0, 0, new long[0], List.of());
-    }
 }

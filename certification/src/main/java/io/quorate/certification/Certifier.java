@@ -32,7 +32,8 @@ import java.util.UUID;
  *
  * <p><b>Purge.</b> The index forgets the oldest generation of seqnos when it holds more than an eighth of {@code keysMax}
  * and every origin's last reported lastSeen has passed what others wrote in it; beyond {@code keysMax} it forgets it anyway.
- * The cut rises with it. A writeset whose lastSeen lies below the cut fails as {@link Verdict#TOO_OLD}, unless no passed
+ * An origin that has missed something forgotten, because it is gone or far behind, isn't waited for until it has caught up.
+ * The cut rises with all this. A writeset whose lastSeen lies below the cut fails as {@link Verdict#TOO_OLD}, unless no passed
  * writeset of another origin lies between the two. An origin takes part from its first proposal on; so a node that starts
  * sends one (empty, if it has nothing else) before its clients write.
  *

@@ -99,14 +99,18 @@ final class Generations {
         }
     }
 
-    /** Whether nothing of the oldest closed one is unknown to the origins, given what each has seen. */
+    /**
+     * Whether nothing of the oldest closed one is unknown to the origins, given what each has seen. One that has missed
+     * something forgotten already isn't waited for: with that lastSeen it can't pass anyway.
+     */
     boolean oldestIsSeen(long[] lastSeen, int origins) {
         if (list.size() == 1) {
             return false;
         }
         Latest passed = list.get(0).passed;
         for (int origin = 0; origin < origins; origin++) {
-            if (passed.foreignTo(origin) > lastSeen[origin]) {
+            boolean lost = dropped.foreignTo(origin) > lastSeen[origin];
+            if (!lost && passed.foreignTo(origin) > lastSeen[origin]) {
                 return false;
             }
         }
