@@ -186,10 +186,7 @@ class ReconnectIT {
         try (CaptureFixture fixture = new CaptureFixture(server)) {
             fixture.recorder.block(true);
             server.execute("INSERT INTO load_test.t VALUES (1, 1, 1)");
-            while (fixture.capture.stats().events() < 10) {
-                Thread.sleep(20);
-            }
-            Thread.sleep(300);
+            fixture.recorder.awaitBlocked();
             fixture.capture.close();
             assertThat(fixture.recorder.entries()).isEmpty();
         }

@@ -18,6 +18,7 @@ final class Recorder implements CaptureSink {
     private long last;
     private QuorateException failure;
     private boolean blocked;
+    private boolean waiting;
 
     /** @param last the GTID number that is covered before the first call */
     Recorder(long last) {
@@ -28,8 +29,11 @@ final class Recorder implements CaptureSink {
     public synchronized void covered(long number, long lastSeen, long[] undecided, WriteSet writeSet)
             throws InterruptedException {
         while (blocked) {
+            waiting = true;
+            notifyAll();
             wait();
         }
+        waiting = false;
         if (number <= last) {
             throw new IllegalStateException(number + " after " + last);
         }
@@ -46,6 +50,13 @@ final class Recorder implements CaptureSink {
     synchronized void block(boolean on) {
         blocked = on;
         notifyAll();
+    }
+
+    /** Waits until a call is held by {@link #block}. */
+    synchronized void awaitBlocked() throws InterruptedException {
+        while (!waiting) {
+            wait();
+        }
     }
 
     /** Waits until a GTID number is covered; fails when capture does. */

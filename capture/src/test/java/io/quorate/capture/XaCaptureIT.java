@@ -22,7 +22,11 @@ class XaCaptureIT {
     @BeforeAll
     static void start() {
         server = MySqlServer.builder().start();
-        server.execute("CREATE DATABASE bank", "CREATE TABLE bank.account (id INT PRIMARY KEY, balance INT)");
+        createAccounts(server);
+    }
+
+    private static void createAccounts(MySqlServer in) {
+        in.execute("CREATE DATABASE bank", "CREATE TABLE bank.account (id INT PRIMARY KEY, balance INT)");
     }
 
     @AfterAll
@@ -31,7 +35,11 @@ class XaCaptureIT {
     }
 
     private static void prepare(String xid, int account) {
-        server.execute(
+        prepare(server, xid, account);
+    }
+
+    private static void prepare(MySqlServer in, String xid, int account) {
+        in.execute(
                 "XA START " + xid,
                 "INSERT INTO bank.account VALUES (" + account + ", 100)",
                 "UPDATE bank.account SET balance = 90 WHERE id = " + account,
@@ -88,7 +96,7 @@ class XaCaptureIT {
         OriginPosition position;
         long first;
         try (CaptureFixture fixture = new CaptureFixture(server)) {
-            prepare("'kept',_binary'x',1", 10);
+            prepare("'kept',X'78ff27',1", 10);
             first = CaptureFixture.present(server).last();
             prepare("'dropped'", 11);
             server.execute("INSERT INTO bank.account VALUES (12, 1)");
@@ -102,7 +110,7 @@ class XaCaptureIT {
             assertThat(fixture.recorder.writeSets()).hasSize(1);
             assertThat(fixture.recorder.entries().get(0).undecided()).containsExactly(first, first + 1);
             assertThat(fixture.capture("XA ROLLBACK 'dropped'")).isEmpty();
-            WriteSet w = fixture.captureOne("XA COMMIT 'kept','x',1");
+            WriteSet w = fixture.captureOne("XA COMMIT 'kept',X'78ff27',1");
             assertThat(CaptureFixture.types(w)).hasSize(4);
             assertThat(fixture.recorder.entries().get(0).undecided()).isEmpty();
             position = fixture.recorder.position(position);
@@ -118,14 +126,19 @@ class XaCaptureIT {
 
     @Test
     void keepsThemThroughACrashOfTheServer() throws Exception {
-        try (CaptureFixture fixture = new CaptureFixture(server)) {
-            prepare("'through the crash'", 20);
-            fixture.awaitAll();
-            server.kill9();
-            server.start();
-            WriteSet w = fixture.captureOne("XA COMMIT 'through the crash'");
-            assertThat(CaptureFixture.types(w)).hasSize(4);
-            assertThat(fixture.capture.stats().restarts()).isPositive();
+        // A server of its own: 8.0.33's recovery forgets a prepared transaction when the same binlog file has certain
+        // other XA transactions before it, such as one that was committed with another format id.
+        try (MySqlServer crashing = MySqlServer.builder().start()) {
+            createAccounts(crashing);
+            try (CaptureFixture fixture = new CaptureFixture(crashing)) {
+                prepare(crashing, "'through the crash'", 20);
+                fixture.awaitAll();
+                crashing.kill9();
+                crashing.start();
+                WriteSet w = fixture.captureOne("XA COMMIT 'through the crash'");
+                assertThat(CaptureFixture.types(w)).hasSize(4);
+                assertThat(fixture.capture.stats().restarts()).isPositive();
+            }
         }
     }
 

@@ -1,0 +1,116 @@
+package io.quorate.capture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.sandbox.MySqlServer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Holds text's comparison form against the server's own weights, for every character of the basic plane. */
+@Timeout(300)
+class CollationIT {
+    private static MySqlServer server;
+
+    @BeforeAll
+    static void start() {
+        server = MySqlServer.builder().relaxed().start();
+        server.execute(
+                "CREATE DATABASE c",
+                "CREATE TABLE c.n (i INT PRIMARY KEY)",
+                "SET SESSION cte_max_recursion_depth = 70000",
+                "INSERT INTO c.n WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 65533)"
+                        + " SELECT i FROM n WHERE i < 55296 OR i > 57343");
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "utf8mb4_0900_ai_ci",
+                "utf8mb4_0900_as_ci",
+                "utf8mb4_0900_as_cs",
+                "utf8mb4_general_ci",
+                "utf8mb4_unicode_ci",
+                "utf8mb4_unicode_520_ci",
+                "utf8mb4_bin",
+                "utf8mb4_ja_0900_as_cs",
+                "utf8mb4_de_pb_0900_ai_ci",
+                "utf8mb4_danish_ci",
+                "utf8mb4_sv_0900_ai_ci",
+                "utf8mb4_turkish_ci",
+                "utf8mb4_spanish2_ci",
+                "utf8mb4_lithuanian_ci",
+                "utf8mb4_roman_ci",
+                "utf8mb4_vietnamese_ci",
+                "utf8mb4_zh_0900_as_cs",
+                "utf8mb4_ru_0900_ai_ci",
+                "latin1_swedish_ci",
+                "latin1_german1_ci",
+                "latin1_german2_ci",
+                "latin1_danish_ci",
+                "latin1_general_ci",
+                "latin1_spanish_ci",
+                "latin2_general_ci",
+                "latin2_hungarian_ci",
+                "cp1250_general_ci",
+                "cp1251_general_ci",
+                "cp1251_ukrainian_ci",
+                "greek_general_ci",
+                "latin5_turkish_ci",
+                "latin7_general_ci",
+                "koi8r_general_ci",
+                "cp850_general_ci",
+                "gbk_chinese_ci",
+                "sjis_japanese_ci",
+                "ujis_japanese_ci",
+                "euckr_korean_ci",
+                "big5_chinese_ci",
+                "utf16_general_ci",
+                "utf32_unicode_ci",
+                "ascii_general_ci",
+            })
+    void isNeverFinerThanTheIndex(String name) {
+        String charset = name.substring(0, name.indexOf('_'));
+        Collation collation = Collation.of(name, charset);
+        TextForm form = new TextForm(collation, 0);
+        Map<String, List<String>> byWeight = new HashMap<>();
+        for (List<String> row : server.query("SELECT HEX(WEIGHT_STRING(s COLLATE " + name + ")), HEX(s) FROM"
+                + " (SELECT CONVERT(CONVERT(UNHEX(LPAD(HEX(i), 4, '0')) USING utf16) USING " + charset + ") AS s,"
+                + " i FROM c.n) x WHERE i = 63 OR s <> '?'")) {
+            byWeight.computeIfAbsent(row.get(0), k -> new ArrayList<>()).add(row.get(1));
+        }
+        List<String> finer = new ArrayList<>();
+        byWeight.forEach((weight, characters) -> {
+            String first = form(form, characters.get(0));
+            for (String character : characters) {
+                if (!form(form, character).equals(first)) {
+                    finer.add(weight + ": " + character + " and " + characters.get(0));
+                }
+            }
+        });
+        assertThat(finer).as(name + ", of " + byWeight.size() + " weights").isEmpty();
+    }
+
+    private static String form(TextForm form, String hex) {
+        byte[] bytes = java.util.HexFormat.of().parseHex(hex);
+        KeyBytes out = new KeyBytes();
+        form.append(bytes, 0, bytes.length, out);
+        StringBuilder s = new StringBuilder();
+        for (int i = 0; i < out.size(); i++) {
+            s.append((char) out.at(i));
+        }
+        return new String(s.toString().getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
+    }
+}
