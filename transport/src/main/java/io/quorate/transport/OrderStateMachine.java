@@ -45,6 +45,9 @@ final class OrderStateMachine extends BaseStateMachine {
         /** Something about leader or term has changed. */
         void quorumMayHaveChanged();
 
+        /** An entry was committed and applied. */
+        void applied();
+
         /** The order can't go on here. */
         void failed(QuorateException cause);
     }
@@ -229,6 +232,7 @@ final class OrderStateMachine extends BaseStateMachine {
     private void passed(LogPosition here) {
         previous = here;
         updateLastAppliedTermIndex(here.term(), here.index());
+        events.applied();
         if (appliedTerm != here.term()) {
             appliedTerm = here.term();
             events.quorumMayHaveChanged();

@@ -87,8 +87,7 @@ final class RaftSettings {
         RaftServerConfigKeys.Log.setPreallocatedSize(
                 p, SizeInBytes.valueOf(Math.min(settings.segmentBytes(), ENTRY_BYTES_MAX)));
         RaftServerConfigKeys.Log.setCorruptionPolicy(p, RaftServerConfigKeys.Log.CorruptionPolicy.EXCEPTION);
-        // Without these entries an idle follower learns of a commit with the next heartbeat, half a second later.
-        RaftServerConfigKeys.Log.setLogMetadataEnabled(p, true);
+        RaftServerConfigKeys.Log.setLogMetadataEnabled(p, false); // see CommitNotices
         // An absent member must find all it has missed in the leader's log, so nothing is purged beyond what every
         // member
         // has. With "purge up to snapshot index" a member would be cut off as soon as the others took a checkpoint.

@@ -21,6 +21,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.ratis.conf.Parameters;
+import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
@@ -55,6 +57,7 @@ public final class RatisTotalOrder implements TotalOrder {
     private final RaftServer server;
     private final RaftServer.Division division;
     private final QuorumWatch watch;
+    private final CommitNotices notices = new CommitNotices();
     private final StuckFollowers stuckFollowers;
     private final LeaderLog log;
     private final Submitter submitter;
@@ -95,11 +98,14 @@ public final class RatisTotalOrder implements TotalOrder {
                     settings.directory().resolve("reassembly"),
                     settings.checkpointEntries(),
                     new MachineEvents());
+            RaftProperties properties = RaftSettings.properties(settings);
+            Parameters parameters = notices.install(properties);
             started = RaftServer.newBuilder()
                     .setServerId(RaftPeerId.valueOf(settings.self()))
                     .setGroup(RaftSettings.group(settings))
                     .setOption(RaftStorage.StartupOption.RECOVER)
-                    .setProperties(RaftSettings.properties(settings))
+                    .setProperties(properties)
+                    .setParameters(parameters)
                     .setStateMachineRegistry(id -> machine)
                     .build();
             server = started;
@@ -303,6 +309,11 @@ public final class RatisTotalOrder implements TotalOrder {
             if (watch != null) {
                 watch.look();
             }
+        }
+
+        @Override
+        public void applied() {
+            notices.committed();
         }
 
         @Override
