@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 final class StuckFollowers {
     private static final Logger LOG = LoggerFactory.getLogger(StuckFollowers.class);
     private static final long PATIENCE_NANOS_MIN = TimeUnit.SECONDS.toNanos(5);
-    private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(60);
+    private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     private record Progress(long matchIndex, long sinceNanos) {}
 
@@ -65,6 +65,7 @@ final class StuckFollowers {
                 progress.put(name, new Progress(matches[i], nowNanos));
             } else if (nowNanos - before.sinceNanos > patienceNanos) {
                 stuck = name;
+                continue;
             }
             if (matches[i] >= end - 1) {
                 upToDate.add(name);
