@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(180)
+class PurgeTest {
+    private static final int ENTRIES = 1500;
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void keepsTheLogForAnAbsentMemberAndNoLonger() {
+        Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
+                .withLog(1 << 20, 1, 100));
+        try (nodes) {
+            nodes.start().awaitLeader();
+            nodes.submitSurely("n1", "start");
+            nodes.awaitEverywhere("start");
+            nodes.stop("n3");
+            // The others start again, so that nothing in their memory speaks of the absent one.
+            nodes.stop("n2");
+            nodes.start("n2");
+            nodes.awaitLeader();
+            nodes.stop("n1");
+            nodes.start("n1");
+            nodes.awaitLeader();
+            submit(nodes, "n1");
+            assertThat(nodes.recorder("n1").checkpoint.index()).isGreaterThan(ENTRIES - 200);
+            assertThat(nodes.node("n1").stats().logStart()).isZero();
+            assertThat(nodes.node("n2").stats().logStart()).isZero();
+            nodes.start("n3");
+            nodes.submitSurely("n3", "end");
+            nodes.awaitEverywhere("end");
+            assertThat(nodes.recorder("n3").entries())
+                    .isEqualTo(nodes.recorder("n1").entries());
+            submit(nodes, "n1");
+            for (String name : nodes.names()) {
+                Nodes.await("purged at " + name, () -> nodes.node(name).stats().logStart() > ENTRIES / 2);
+            }
+            nodes.stop("n2");
+            nodes.start("n2");
+            nodes.submitSurely("n2", "after the purge");
+            nodes.awaitEverywhere("after the purge");
+        }
+    }
+
+    private static void submit(Nodes nodes, String name) {
+        int before = nodes.recorder(name).count();
+        List<CompletableFuture<Void>> accepted = new ArrayList<>();
+        for (int i = 0; i < ENTRIES; i++) {
+            accepted.add(nodes.node(name).submit(new byte[3000]));
+        }
+        CompletableFuture.allOf(accepted.toArray(CompletableFuture[]::new)).join();
+        Nodes.await("all at " + name, () -> nodes.recorder(name).count() >= before + ENTRIES);
+    }
+}
