@@ -24,6 +24,9 @@ final class RandomOrder {
     private final List<UUID> names = new ArrayList<>();
     private final long[] proposed;
     private final long[] seen;
+    /** How likely an origin has seen more since its last writeset. */
+    private final double[] eagerness;
+
     private final LongSupplier lastSeqno;
     private final List<Proposal> before = new ArrayList<>();
 
@@ -35,6 +38,7 @@ final class RandomOrder {
         this.lastSeqno = lastSeqno;
         this.proposed = new long[origins];
         this.seen = new long[origins];
+        this.eagerness = random.doubles(origins).map(d -> d < 0.4 ? 0.03 : d).toArray();
         for (int i = 0; i < origins; i++) {
             names.add(new UUID(random.nextLong(), random.nextLong()));
         }
@@ -72,7 +76,7 @@ final class RandomOrder {
         long seenFrom = seen[origin];
         for (int left = random.nextInt(writeSetsMax + 1); left > 0; left--) {
             at += 1 + random.nextInt(2);
-            if (random.nextInt(3) > 0) {
+            if (random.nextDouble() < eagerness[origin]) {
                 seenFrom += (long) (random.nextDouble() * (lastSeqno.getAsLong() - seenFrom + 1));
             }
             seenFrom = Math.min(seenFrom, lastSeqno.getAsLong());
