@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -174,10 +175,14 @@ public final class Applier implements AutoCloseable {
     private void read(long from) {
         Ending ending = new Ending();
         try (WriteSetLog.Cursor cursor = writeSets.read(from)) {
+            List<Pipeline.Offered> batch = new ArrayList<>();
             while (!ended.get()) {
-                Certified next = cursor.next(READ_WAIT);
-                if (next != null) {
-                    pipeline.offer(next, isSkipped(next));
+                boolean more = fill(batch, cursor);
+                pipeline.offer(batch);
+                batch.clear();
+                if (!more) {
+                    // What comes now would wait for the group interval in any case: don't wake up for each of them.
+                    LockSupport.parkNanos(pipeline.pauseNanos());
                 }
             }
         } catch (InterruptedException e) {
@@ -189,6 +194,23 @@ public final class Applier implements AutoCloseable {
         } catch (RuntimeException e) {
             ending.failed(new QuorateException(ErrorCode.APPLY_FAILED, "the applier's reader failed: " + e, e));
         }
+    }
+
+    /** Reads what there is, as much as a group may hold, waiting for the first; false when that was all. */
+    private boolean fill(List<Pipeline.Offered> batch, WriteSetLog.Cursor cursor)
+            throws IOException, InterruptedException {
+        Certified next = cursor.next(READ_WAIT);
+        long bytes = 0;
+        while (next != null) {
+            boolean skipped = isSkipped(next);
+            batch.add(new Pipeline.Offered(next, skipped));
+            bytes += skipped ? 0 : next.writeSet().payload().length;
+            if (batch.size() >= settings.groupTransactionsMax() || bytes >= settings.groupBytesMax()) {
+                return true;
+            }
+            next = cursor.next(Duration.ZERO);
+        }
+        return false;
     }
 
     /** Whether nothing of it is to be executed here. */

@@ -4,6 +4,7 @@ package io.quorate.applier;
 import io.quorate.core.Certified;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -51,17 +52,42 @@ final class Pipeline {
         this.applied = saved;
     }
 
-    /** Hands in the next writeset, waiting for room. */
-    void offer(Certified writeSet, boolean skipped) throws InterruptedException {
+    /**
+     * A writeset as the reader hands it in.
+     *
+     * @param skipped nothing of it is to be executed here
+     */
+    record Offered(Certified writeSet, boolean skipped) {}
+
+    /** Hands in the next writesets, waiting for room. In one go, so that a waiting worker doesn't run off with the first. */
+    void offer(List<Offered> batch) throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            while (!stopped && !schedule.offer(writeSet, skipped, idle > 0)) {
-                room.await();
+            for (Offered o : batch) {
+                while (!stopped && !schedule.offer(o.writeSet(), o.skipped(), idle > 0)) {
+                    signalWork();
+                    report();
+                    room.await();
+                }
             }
-            if (idle > 0 && (!paced || schedule.openIsFull())) {
-                work.signal();
-            }
+            signalWork();
             report();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void signalWork() {
+        if (idle > 0 && schedule.hasGroup() && (!paced || schedule.openIsFull())) {
+            work.signal();
+        }
+    }
+
+    /** How long a group that isn't full would still be held back. */
+    long pauseNanos() {
+        lock.lock();
+        try {
+            return lastTakenNanos + groupIntervalNanos - System.nanoTime();
         } finally {
             lock.unlock();
         }

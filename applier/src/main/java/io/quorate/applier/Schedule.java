@@ -119,6 +119,11 @@ final class Schedule {
         return group;
     }
 
+    /** Whether something waits for a worker. */
+    boolean hasGroup() {
+        return !closed.isEmpty() || (open != null && open.hasWork());
+    }
+
     /** Whether the open group has reached its limit. */
     boolean openIsFull() {
         return open != null && (open.work().size() >= transactionsMax || open.bytes() >= bytesMax);

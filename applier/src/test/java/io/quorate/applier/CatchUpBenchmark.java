@@ -8,6 +8,8 @@ import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -30,6 +32,8 @@ final class CatchUpBenchmark {
     private final MySqlServer server;
     private final MemoryLog log = new MemoryLog();
     private final Map<Long, Long> lastWriter = new HashMap<>();
+
+    private double applierSeconds;
 
     private CatchUpBenchmark(MySqlServer origin, MySqlServer server) {
         this.origin = origin;
@@ -84,8 +88,8 @@ final class CatchUpBenchmark {
         ApplierStats stats = run(workers, fresh.size());
         double seconds = (System.nanoTime() - from) / 1e9;
         System.out.printf(
-                "workers %d, rate %d, durable %s: %d transactions in %.2f s = %.0f/s; CPU us a transaction: mysqld %.1f, JVM"
-                        + " %.1f; %.1f a group; retries %d, yields %d%n",
+                "workers %d, rate %d, durable %s: %d transactions in %.2f s = %.0f/s; CPU us a transaction: mysqld %.1f, applier"
+                        + " threads %.1f, JVM %.1f; %.1f a group; retries %d, yields %d%n",
                 workers,
                 rate,
                 Boolean.getBoolean("durable"),
@@ -93,6 +97,7 @@ final class CatchUpBenchmark {
                 seconds,
                 fresh.size() / seconds,
                 (mysqldSeconds() - mysqld) * 1e6 / fresh.size(),
+                applierSeconds * 1e6 / fresh.size(),
                 (jvmSeconds() - jvm) * 1e6 / fresh.size(),
                 stats.transactions() / (double) stats.groups(),
                 stats.retries(),
@@ -112,6 +117,7 @@ final class CatchUpBenchmark {
                 replica.awaitApplied(log.last());
                 Thread.sleep(5);
             }
+            applierSeconds = applierSeconds();
             return replica.stats();
         }
     }
@@ -164,9 +170,23 @@ final class CatchUpBenchmark {
         return (Long.parseLong(stat[13]) + Long.parseLong(stat[14])) / CLOCK_TICKS;
     }
 
+    /** Of the whole process: compiler, garbage collector and, with a rate, the feeder included. */
     private static double jvmSeconds() {
         OperatingSystemMXBean os = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         return os.getProcessCpuTime() / 1e9;
+    }
+
+    /** Of the applier's own threads, those that live. */
+    private static double applierSeconds() {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        double seconds = 0;
+        for (long id : threads.getAllThreadIds()) {
+            ThreadInfo info = threads.getThreadInfo(id);
+            if (info != null && info.getThreadName().startsWith("quorate-applier")) {
+                seconds += Math.max(0, threads.getThreadCpuTime(id)) / 1e9;
+            }
+        }
+        return seconds;
     }
 
     private void sysbench(String test, String... rest) throws Exception {
