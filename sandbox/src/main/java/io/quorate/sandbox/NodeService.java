@@ -26,8 +26,12 @@ final class NodeService {
         this.directory = directory;
     }
 
-    /** Starts the service unless it runs; returns at once. */
-    void start() {
+    /**
+     * Starts the service unless it runs; returns at once.
+     *
+     * @param program as {@link ServiceProgram#arguments} says
+     */
+    void start(List<String> program) {
         if (isAlive()) {
             return;
         }
@@ -38,22 +42,25 @@ final class NodeService {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        OwnedProcess.start(command(yaml), Map.of(), directory, log(), processFile());
+        OwnedProcess.start(command(program, yaml), Map.of(), directory, log(), processFile());
     }
 
-    private List<String> command(Path yaml) {
+    private List<String> command(List<String> program, Path yaml) {
         List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                ServiceProgram.java(),
                 // Small machines run several of these; a heap that must not grow with lag doesn't need more.
                 "-Xms64m",
                 "-Xmx256m",
-                "-XX:+UseSerialGC",
                 "-XX:+ExitOnOutOfMemoryError"));
         String more = settings.set().getOrDefault(NodeConfiguration.JVM, "").strip();
+        if (!more.matches(".*-XX:\\+Use\\w+GC.*")) {
+            command.add("-XX:+UseSerialGC");
+        }
         if (!more.isEmpty()) {
             command.addAll(List.of(more.split("\\s+")));
         }
-        command.addAll(List.of("-jar", NodeJar.find().toString(), "--spring.config.additional-location=file:" + yaml));
+        command.addAll(program);
+        command.add("--spring.config.additional-location=file:" + yaml);
         return command;
     }
 

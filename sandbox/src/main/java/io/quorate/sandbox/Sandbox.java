@@ -140,18 +140,24 @@ public final class Sandbox {
                     nodes.stream().filter(node -> !node.mysql().isAlive()).toList();
             List<SandboxNode> serviceDown =
                     nodes.stream().filter(node -> !node.isServiceAlive()).toList();
+            OnExit undo = OnExit.run(() -> undoStart(serviceDown, mysqlDown));
             boolean done = false;
             try {
                 bringUp(nodes);
                 new Readiness(nodes, progress).awaitSynced(nodes, limit);
                 done = true;
             } finally {
+                undo.forget();
                 if (!done) {
-                    InParallel.run(serviceDown, node -> node.service().kill9());
-                    InParallel.run(mysqlDown, node -> node.mysql().stop());
+                    undoStart(serviceDown, mysqlDown);
                 }
             }
         });
+    }
+
+    private static void undoStart(List<SandboxNode> services, List<SandboxNode> servers) {
+        InParallel.run(services, node -> node.service().kill9());
+        InParallel.run(servers, node -> node.mysql().kill9());
     }
 
     private void bringUp(List<SandboxNode> some) {
@@ -167,8 +173,9 @@ public final class Sandbox {
         List<SandboxNode> without =
                 some.stream().filter(node -> !node.isServiceAlive()).toList();
         if (!without.isEmpty()) {
+            List<String> program = new ServiceProgram(CacheDirectory.ofUser(), progress).arguments(NodeJar.find());
             progress.accept("starting the service of " + names(without));
-            InParallel.run(without, node -> node.service().start());
+            InParallel.run(without, node -> node.service().start(program));
         }
     }
 
@@ -194,13 +201,7 @@ public final class Sandbox {
 
     /** Ends all processes of the cluster when this program ends, however that comes about, SIGKILL excepted. */
     public void endWithThisProgram() {
-        Runtime.getRuntime()
-                .addShutdownHook(new Thread(
-                        () -> {
-                            OwnedProcess.startNoMore();
-                            killAll();
-                        },
-                        "end-sandbox"));
+        OnExit.run(this::killAll);
     }
 
     /** SIGKILL for all processes of the cluster, the services first. */

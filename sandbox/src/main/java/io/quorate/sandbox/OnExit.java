@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+/** What must be undone when this program is ended from outside (Ctrl-C) before it can do so itself. */
+final class OnExit {
+    private final Thread hook;
+
+    private OnExit(Thread hook) {
+        this.hook = hook;
+    }
+
+    /** Has {@code undo} run when the program ends; from then on it starts no more processes. */
+    static OnExit run(Runnable undo) {
+        Thread hook = new Thread(
+                () -> {
+                    OwnedProcess.startNoMore();
+                    undo.run();
+                },
+                "on-exit");
+        Runtime.getRuntime().addShutdownHook(hook);
+        return new OnExit(hook);
+    }
+
+    /** It needn't be undone any more. */
+    void forget() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // The program is ending already, and what was to be undone is being undone.
+            return;
+        }
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.jar.JarFile;
+import java.util.stream.Stream;
+import java.util.zip.CRC32;
+import java.util.zip.CheckedInputStream;
+
+/**
+ * How the service is run: from a copy of its jar in the cache, unpacked as Spring Boot's tools do it, with an archive of
+ * its loaded classes (CDS). Starting it so takes a third of the CPU that the jar itself takes, and a sandbox goes on when
+ * the jar is built anew below it.
+ */
+final class ServiceProgram {
+    private static final String PREFIX = "service-";
+    /** Copies of earlier builds, 160 MB each, are deleted beyond this number. */
+    private static final int KEPT = 3;
+
+    private static final Duration TOOL_LIMIT = Duration.ofMinutes(2);
+    private static final Duration TRAINING_LIMIT = Duration.ofMinutes(2);
+
+    private final CacheDirectory cache;
+    private final Consumer<String> progress;
+
+    ServiceProgram(CacheDirectory cache, Consumer<String> progress) {
+        this.cache = cache;
+        this.progress = progress;
+    }
+
+    static String java() {
+        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    }
+
+    /** What follows the Java options: perhaps more of them, then {@code -jar} and the jar. */
+    List<String> arguments(Path jar) {
+        try {
+            if (!isSpringBoot(jar)) {
+                return List.of("-jar", jar.toString());
+            }
+            String name = PREFIX + key(jar);
+            Path unpacked = cache.entry(name, directory -> unpack(jar, directory));
+            Files.setLastModifiedTime(unpacked, FileTime.fromMillis(System.currentTimeMillis()));
+            deleteOld();
+            Path runnable = unpacked.resolve(jar.getFileName());
+            // Beside the copy, not in it: an archive is only good for jars that stay where they were.
+            Path archive = cache.entry(name + ".cds", directory -> train(runnable, directory))
+                    .resolve("classes.jsa");
+            List<String> arguments = new ArrayList<>();
+            if (Files.exists(archive)) {
+                arguments.add("-XX:SharedArchiveFile=" + archive);
+            }
+            arguments.addAll(List.of("-jar", runnable.toString()));
+            return arguments;
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot prepare " + jar, e);
+        }
+    }
+
+    private static boolean isSpringBoot(Path jar) throws IOException {
+        try (JarFile file = new JarFile(jar.toFile())) {
+            return file.getManifest() != null
+                    && file.getManifest().getMainAttributes().getValue("Spring-Boot-Version") != null;
+        }
+    }
+
+    /** By content, as a build touches the jar also when nothing changed; and by JVM, as an archive is for one only. */
+    private static String key(Path jar) throws IOException {
+        CRC32 crc = new CRC32();
+        try (InputStream in = new CheckedInputStream(Files.newInputStream(jar), crc)) {
+            in.transferTo(java.io.OutputStream.nullOutputStream());
+        }
+        crc.update((System.getProperty("java.home") + System.getProperty("java.vm.version"))
+                .getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        return Long.toHexString(crc.getValue()) + "-" + Files.size(jar);
+    }
+
+    private void unpack(Path jar, Path directory) {
+        progress.accept("preparing the service for faster starts, once for each build of it");
+        Command.Result result = Command.run(
+                TOOL_LIMIT,
+                List.of(
+                        java(),
+                        "-Djarmode=tools",
+                        "-jar",
+                        jar.toString(),
+                        "extract",
+                        "--force",
+                        "--destination",
+                        directory.toString()));
+        if (!result.ok() || !Files.exists(directory.resolve(jar.getFileName()))) {
+            throw new SandboxException("could not unpack " + jar + ":\n" + result.tail(10));
+        }
+    }
+
+    /** Runs the service once, beside a server that doesn't answer, and has the JVM archive what it loaded. */
+    private void train(Path jar, Path directory) throws IOException {
+        Path work = CacheDirectory.newTemporary(cache.root(), "training-");
+        try {
+            int port = NodePorts.freeBase(1);
+            SandboxSettings settings = new SandboxSettings("training", 1, port, Map.of());
+            Path yaml = work.resolve("application.yaml");
+            Files.writeString(yaml, NodeConfiguration.yaml(settings, 1, work.resolve("data")));
+            OwnedProcess process = OwnedProcess.start(
+                    List.of(
+                            java(),
+                            "-Xmx256m",
+                            "-XX:+UseSerialGC",
+                            "-XX:ArchiveClassesAtExit=" + directory.resolve("classes.jsa"),
+                            "-jar",
+                            jar.toString(),
+                            "--spring.config.additional-location=file:" + yaml),
+                    Map.of(),
+                    work,
+                    work.resolve("log"),
+                    work.resolve("process"));
+            OnExit undo = OnExit.run(process::kill);
+            awaitAnswer(process, NodePorts.of(port, 1).http());
+            process.stop(TRAINING_LIMIT);
+            undo.forget();
+        } finally {
+            CacheDirectory.deleteTree(work);
+        }
+    }
+
+    /** Whatever keeps it from answering is found, and explained, when it runs in earnest. */
+    private static void awaitAnswer(OwnedProcess process, int httpPort) {
+        long deadline = System.nanoTime() + TRAINING_LIMIT.toNanos();
+        while (System.nanoTime() < deadline
+                && NodeReport.ask(httpPort).isEmpty()
+                && !process.awaitEnd(Duration.ofMillis(100))) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private void deleteOld() throws IOException {
+        List<Path> copies;
+        try (Stream<Path> entries = Files.list(cache.root())) {
+            copies = entries.filter(path -> path.getFileName().toString().matches(PREFIX + "[0-9a-f]+-[0-9]+"))
+                    .sorted(Comparator.comparing(ServiceProgram::modified).reversed())
+                    .toList();
+        }
+        for (Path old : copies.subList(Math.min(KEPT, copies.size()), copies.size())) {
+            String name = old.getFileName().toString();
+            for (String suffix : List.of("", ".lock", ".cds.lock", ".cds")) {
+                CacheDirectory.deleteTree(cache.root().resolve(name + suffix));
+            }
+        }
+    }
+
+    private static FileTime modified(Path path) {
+        try {
+            return Files.getLastModifiedTime(path);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
