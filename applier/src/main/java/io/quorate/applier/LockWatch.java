@@ -19,6 +19,7 @@ import org.slf4j.LoggerFactory;
 final class LockWatch implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(LockWatch.class);
     private static final Duration PERIOD = Duration.ofMillis(100);
+    private static final int NO_SUCH_THREAD = 1094;
 
     private static final String ROW_LOCKS = """
             SELECT DISTINCT holder.PROCESSLIST_ID, holder.PROCESSLIST_USER, holder.PROCESSLIST_HOST,
@@ -48,6 +49,7 @@ final class LockWatch implements Runnable {
     private final long graceNanos;
     private Group watched;
     private long watchedNanos;
+    private String lastComplaint = "";
 
     LockWatch(Pipeline pipeline, AuxiliaryConnection auxiliary, Counters counters, Duration grace) {
         this.pipeline = pipeline;
@@ -60,12 +62,22 @@ final class LockWatch implements Runnable {
     public void run() {
         try {
             while (!pipeline.awaitStop(PERIOD)) {
-                look();
+                try {
+                    look();
+                } catch (SQLException e) {
+                    complain("can't look up who holds the locks that apply waits for: " + e.getMessage());
+                }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (SQLException e) {
-            log.warn("no longer watching for lock holders, lock waits end by their timeout: {}", e.getMessage());
+        }
+    }
+
+    /** Once for each complaint; the wait ends by its timeout and is tried again meanwhile. */
+    private void complain(String what) {
+        if (!what.equals(lastComplaint)) {
+            lastComplaint = what;
+            log.warn("{}", what);
         }
     }
 
@@ -106,16 +118,12 @@ final class LockWatch implements Runnable {
         }
     }
 
-    private void kill(Holder holder, Group head) throws SQLException {
+    private void kill(Holder holder, Group head) {
         if (holder.id() == 0) {
-            log.warn(
-                    "group {} waits for the locks of InnoDB transaction {}, which has no session: a prepared XA"
-                            + " transaction; see XA RECOVER",
-                    head,
-                    holder.transaction());
+            complain("group " + head + " waits for the locks of InnoDB transaction " + holder.transaction()
+                    + ", which has no session: a prepared XA transaction; see XA RECOVER");
             return;
         }
-        log.warn("killing session {} of {}: group {} waits for its locks", holder.id(), holder.account(), head);
         try {
             auxiliary.run(connection -> {
                 try (Statement statement = connection.createStatement()) {
@@ -123,11 +131,13 @@ final class LockWatch implements Runnable {
                 }
             });
             counters.blockersKilled.increment();
+            log.warn("killed session {} of {}: group {} waited for its locks", holder.id(), holder.account(), head);
         } catch (SQLException e) {
-            if (e.getErrorCode() != 1094) {
-                throw e;
+            if (e.getErrorCode() != NO_SUCH_THREAD) {
+                complain("group " + head + " waits for the locks of session " + holder.id() + " of " + holder.account()
+                        + ", which can't be killed (" + e.getMessage() + "); end it, or grant CONNECTION_ADMIN, and"
+                        + " SYSTEM_USER where such accounts write");
             }
-            // No such thread: it has gone by itself.
         }
     }
 }

@@ -17,6 +17,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
@@ -239,7 +240,11 @@ class ApplierIT {
     /** A session in a transaction that may be killed. */
     private record Client(Connection connection) implements AutoCloseable {
         Client(MySqlServer server) throws SQLException {
-            this(server.connect());
+            this(server, "root");
+        }
+
+        Client(MySqlServer server, String user) throws SQLException {
+            this(server.connect(user, "", ""));
             connection.setAutoCommit(false);
         }
 
@@ -346,6 +351,51 @@ class ApplierIT {
         assertThat(server.queryOne("SELECT GROUP_CONCAT(id ORDER BY id) FROM " + schema + ".t"))
                 .isEqualTo("1,2,3");
         assertThat(server.queryLong("SELECT MAX(seqno) FROM quorate.position")).isEqualTo(3);
+    }
+
+    /** The grants of docs/accounts.md. */
+    @Test
+    void theDocumentedGrantsAreEnough() throws Exception {
+        server.execute(
+                "CREATE USER IF NOT EXISTS least@localhost, app@localhost",
+                "GRANT SELECT, UPDATE, CREATE ON *.* TO app@localhost",
+                "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, REPLICATION SLAVE,"
+                        + " REPLICATION CLIENT, REPLICATION_APPLIER, SESSION_VARIABLES_ADMIN, SYSTEM_VARIABLES_ADMIN,"
+                        + " CONNECTION_ADMIN ON *.* TO least@localhost",
+                "SET GLOBAL read_only = 1");
+        replica.start(
+                Replica.SETTINGS.withLocks(Duration.ofSeconds(2), Duration.ofMillis(300), 100),
+                ApplierDataSource.of(server.jdbcUrl(), "least", ""));
+        origin.execute(
+                "CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, n INT)",
+                "INSERT INTO " + schema + ".t VALUES (1, 1)",
+                "CREATE TABLE " + schema + ".u AS SELECT * FROM " + schema + ".t",
+                "ALTER TABLE " + schema + ".t ADD x INT",
+                "CREATE DATABASE " + schema + "y",
+                "DROP TABLE " + schema + ".u");
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        server.execute("SET GLOBAL read_only = 0");
+        try (Client client = new Client(server, "app");
+                Statement statement = client.connection().createStatement()) {
+            statement.execute("SELECT * FROM " + schema + ".t WHERE id = 1 FOR UPDATE");
+            origin.execute("UPDATE " + schema + ".t SET n = 2");
+            replica.take(seqno -> seqno - 1);
+            replica.awaitApplied();
+        }
+        replica.assertSame(schema);
+    }
+
+    @Test
+    void ourFormatDescriptionSaysWhatTheServersDoes() {
+        byte[] ours = FormatDescription.event();
+        byte[] servers = BinlogReader.formatDescription(server.dataDirectory());
+        assertThat(ours).hasSameSizeAs(servers);
+        int fixed = 19 + 2 + 50 + 4;
+        byte[] lengths = Arrays.copyOfRange(ours, fixed, ours.length - 5);
+        assertThat(lengths).isEqualTo(Arrays.copyOfRange(servers, fixed, servers.length - 5));
+        assertThat(ours[ours.length - 5]).isZero();
     }
 
     @Test
