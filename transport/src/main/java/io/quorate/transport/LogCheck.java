@@ -54,10 +54,10 @@ final class LogCheck {
         for (int i = 0; i < segments.size(); i++) {
             Segment segment = segments.get(i);
             if (next < 0 && segment.start > resumeAfter.index() + 1) {
-                throw damaged(
-                        segment,
-                        "it is the log's first, but this node needs the order from entry " + (resumeAfter.index() + 1),
-                        resumeAfter);
+                throw new QuorateException(
+                        ErrorCode.ORDER_TOO_FAR_BEHIND,
+                        "the log in " + directory + " begins with " + segment.file.getFileName()
+                                + ", but this node's other stores hold the order up to " + resumeAfter + " only");
             }
             if (next >= 0 && segment.start != next) {
                 throw damaged(

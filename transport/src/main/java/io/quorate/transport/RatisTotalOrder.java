@@ -83,8 +83,7 @@ public final class RatisTotalOrder implements TotalOrder {
     private RatisTotalOrder(TransportSettings settings, OrderListener listener) {
         this.settings = settings;
         this.listener = listener;
-        // Ratis would end the whole process when its port is taken.
-        ExitUtils.disableSystemExit();
+        tameRatis();
         RaftServer started = null;
         EventLoopGroup group = null;
         try {
@@ -267,6 +266,14 @@ public final class RatisTotalOrder implements TotalOrder {
             followers.remove(settings.self());
         }
         return followers;
+    }
+
+    /** Ratis would end the process over a port in use, and over any exception that any thread of it does not catch. */
+    private static synchronized void tameRatis() {
+        Thread.UncaughtExceptionHandler ours = Thread.getDefaultUncaughtExceptionHandler();
+        ExitUtils.disableSystemExit();
+        ExitUtils.setTerminateOnUncaughtException(false);
+        Thread.setDefaultUncaughtExceptionHandler(ours);
     }
 
     /** Beforehand, because Ratis hides why it could not open its port. */

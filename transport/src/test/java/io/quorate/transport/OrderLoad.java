@@ -6,11 +6,14 @@ import io.quorate.core.OrderListener;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
 import io.quorate.transport.TransportSettings.Peer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -30,7 +33,16 @@ public final class OrderLoad {
     private final AtomicLong delivered = new AtomicLong();
 
     private final class Counting implements OrderListener {
+        private final Path file;
         private volatile LogPosition last = LogPosition.START;
+
+        Counting(Path file) throws IOException {
+            this.file = file;
+            if (Files.exists(file)) {
+                String[] position = Files.readString(file).split(":");
+                last = new LogPosition(Long.parseLong(position[0]), Long.parseLong(position[1]));
+            }
+        }
 
         @Override
         public LogPosition resumeAfter() {
@@ -45,6 +57,11 @@ public final class OrderLoad {
 
         @Override
         public LogPosition checkpoint() {
+            try {
+                Files.writeString(file, last.toString());
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
             return last;
         }
 
@@ -78,8 +95,10 @@ public final class OrderLoad {
         for (int i = 1; i <= count; i++) {
             if (self == 0 || self == i) {
                 String name = "n" + i;
+                Files.createDirectories(directory);
                 nodes.add(RatisTotalOrder.start(
-                        TransportSettings.of("load", name, peers, directory.resolve(name)), new Counting()));
+                        TransportSettings.of("load", name, peers, directory.resolve(name)),
+                        new Counting(directory.resolve(name + ".position"))));
             }
         }
         while (!nodes.stream().allMatch(n -> n.quorum().primary())) {
