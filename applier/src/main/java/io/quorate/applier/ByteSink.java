@@ -22,11 +22,16 @@ final class ByteSink {
         return bytes;
     }
 
-    /** Appends a range and answers where it begins. */
-    int append(byte[] from, int offset, int length) {
+    /** Makes room for so much at once. */
+    void reserve(int length) {
         if (length > bytes.length - size) {
             bytes = Arrays.copyOf(bytes, Math.max(Math.addExact(size, length), (int) Math.min(2L * size, 1 << 30)));
         }
+    }
+
+    /** Appends a range and answers where it begins. */
+    int append(byte[] from, int offset, int length) {
+        reserve(length);
         System.arraycopy(from, offset, bytes, size, length);
         size += length;
         return size - length;
@@ -43,7 +48,8 @@ final class ByteSink {
         }
     }
 
+    /** A copy; the array itself when it is full and large, which the next {@link #clear} then lets go. */
     byte[] toArray() {
-        return Arrays.copyOf(bytes, size);
+        return size == bytes.length && size > KEEP_BYTES ? bytes : Arrays.copyOf(bytes, size);
     }
 }

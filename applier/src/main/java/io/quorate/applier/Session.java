@@ -3,6 +3,7 @@ package io.quorate.applier;
 
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -67,25 +68,31 @@ final class Session implements AutoCloseable {
         return connection;
     }
 
-    /**
-     * Has the server execute events. Base64 goes to the front of the buffer, because only that end of it can be given to the
-     * JDK's vectorized encoder, and is then moved behind the keyword.
-     */
+    /** Has the server execute events. */
     void binlog(byte[] events) throws SQLException {
         int encoded = (events.length + 2) / 3 * 4;
+        if (encoded > KEEP_BYTES) {
+            binlogLarge(events);
+            return;
+        }
         int total = PREFIX.length + encoded + 1;
         if (text.length < total) {
             text = new byte[Math.max(total, Math.min(2 * text.length, KEEP_BYTES))];
         }
+        // The JDK's vectorized encoder only writes to the front of an array; then it is moved behind the keyword.
         Base64.getEncoder().encode(events, text);
         System.arraycopy(text, 0, text, PREFIX.length, encoded);
         System.arraycopy(PREFIX, 0, text, 0, PREFIX.length);
         text[total - 1] = '\'';
-        String sql = new String(text, 0, total, StandardCharsets.ISO_8859_1);
-        if (text.length > KEEP_BYTES) {
-            text = new byte[64 << 10];
+        statement.execute(new String(text, 0, total, StandardCharsets.ISO_8859_1));
+    }
+
+    /** The driver reserves four bytes a character for the text of a statement, but not for that of a parameter. */
+    private void binlogLarge(byte[] events) throws SQLException {
+        try (PreparedStatement large = connection.prepareStatement("BINLOG ?")) {
+            large.setString(1, Base64.getEncoder().encodeToString(events));
+            large.execute();
         }
-        statement.execute(sql);
     }
 
     void execute(String sql) throws SQLException {

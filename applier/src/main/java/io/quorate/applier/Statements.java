@@ -28,6 +28,7 @@ import java.util.List;
 final class Statements {
     private static final int FLAGS = BinlogEvents.HEADER_BYTES + 6;
     private static final int CHECK_FLAGS = 0x2 | 0x4;
+    private static final byte[] NONE = {};
 
     private final TableMaps tableMaps;
     private final int bytesMax;
@@ -94,7 +95,9 @@ final class Statements {
             }
         }
         endStatement();
-        return out.size() == 0 ? null : out.toArray();
+        byte[] events = out.size() == 0 ? null : out.toArray();
+        out.clear();
+        return events;
     }
 
     /** Takes the event at {@link #offset}; false when it is for the next BINLOG. */
@@ -146,10 +149,10 @@ final class Statements {
     private void endStatement() {
         if (rows.size() > 0) {
             BinlogEvents.endsStatement(rows.array(), lastRows, true);
+            byte[] positionMap = mapPosition ? positionRow.tableMap() : NONE;
+            out.reserve(maps.size() + positionMap.length + rows.size());
             out.append(maps);
-            if (mapPosition) {
-                out.append(positionRow.tableMap(), 0, positionRow.tableMap().length);
-            }
+            out.append(positionMap, 0, positionMap.length);
             out.append(rows);
         }
         beginStatement();
