@@ -113,7 +113,8 @@ final class Load implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
-        stop();
+    public void close() {
+        stop.set(true);
+        threads.forEach(Thread::interrupt);
     }
 }

@@ -9,7 +9,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,8 +31,10 @@ class RefusalIT {
                 .option("gtid-mode", "OFF_PERMISSIVE")
                 .start()) {
             server.execute("CREATE USER poor@'127.0.0.1' IDENTIFIED BY 'p'", "GRANT SELECT ON *.* TO poor@'127.0.0.1'");
-            String output = refusedWith(
-                    "--quorate.mysql.port=" + server.port(), "--quorate.mysql.user=poor", "--quorate.mysql.password=p");
+            String output = refusedWith(Map.of(
+                    "quorate.mysql.port", Integer.toString(server.port()),
+                    "quorate.mysql.user", "poor",
+                    "quorate.mysql.password", "p"));
             assertThat(output)
                     .contains("QRT-1001")
                     .contains("SET PERSIST binlog_format = ROW;")
@@ -43,34 +47,37 @@ class RefusalIT {
 
     @Test
     void namesEveryConfigurationKeyThatIsWrong() throws Exception {
-        String output = refusedWith("--quorate.node=", "--quorate.apply.workers=0", "--quorate.mysql.port=70000");
+        String output = refusedWith(
+                Map.of("quorate.node", "no spaces", "quorate.apply.workers", "0", "quorate.mysql.port", "70000"));
         assertThat(output).contains("node", "workers", "port");
     }
 
     @Test
     void namesANodeThatIsNotAmongItsPeers() throws Exception {
-        String output = refusedWith("--quorate.node=n9");
+        String output = refusedWith(Map.of("quorate.node", "n9"));
         assertThat(output).contains("QRT-1003", "n9");
     }
 
     /** Runs the service with a configuration that is right but for {@code arguments}; it must end by itself. */
-    private String refusedWith(String... arguments) throws IOException, InterruptedException {
+    private String refusedWith(Map<String, String> changed) throws IOException, InterruptedException {
+        Map<String, String> keys = new LinkedHashMap<>();
+        keys.put("server.port", "0");
+        keys.put("quorate.cluster", "refused");
+        keys.put("quorate.node", "n1");
+        keys.put("quorate.data-dir", directory.resolve("data").toString());
+        keys.put("quorate.mysql.port", Integer.toString(Ports.free()));
+        keys.put("quorate.peers[0].name", "n1");
+        keys.put("quorate.peers[0].host", "127.0.0.1");
+        keys.put("quorate.peers[0].raft-port", Integer.toString(Ports.free()));
+        keys.put("quorate.peers[0].channel-port", Integer.toString(Ports.free()));
+        keys.putAll(changed);
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx128m",
                 "-XX:+UseSerialGC",
                 "-jar",
-                Path.of("..", "node", "target", "quorate-node.jar").toString(),
-                "--server.port=0",
-                "--quorate.cluster=refused",
-                "--quorate.node=n1",
-                "--quorate.data-dir=" + directory.resolve("data"),
-                "--quorate.mysql.port=" + Ports.free(),
-                "--quorate.peers[0].name=n1",
-                "--quorate.peers[0].host=127.0.0.1",
-                "--quorate.peers[0].raft-port=" + Ports.free(),
-                "--quorate.peers[0].channel-port=" + Ports.free()));
-        command.addAll(List.of(arguments));
+                Path.of("..", "node", "target", "quorate-node.jar").toString()));
+        keys.forEach((key, value) -> command.add("--" + key + "=" + value));
         Path output = directory.resolve("output");
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)

@@ -5,11 +5,12 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 
 /** What the applier has reported: how far it is and how old what it applies is. Written by its threads, read by any. */
 final class ApplyProgress {
     private volatile long lastApplied;
-    private volatile long transactions;
+    private final LongAdder transactions = new LongAdder();
     private volatile long lagMicros;
     private volatile Timer lag;
 
@@ -23,7 +24,7 @@ final class ApplyProgress {
         if (count == 0) {
             return;
         }
-        transactions += count;
+        transactions.add(count);
         long age = Math.max(0, System.currentTimeMillis() * 1000 - originCommittedMicros);
         lagMicros = age;
         Timer timer = lag;
@@ -45,7 +46,7 @@ final class ApplyProgress {
     }
 
     long transactions() {
-        return transactions;
+        return transactions.sum();
     }
 
     long lagMicros() {

@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,7 +43,7 @@ final class OrderedStream implements OrderListener {
 
     private LogPosition position;
     private volatile long lastOrdered;
-    private volatile long ordered;
+    private final LongAdder ordered = new LongAdder();
     private volatile long checkpointSeqno;
     private volatile UUID self;
     /** Where the order stands with our own origin; null until it has heard of it. */
@@ -143,7 +144,7 @@ final class OrderedStream implements OrderListener {
             throw new QuorateException(ErrorCode.DISK, "the writeset cache can't be written: " + e, e);
         }
         lastOrdered = certified.get(certified.size() - 1).seqno();
-        ordered += certified.size();
+        ordered.add(certified.size());
     }
 
     private void impossible(Proposal proposal) {
@@ -187,7 +188,7 @@ final class OrderedStream implements OrderListener {
 
     /** Writesets ordered since the start. */
     long ordered() {
-        return ordered;
+        return ordered.sum();
     }
 
     /** Up to here the writeset cache is not needed to restore certification. */

@@ -6,6 +6,7 @@ import io.quorate.core.ProposalWindow;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
@@ -35,7 +36,7 @@ final class Proposer implements AutoCloseable {
 
     private long notBeforeMillis;
     private long lastDeliveryMillis;
-    private volatile long resends;
+    private final LongAdder resends = new LongAdder();
 
     Proposer(ProposalWindow window, TotalOrder order, long resendMillis) {
         this.window = window;
@@ -115,7 +116,7 @@ final class Proposer implements AutoCloseable {
 
     private void rewindNow() {
         if (window.awaiting()) {
-            resends++;
+            resends.increment();
         }
         epoch++;
         window.rewind();
@@ -141,7 +142,8 @@ final class Proposer implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        order.submit(entry).whenComplete((done, failure) -> {
+        // Success proves nothing; only the delivery does. The stage that whenComplete makes has no one to ask it anything.
+        var unused = order.submit(entry).whenComplete((done, failure) -> {
             if (failure != null) {
                 failed(submitted, failure);
             }
@@ -199,7 +201,7 @@ final class Proposer implements AutoCloseable {
 
     /** How often proposals under way had to be sent again. */
     long resends() {
-        return resends;
+        return resends.sum();
     }
 
     private static long millis() {

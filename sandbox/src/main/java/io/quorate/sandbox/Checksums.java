@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,19 +48,58 @@ public final class Checksums {
         return compareContents(contents);
     }
 
+    /** One connection for all of it: there may be hundreds of tables. */
     static Map<String, Content> contents(MySqlServer server) {
         Map<String, Content> contents = new TreeMap<>();
-        for (List<String> table : server.query(TABLES)) {
-            String name = quoted(table.get(0)) + "." + quoted(table.get(1));
-            String definition = server.query("SHOW CREATE TABLE " + name).get(0).get(1);
-            contents.put(
-                    table.get(0) + "." + table.get(1),
-                    new Content(
-                            server.queryLong("SELECT COUNT(*) FROM " + name),
-                            server.query("CHECKSUM TABLE " + name).get(0).get(1),
-                            definition.replaceAll(" AUTO_INCREMENT=\\d+", "")));
+        try (Connection connection = server.connect();
+                Statement statement = connection.createStatement()) {
+            List<String> tables = new ArrayList<>();
+            try (ResultSet rows = statement.executeQuery(TABLES)) {
+                while (rows.next()) {
+                    tables.add(quoted(rows.getString(1)) + "." + quoted(rows.getString(2)));
+                }
+            }
+            for (String table : tables) {
+                contents.put(
+                        table,
+                        new Content(
+                                Long.parseLong(value(statement, "SELECT COUNT(*) FROM " + table, 1)),
+                                checksum(statement, table),
+                                value(statement, "SHOW CREATE TABLE " + table, 2)
+                                        .replaceAll(" AUTO_INCREMENT=\\d+", "")));
+            }
+        } catch (SQLException e) {
+            throw new SandboxException("mysqld on port " + server.port() + ": " + e.getMessage(), e);
         }
         return contents;
+    }
+
+    /**
+     * What CHECKSUM TABLE says; but for a table with a multi-valued index that is another number in every session, so its
+     * columns are summed up by a query.
+     */
+    private static String checksum(Statement statement, String table) throws SQLException {
+        String definition = value(statement, "SHOW CREATE TABLE " + table, 2);
+        if (!definition.contains(" array)")) {
+            return value(statement, "CHECKSUM TABLE " + table, 2);
+        }
+        List<String> columns = new ArrayList<>();
+        try (ResultSet rows = statement.executeQuery("SHOW COLUMNS FROM " + table)) {
+            while (rows.next()) {
+                columns.add("COALESCE(HEX(CAST(" + quoted(rows.getString(1)) + " AS BINARY)), 'NULL')");
+            }
+        }
+        return value(
+                statement,
+                "SELECT COALESCE(SUM(CRC32(CONCAT_WS(',', " + String.join(", ", columns) + "))), 0) FROM " + table,
+                1);
+    }
+
+    private static String value(Statement statement, String sql, int column) throws SQLException {
+        try (ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getString(column);
+        }
     }
 
     private static String quoted(String identifier) {
