@@ -3,45 +3,30 @@ package io.quorate.capture;
 
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * What keys need to know of one of the server's collations.
  *
  * @param name the server's name for it
- * @param charset how Java decodes it; null when Java can't
- * @param strength how texts under it are made comparable
+ * @param charsetName the server's name for its character set
+ * @param singleByte whether every character is one byte
  */
-record Collation(String name, Charset charset, Strength strength) {
+record Collation(String name, String charsetName, boolean singleByte) {
     /** The id of {@code binary}, which marks columns of bytes. */
     static final int BINARY_ID = 63;
 
-    /** Under it all texts are one. */
-    static final Collation UNKNOWN = new Collation("unknown", null, Strength.TAILORED);
-
-    /** From exact to coarse. */
-    enum Strength {
-        /** Bytes, but for trailing spaces. */
-        EXACT,
-        /** Letters without their marks and case. */
-        FOLDED,
-        /** Also without what the alphabets of single languages, and old ones, hold equal. */
-        TAILORED
-    }
-
-    private static final Map<String, Charset> CHARSETS = Map.ofEntries(
-            Map.entry("utf8mb4", StandardCharsets.UTF_8),
-            Map.entry("utf8mb3", StandardCharsets.UTF_8),
-            Map.entry("utf8", StandardCharsets.UTF_8),
-            Map.entry("ascii", StandardCharsets.ISO_8859_1),
-            Map.entry("ucs2", StandardCharsets.UTF_16BE),
-            Map.entry("utf16", StandardCharsets.UTF_16BE),
-            Map.entry("utf16le", StandardCharsets.UTF_16LE));
+    private static final Map<String, Charset> UNICODE = Map.of(
+            "utf8mb4", StandardCharsets.UTF_8,
+            "utf8mb3", StandardCharsets.UTF_8,
+            "utf8", StandardCharsets.UTF_8,
+            "ucs2", StandardCharsets.UTF_16BE,
+            "utf16", StandardCharsets.UTF_16BE,
+            "utf16le", StandardCharsets.UTF_16LE);
 
     private static final Map<String, String> JAVA_NAMES = Map.ofEntries(
             Map.entry("utf32", "UTF-32BE"),
+            Map.entry("ascii", "US-ASCII"),
             // The server's latin1 is Windows' one.
             Map.entry("latin1", "windows-1252"),
             Map.entry("latin2", "ISO-8859-2"),
@@ -69,34 +54,37 @@ record Collation(String name, Charset charset, Strength strength) {
             Map.entry("eucjpms", "EUC-JP"),
             Map.entry("euckr", "EUC-KR"));
 
-    /** Collations that follow no single language's alphabet. */
-    private static final Set<String> COMMON =
-            Set.of("0900_ai_ci", "0900_as_ci", "0900_as_cs", "unicode_ci", "unicode_520_ci", "general_ci");
-
-    static Collation of(String name, String charsetName) {
-        String lower = name.toLowerCase(Locale.ROOT);
-        if (lower.endsWith("_bin")) {
-            return new Collation(name, charset(charsetName), Strength.EXACT);
-        }
-        boolean unicode = lower.startsWith("utf") || lower.startsWith("ucs") || lower.startsWith("ascii");
-        boolean common = unicode && COMMON.contains(lower.substring(lower.indexOf('_') + 1));
-        return new Collation(name, charset(charsetName), common ? Strength.FOLDED : Strength.TAILORED);
+    /** Whether it compares codes. */
+    boolean exact() {
+        return name.endsWith("_bin");
     }
 
-    /** Whether a text of bytes below 0x80 only is ASCII. */
+    /** Whether the server's weights have levels, of which only the first counts here. */
+    boolean levelled() {
+        return name.contains("_0900_as");
+    }
+
+    /** Whether letters are told apart by more than two of them. */
+    boolean hungarian() {
+        return name.contains("hungarian") || name.contains("_hu_");
+    }
+
+    boolean unicode() {
+        return UNICODE.containsKey(charsetName) || charsetName.equals("utf32");
+    }
+
+    /** Whether bytes below 0x80 are ASCII when there are no others. */
     boolean asciiBytes() {
-        return charset != null
-                && !charset.name().startsWith("UTF-16")
-                && !charset.name().startsWith("UTF-32");
+        return !charsetName.startsWith("utf16") && !charsetName.equals("utf32") && !charsetName.equals("ucs2");
     }
 
-    /** Java's charset for one of the server's, null when it has none. */
-    static Charset charset(String name) {
-        Charset known = CHARSETS.get(name);
-        if (known != null) {
-            return known;
+    /** How Java decodes it, null when it can't. */
+    Charset charset() {
+        Charset unicode = UNICODE.get(charsetName);
+        if (unicode != null) {
+            return unicode;
         }
-        String javaName = JAVA_NAMES.get(name);
+        String javaName = JAVA_NAMES.get(charsetName);
         return javaName != null && Charset.isSupported(javaName) ? Charset.forName(javaName) : null;
     }
 }

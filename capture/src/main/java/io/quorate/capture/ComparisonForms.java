@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The comparison form of each kind of column: numbers and times by value, so that a foreign key's column and the one it
@@ -10,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class ComparisonForms {
     private static final ComparisonForm RAW = (b, offset, length, out) -> out.put(b, offset, length);
+    private static final ComparisonForm ALL_ONE = (b, offset, length, out) -> {};
     private static final ComparisonForm BINARY = ComparisonForms::binary;
     private static final ComparisonForm SIGNED = ComparisonForms::signed;
     private static final ComparisonForm UNSIGNED =
@@ -17,11 +20,19 @@ final class ComparisonForms {
     private static final ComparisonForm BITS = (b, offset, length, out) -> out.putLong(Bytes.big(b, offset, length));
 
     private final Map<Integer, Collation> collations;
-    private final Map<Long, ComparisonForm> texts = new ConcurrentHashMap<>();
+    private final ServerWeights weights;
+    private final Connection connection;
+    private final Map<Long, ComparisonForm> texts = new HashMap<>();
 
-    /** @param collations the server's collations by id */
-    ComparisonForms(Map<Integer, Collation> collations) {
+    /**
+     * @param collations the server's collations by id
+     * @param weights what is known of its weights
+     * @param connection to ask for those that aren't
+     */
+    ComparisonForms(Map<Integer, Collation> collations, ServerWeights weights, Connection connection) {
         this.collations = collations;
+        this.weights = weights;
+        this.connection = connection;
     }
 
     /**
@@ -29,7 +40,7 @@ final class ComparisonForms {
      *
      * @param prefix the index's prefix length, characters of text and bytes of anything else; 0 for the whole value
      */
-    ComparisonForm of(TableMap map, int column, int prefix) {
+    ComparisonForm of(TableMap map, int column, int prefix) throws SQLException {
         int metadata = map.metadata[column];
         return switch (map.types[column]) {
             case ColumnType.TINY, ColumnType.SHORT, ColumnType.INT24, ColumnType.LONG, ColumnType.LONGLONG ->
@@ -52,12 +63,20 @@ final class ComparisonForms {
         };
     }
 
-    private ComparisonForm character(int id, int prefix) {
+    private ComparisonForm character(int id, int prefix) throws SQLException {
         if (id == Collation.BINARY_ID) {
             return prefix == 0 ? BINARY : (b, offset, length, out) -> binary(b, offset, Math.min(length, prefix), out);
         }
-        Collation collation = collations.getOrDefault(id, Collation.UNKNOWN);
-        return texts.computeIfAbsent(((long) id << 32) | prefix, k -> new TextForm(collation, prefix));
+        long key = ((long) id << 32) | prefix;
+        ComparisonForm form = texts.get(key);
+        if (form == null) {
+            Collation collation = collations.get(id);
+            form = collation == null
+                    ? ALL_ONE
+                    : new TextForm(collation, prefix, collation.exact() ? null : weights.of(collation, connection));
+            texts.put(key, form);
+        }
+        return form;
     }
 
     private static void binary(byte[] b, int offset, int length, KeyBytes out) {

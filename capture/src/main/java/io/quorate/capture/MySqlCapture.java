@@ -38,6 +38,7 @@ public final class MySqlCapture implements AutoCloseable {
     private final CaptureSink sink;
     private final Consumer<QuorateException> onFailure;
     private final Progress progress;
+    private final ServerWeights weights = new ServerWeights();
     private final Counters counters = new Counters();
     private final Thread supervisor;
     private volatile boolean closed;
@@ -116,7 +117,9 @@ public final class MySqlCapture implements AutoCloseable {
             TransactionReader transactions = new TransactionReader(
                     settings,
                     progress,
-                    new TablePlans(new SchemaCatalog(connection, counters), new ComparisonForms(collations)),
+                    new TablePlans(
+                            new SchemaCatalog(connection, counters),
+                            new ComparisonForms(collations, weights, connection)),
                     collations,
                     ServerConnection.lowerCaseNames(connection),
                     sink,

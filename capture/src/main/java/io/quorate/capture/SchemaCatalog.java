@@ -38,10 +38,11 @@ final class SchemaCatalog {
     static Map<Integer, Collation> collations(Connection connection) throws SQLException {
         Map<Integer, Collation> collations = new HashMap<>();
         try (PreparedStatement s = connection.prepareStatement(
-                        "SELECT ID, COLLATION_NAME, CHARACTER_SET_NAME FROM information_schema.COLLATIONS");
+                        "SELECT ID, COLLATION_NAME, CHARACTER_SET_NAME, MAXLEN FROM information_schema.COLLATIONS"
+                                + " JOIN information_schema.CHARACTER_SETS USING (CHARACTER_SET_NAME)");
                 ResultSet r = s.executeQuery()) {
             while (r.next()) {
-                collations.put(r.getInt(1), Collation.of(r.getString(2), r.getString(3)));
+                collations.put(r.getInt(1), new Collation(r.getString(2), r.getString(3), r.getInt(4) == 1));
             }
         }
         return collations;

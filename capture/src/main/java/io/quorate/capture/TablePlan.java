@@ -5,6 +5,7 @@ import io.quorate.capture.Statement.TableName;
 import io.quorate.capture.TableDefinition.ForeignKey;
 import io.quorate.capture.TableDefinition.Index;
 import io.quorate.capture.TableDefinition.Part;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -80,14 +81,15 @@ final class TablePlan {
         return new TablePlan(map, true, TableDefinition.NONE, null, List.of());
     }
 
-    static TablePlan of(TableMap map, TableDefinition definition, ComparisonForms forms) {
+    static TablePlan of(TableMap map, TableDefinition definition, ComparisonForms forms) throws SQLException {
         List<RowKey> keys = new ArrayList<>();
         String coarse = addKeys(map, definition, forms, keys);
         return new TablePlan(map, false, definition, coarse, coarse == null ? keys : List.of());
     }
 
     /** Adds the keys of every row, or says why they can't be told. */
-    private static String addKeys(TableMap map, TableDefinition definition, ComparisonForms forms, List<RowKey> keys) {
+    private static String addKeys(TableMap map, TableDefinition definition, ComparisonForms forms, List<RowKey> keys)
+            throws SQLException {
         if (map.names == null) {
             return "its binlog events have no column names (binlog_row_metadata is not FULL)";
         }
@@ -157,7 +159,8 @@ final class TablePlan {
             List<Part> parts,
             Kind kind,
             ComparisonForms forms,
-            List<RowKey> keys) {
+            List<RowKey> keys)
+            throws SQLException {
         List<Integer> order = new ArrayList<>();
         for (int i = 0; i < names.size(); i++) {
             order.add(i);

@@ -1,111 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
-import java.text.Normalizer;
 
 /**
- * Text under a collation, as coarse as it takes without asking the server for its weights: compatibility decomposition,
- * no marks, no ignorable characters, no case, no trailing spaces. ASCII, which is most of it, goes a short way that gives
- * the same bytes.
+ * Text under a collation: the weights of its characters, and of pairs that are one letter, without trailing spaces. Where
+ * the collation has levels, only the first counts: letters, not marks and case.
  */
 final class TextForm implements ComparisonForm {
     private final Collation collation;
+    private final Charset charset;
+    private final boolean unicode;
     private final int prefix;
+    private final Weights weights;
 
-    /** @param prefix characters that count, 0 for all */
-    TextForm(Collation collation, int prefix) {
+    /**
+     * @param prefix characters that count, 0 for all
+     * @param weights of the collation; null for one that compares codes
+     */
+    TextForm(Collation collation, int prefix, Weights weights) {
         this.collation = collation;
+        this.charset = collation.charset();
+        this.unicode = collation.unicode();
         this.prefix = prefix;
+        this.weights = weights;
     }
 
     @Override
     public void append(byte[] bytes, int offset, int length, KeyBytes out) {
-        if (collation.charset() == null) {
-            return;
+        int counted = prefix == 0 ? length : Math.min(length, prefix);
+        if (collation.singleByte() || (unicode && collation.asciiBytes() && isAscii(bytes, offset, length))) {
+            appendBytes(bytes, offset, counted, out);
+        } else if (unicode) {
+            appendText(new String(bytes, offset, length, charset), out);
+        } else if (weights == null) {
+            // As many bytes as characters count: fewer, which makes more texts equal.
+            appendBytes(bytes, offset, counted, out);
+        } else {
+            appendCodes(bytes, offset, offset + length, out);
         }
-        int from = out.size();
-        if (!collation.asciiBytes() || !appendAscii(bytes, offset, length, out)) {
-            out.truncate(from);
-            appendText(new String(bytes, offset, length, collation.charset()), out);
-        }
-        int end = out.size();
-        while (end > from && out.at(end - 1) == ' ') {
-            end--;
-        }
-        out.truncate(end);
     }
 
-    private boolean appendAscii(byte[] bytes, int offset, int length, KeyBytes out) {
-        int end = offset + (prefix == 0 ? length : Math.min(length, prefix));
-        Collation.Strength strength = collation.strength();
-        int start = out.size();
-        for (int i = offset; i < end; i++) {
-            int c = bytes[i];
-            if (c < 0) {
-                return false;
+    private void appendCodes(byte[] bytes, int from, int end, KeyBytes out) {
+        int characters = 0;
+        int kept = out.size();
+        for (int at = from; at < end && (prefix == 0 || characters < prefix); characters++) {
+            int codeBytes = weights.codeBytes(bytes, at, end);
+            byte[] weight = weights.ofCode(bytes, at, codeBytes);
+            out.put(weight, 0, weight.length);
+            if (codeBytes != 1 || bytes[at] != ' ') {
+                kept = out.size();
             }
-            if (strength == Collation.Strength.EXACT) {
-                out.put(c);
-            } else if (c >= ' ' && c < 0x7f) {
-                appendFolded(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c, start, out);
+            at += Math.max(1, codeBytes);
+        }
+        out.truncate(kept);
+    }
+
+    private static boolean isAscii(byte[] bytes, int offset, int length) {
+        for (int i = offset; i < offset + length; i++) {
+            if (bytes[i] < 0) {
+                return false;
             }
         }
         return true;
     }
 
+    /** Characters of one byte each. */
+    private void appendBytes(byte[] bytes, int offset, int length, KeyBytes out) {
+        int end = offset + length;
+        while (end > offset && isPadding(bytes[end - 1] & 0xff)) {
+            end--;
+        }
+        if (weights == null) {
+            out.put(bytes, offset, end - offset);
+            return;
+        }
+        for (int i = offset; i < end; i++) {
+            int next = i + 1 < end ? bytes[i + 1] & 0xff : -1;
+            i += appendCharacter(bytes[i] & 0xff, next, out);
+        }
+    }
+
     private void appendText(String text, KeyBytes out) {
         String counted = text;
-        if (prefix > 0 && text.length() > prefix && text.codePointCount(0, text.length()) > prefix) {
+        if (prefix > 0 && text.codePointCount(0, text.length()) > prefix) {
             counted = text.substring(0, text.offsetByCodePoints(0, prefix));
         }
-        if (collation.strength() == Collation.Strength.EXACT) {
-            byte[] utf8 = counted.getBytes(StandardCharsets.UTF_8);
+        int[] characters = counted.codePoints().toArray();
+        int end = characters.length;
+        while (end > 0 && isPadding(characters[end - 1])) {
+            end--;
+        }
+        if (weights == null) {
+            byte[] utf8 = new String(characters, 0, end).getBytes(StandardCharsets.UTF_8);
             out.put(utf8, 0, utf8.length);
             return;
         }
-        String plain = Normalizer.normalize(counted, Normalizer.Form.NFKD);
-        int start = out.size();
-        for (int i = 0; i < plain.length(); ) {
-            int c = plain.codePointAt(i);
-            i += Character.charCount(c);
-            Letters.fold(c, letter -> appendFolded(letter, start, out));
+        for (int i = 0; i < end; i++) {
+            i += appendCharacter(characters[i], i + 1 < end ? characters[i + 1] : -1, out);
         }
     }
 
-    /** A letter without mark and case; the older collations' alphabets are narrowed further. */
-    private void appendFolded(int letter, int start, KeyBytes out) {
-        if (collation.strength() == Collation.Strength.TAILORED) {
-            appendTailored(letter, start, out);
-        } else if (letter < 0x80) {
-            out.put(letter);
-        } else {
-            byte[] utf8 = Character.toString(letter).getBytes(StandardCharsets.UTF_8);
-            out.put(utf8, 0, utf8.length);
-        }
+    /** Appends a character's weight, or that of the pair it begins; returns how many more characters it took. */
+    private int appendCharacter(int character, int next, KeyBytes out) {
+        byte[] pair = next >= 0 && weights.hasPairs() ? weights.pair(character, next) : null;
+        byte[] weight = pair == null ? weights.of(character) : pair;
+        out.put(weight, 0, weight.length);
+        return pair == null ? 0 : 1;
     }
 
-    /**
-     * What some alphabet holds equal beyond marks: i, j and y; u, v, w (and y with ü); aa with å; ae, oe, ue with their
-     * umlauts; letters that count double. Any of it is let go for all of them.
-     */
-    private void appendTailored(int letter, int start, KeyBytes out) {
-        int l = letter;
-        if (l == 'j' || l == 'y' || l == 'u' || l == 'v' || l == 'w') {
-            l = 'i';
-        }
-        if (l == 'e' && out.size() > start && isUmlautBase(out.at(out.size() - 1))) {
-            return;
-        }
-        if (l >= 0x80) {
-            byte[] utf8 = Character.toString(l).getBytes(StandardCharsets.UTF_8);
-            out.put(utf8, 0, utf8.length);
-        } else if (l < 'a' || l > 'z' || out.size() == start || out.at(out.size() - 1) != l) {
-            out.put(l);
-        }
-    }
-
-    private static boolean isUmlautBase(int letter) {
-        return letter == 'a' || letter == 'o' || letter == 'i';
+    private boolean isPadding(int character) {
+        return character == ' ' || (weights != null && weights.isPadding(character));
     }
 }
