@@ -59,7 +59,7 @@ public class WriteSetCacheBenchmark {
         for (int i = 0; i < BATCH; i++) {
             samples.add(Samples.writeSet(i + 1, 2, payload));
         }
-        while (cache.stats().bytes() < BYTES_MAX) {
+        while (cache.stats().bytes() < BYTES_MAX / 2) {
             append();
         }
         cursor = cache.read(cache.first());
