@@ -236,7 +236,7 @@ public final class Certifier {
     }
 
     /**
-     * Of the whole state, settings included; equal on nodes that have taken the same proposals. Costs microseconds,
+     * Of the whole state, settings included; equal on nodes that have taken the same proposals. Needs no scan,
      * whatever the size of the index.
      */
     public long digest() {
