@@ -19,8 +19,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Keys certified a second, one thread: three origins in turn, proposals of 64 writesets of 4 keys (a table's SHARED, three
- * rows' UPDATE), rows drawn at random. Making the proposals is part of what is measured; {@link #load} is that part alone.
+ * Keys certified a second, one thread: three origins in turn, proposals of 64 writesets of 4 keys (a table's SHARED,
+ * three rows' UPDATE), rows drawn at random. Making the proposals is part of what is measured; {@link #load} is that
+ * part alone.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.Throughput)

@@ -12,9 +12,9 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
 /**
- * Prints what a certification index takes as it fills up to four million keys and stays there: by its own count, and by the heap in use
- * after a garbage collection; how long it takes to write the state out; and how many keys a second of processor time certifies,
- * which a busy machine disturbs less than JMH's wall clock.
+ * Prints what a certification index takes as it fills up to four million keys and stays there: by its own count, and by
+ * the heap in use after a garbage collection; how long it takes to write the state out; and how many keys a second of
+ * processor time certifies, which a busy machine disturbs less than JMH's wall clock.
  */
 public final class IndexFigures {
     private static final long KEYS = 4 << 20;

@@ -30,8 +30,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Records a second through the writeset cache on the file system of {@code java.io.tmpdir}, not forced: appended in batches,
- * and read in order from the page cache. Times the payload that is roughly the bytes a second.
+ * Records a second through the writeset cache on the file system of {@code java.io.tmpdir}, not forced: appended in
+ * batches, and read in order from the page cache. Times the payload that is roughly the bytes a second.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.Throughput)

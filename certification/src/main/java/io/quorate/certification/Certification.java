@@ -8,8 +8,8 @@ import java.util.List;
  * What became of one proposal.
  *
  * @param link whether it continued what is known of its origin
- * @param certified its writesets with their verdicts, by rising seqno; empty unless {@link Link#TAKEN}, and also when it
- *     brought only a position
+ * @param certified its writesets with their verdicts, by rising seqno; empty unless {@link Link#TAKEN}, and also when
+ *     it brought only a position
  */
 public record Certification(Link link, List<Certified> certified) {
     /** How a proposal stands to what the order has already taken from its origin. */
@@ -18,7 +18,9 @@ public record Certification(Link link, List<Certified> certified) {
         TAKEN,
         /** All of it is known already. Nothing changed. */
         DUPLICATE,
-        /** Something before it is missing. Nothing changed; the origin must send the missing part and this one again. */
+        /**
+         * Something before it is missing. Nothing changed; the origin must send the missing part and this one again.
+         */
         GAP,
         /**
          * It claims to have seen what is not ordered yet, so its origin speaks of another history. Nothing changed; the

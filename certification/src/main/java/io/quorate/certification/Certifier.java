@@ -22,27 +22,28 @@ import java.util.UUID;
  * Certification: gives every writeset of the total order its seqno, its verdict and what it must wait for. Every node
  * feeds it the same proposals in the same order, and nothing else enters a decision, so every node decides alike.
  *
- * <p><b>Verdict.</b> First committer wins: a writeset fails when one of its keys conflicts ({@link Matrix}) with a passed
- * writeset of another origin that its own origin had not applied when it committed ({@code found.seqno > lastSeen}). All
- * keys are checked before any is entered. A failed writeset takes a seqno and enters nothing. {@link Keys#EVERYTHING}
- * taken EXCLUSIVE conflicts with everything foreign and unseen, in either direction.
+ * <p><b>Verdict.</b> First committer wins: a writeset fails when one of its keys conflicts ({@link Matrix}) with a
+ * passed writeset of another origin that its own origin had not applied when it committed ({@code found.seqno >
+ * lastSeen}). All keys are checked before any is entered. A failed writeset takes a seqno and enters nothing. {@link
+ * Keys#EVERYTHING} taken EXCLUSIVE conflicts with everything foreign and unseen, in either direction.
  *
- * <p><b>dependsOn</b> is the highest seqno the keys met, of its own origin too, and at least the {@link #cut()} and the last
- * DDL statement's. A DDL statement waits for all before it.
+ * <p><b>dependsOn</b> is the highest seqno the keys met, of its own origin too, and at least the {@link #cut()} and the
+ * last DDL statement's. A DDL statement waits for all before it.
  *
- * <p><b>Purge.</b> The index forgets the oldest generation of seqnos when it holds more than an eighth of {@code keysMax}
- * and every origin's last reported lastSeen has passed what others wrote in it; beyond {@code keysMax} it forgets it anyway.
- * An origin that has missed something forgotten, because it is gone or far behind, isn't waited for until it has caught up.
- * The cut rises with all this. A writeset whose lastSeen lies below the cut fails as {@link Verdict#TOO_OLD}, unless no passed
- * writeset of another origin lies between the two. An origin takes part from its first proposal on; so a node that starts
- * sends one (empty, if it has nothing else) before its clients write.
+ * <p><b>Purge.</b> The index forgets the oldest generation of seqnos when it holds more than an eighth of {@code
+ * keysMax} and every origin's last reported lastSeen has passed what others wrote in it; beyond {@code keysMax} it
+ * forgets it anyway. An origin that has missed something forgotten, because it is gone or far behind, isn't waited for
+ * until it has caught up. The cut rises with all this. A writeset whose lastSeen lies below the cut fails as {@link
+ * Verdict#TOO_OLD}, unless no passed writeset of another origin lies between the two. An origin takes part from its
+ * first proposal on; so a node that starts sends one (empty, if it has nothing else) before its clients write.
  *
- * <p><b>Restart.</b> The state is what all proposals up to one place in the log made of it, and only that. The owner writes it
- * out ({@link #writeTo}) beside the {@code resumeAfter} of the last entry delivered, at a moment when that covers all
- * entries delivered so far, after forcing the writeset cache; it lets the log forget entries up to that place and no
- * further. After a crash it reads the state back and has the log deliver again from that place. Certifying these entries
- * once more gives the same seqnos, verdicts and dependsOn as before, so those that the cache still holds are left
- * out there. The cache alone can't replace the log here: it says nothing of proposals that carried only a position.
+ * <p><b>Restart.</b> The state is what all proposals up to one place in the log made of it, and only that. The owner
+ * writes it out ({@link #writeTo}) beside the {@code resumeAfter} of the last entry delivered, at a moment when that
+ * covers all entries delivered so far, after forcing the writeset cache; it lets the log forget entries up to that
+ * place and no further. After a crash it reads the state back and has the log deliver again from that place. Certifying
+ * these entries once more gives the same seqnos, verdicts and dependsOn as before, so those that the cache still holds
+ * are left out there. The cache alone can't replace the log here: it says nothing of proposals that carried only a
+ * position.
  *
  * <p>Not thread-safe, except for {@link #stats}.
  */
@@ -245,9 +246,9 @@ public final class Certifier {
     }
 
     /**
-     * Writes the state in its canonical form: equal states give equal bytes. Big-endian: {@code "QRC1" | i64 keysMax | i64
-     * lastSeqno | i64 lastBarrier | latest passed | origins | generations | i64 entries | entries, 16 bytes each | i64
-     * digest}.
+     * Writes the state in its canonical form: equal states give equal bytes. Big-endian: {@code "QRC1" | i64 keysMax |
+     * i64 lastSeqno | i64 lastBarrier | latest passed | origins | generations | i64 entries | entries, 16 bytes each |
+     * i64 digest}.
      */
     public void writeTo(DataOutput out) throws IOException {
         out.writeInt(State.MAGIC);
@@ -264,8 +265,8 @@ public final class Certifier {
     /**
      * Reads what {@link #writeTo} wrote.
      *
-     * @throws io.quorate.core.QuorateException {@link io.quorate.core.ErrorCode#STATE_DIVERGED} when it can't be a state,
-     *     or its digest is another
+     * @throws io.quorate.core.QuorateException {@link io.quorate.core.ErrorCode#STATE_DIVERGED} when it can't be a
+     *     state, or its digest is another
      */
     public static Certifier readFrom(DataInput in) throws IOException {
         State.require(in.readInt() == State.MAGIC, "state of an unknown form");

@@ -2,8 +2,8 @@
 package io.quorate.certification;
 
 /**
- * Gauges and counters of a {@link Certifier}, as of the last proposal. The counters start at zero with the process; they
- * are no part of the state.
+ * Gauges and counters of a {@link Certifier}, as of the last proposal. The counters start at zero with the process;
+ * they are no part of the state.
  *
  * @param lastSeqno of the last writeset certified
  * @param cut what the index knew up to here has been dropped

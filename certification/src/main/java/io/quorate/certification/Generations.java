@@ -10,8 +10,8 @@ import java.util.List;
 
 /**
  * Cuts the order into ranges of seqnos and counts the index entries of each, so that the index can forget a whole range
- * by moving {@link #cut} alone: no scan, no pause, whatever its size. There are at most {@value #GENERATIONS_MAX}; where
- * one more is needed, the two neighbours with the fewest entries become one.
+ * by moving {@link #cut} alone: no scan, no pause, whatever its size. There are at most {@value #GENERATIONS_MAX};
+ * where one more is needed, the two neighbours with the fewest entries become one.
  *
  * <p>All of it follows from the log: which writesets passed, and how many keys each had.
  */

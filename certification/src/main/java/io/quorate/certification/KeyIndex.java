@@ -11,13 +11,15 @@ import java.io.IOException;
  * Which passed writesets touched a key last. Entries of 16 bytes, the key's hash and {@link Entry}, stand in many small
  * open-addressing tables, chosen by the upper bits of the mixed hash. A table that fills up is rebuilt by itself, a
  * thousand entries or so, which takes microseconds; so there is neither a pause to grow nor one to purge. Entries at or
- * below the cut are dead: no look-up sees them, the next key of their chain takes their place, a rebuild leaves them out.
+ * below the cut are dead: no look-up sees them, the next key of their chain takes their place, a rebuild leaves them
+ * out.
  *
- * <p>A key may have several entries, of different types and origins. The index keeps exactly those that can still decide
- * something. An entry decides nothing more once, for every origin that may ask, a later one at least as strong stands
- * in for it: one of its own origin, or two of two different origins (of which one at least is foreign to whoever asks).
- * That leaves one entry for a row that one node writes, and at most two for each type. What is kept therefore depends on
- * nothing but the passed writesets above the cut, and no conflict hides behind a later entry of the asking origin.
+ * <p>A key may have several entries, of different types and origins. The index keeps exactly those that can still
+ * decide something. An entry decides nothing more once, for every origin that may ask, a later one at least as strong
+ * stands in for it: one of its own origin, or two of two different origins (of which one at least is foreign to whoever
+ * asks). That leaves one entry for a row that one node writes, and at most two for each type. What is kept therefore
+ * depends on nothing but the passed writesets above the cut, and no conflict hides behind a later entry of the asking
+ * origin.
  */
 final class KeyIndex {
     private static final int TABLE_ENTRIES = 1024;
@@ -208,8 +210,8 @@ final class KeyIndex {
     }
 
     /**
-     * Writes count and entries in the order of the mixed hash, unsigned, then of the entry: the same whatever the tables
-     * went through.
+     * Writes count and entries in the order of the mixed hash, unsigned, then of the entry: the same whatever the
+     * tables went through.
      */
     void writeTo(DataOutput out) throws IOException {
         out.writeLong(generations.entries());

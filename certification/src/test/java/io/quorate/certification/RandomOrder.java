@@ -13,8 +13,8 @@ import java.util.UUID;
 import java.util.function.LongSupplier;
 
 /**
- * What a few origins might get ordered: mostly proposals that link, some repeated, some overlapping, some after a gap, some
- * empty, some from a wrong history.
+ * What a few origins might get ordered: mostly proposals that link, some repeated, some overlapping, some after a gap,
+ * some empty, some from a wrong history.
  */
 final class RandomOrder {
     private final Random random;

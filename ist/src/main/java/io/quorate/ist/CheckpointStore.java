@@ -30,12 +30,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the two newest checkpoints: a state, opaque here, with the place in the log that it is the state of. Each is a file of
- * its own, written aside, forced and renamed, so a crash leaves it whole or not at all; when the newest turns out to be damaged
- * the older one serves. Therefore the log may be forgotten up to the <i>older</i> one only.
+ * Keeps the two newest checkpoints: a state, opaque here, with the place in the log that it is the state of. Each is a
+ * file of its own, written aside, forced and renamed, so a crash leaves it whole or not at all; when the newest turns
+ * out to be damaged the older one serves. Therefore the log may be forgotten up to the <i>older</i> one only.
  *
- * <p>A file, big-endian: {@code "QRCP" | i32 version | i64 term | i64 index | i64 seqno | content | i32 CRC32C of all before}.
- * Not thread-safe.
+ * <p>A file, big-endian: {@code "QRCP" | i32 version | i64 term | i64 index | i64 seqno | content | i32 CRC32C of all
+ * before}. Not thread-safe.
  */
 public final class CheckpointStore {
     private static final Logger log = LoggerFactory.getLogger(CheckpointStore.class);
@@ -77,8 +77,8 @@ public final class CheckpointStore {
     /**
      * Opens a directory, which is made when it isn't there, and checks what is in it.
      *
-     * @throws QuorateException {@link ErrorCode#CACHE_CORRUPT} when there are checkpoints and all are damaged: to start from
-     *     nothing then would be wrong; {@link ErrorCode#DISK} when the directory can't be read
+     * @throws QuorateException {@link ErrorCode#CACHE_CORRUPT} when there are checkpoints and all are damaged: to start
+     *     from nothing then would be wrong; {@link ErrorCode#DISK} when the directory can't be read
      */
     public static CheckpointStore open(Path directory) {
         CheckpointStore store = new CheckpointStore(directory);
@@ -104,7 +104,10 @@ public final class CheckpointStore {
                 : Optional.of(whole.lastEntry().getValue());
     }
 
-    /** Up to where the log is not needed any more: the older checkpoint's position, {@link LogPosition#START} without one. */
+    /**
+     * Up to where the log is not needed any more: the older checkpoint's position, {@link LogPosition#START} without
+     * one.
+     */
     public LogPosition forgettable() {
         return whole.size() < KEPT
                 ? LogPosition.START

@@ -13,12 +13,12 @@ import java.util.zip.CRC32C;
  *
  * <pre>
  * i32 bytes of the body | u32 CRC32C of that length and the body
- * body: i64 seqno | u8 verdict | u8 last of its log entry | u16 0 | i64 conflictsWith | i64 dependsOn | i64 term | i64 index
- *       | writeset as {@link WriteSetCodec} writes it
+ * body: i64 seqno | u8 verdict | u8 last of its log entry | u16 0 | i64 conflictsWith | i64 dependsOn
+ *       | i64 term | i64 index | writeset as {@link WriteSetCodec} writes it
  * </pre>
  *
- * A closed segment ends with a trailer instead of a further record: {@code i32 -1 | u32 CRC32C of the following | i64 last
- * seqno}.
+ * A closed segment ends with a trailer instead of a further record: {@code i32 -1 | u32 CRC32C of the following | i64
+ * last seqno}.
  */
 final class RecordCodec {
     static final int HEAD_BYTES = 8;

@@ -18,10 +18,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Finds out what of a cache directory is whole.
  *
- * <p>The owner says up to which seqno it has made the cache durable. Whatever is wrong below that is damage, and is refused:
- * those records can't be had again from the order's log. Above it, a crash may have left anything, also whole records behind
- * broken ones, as the system writes pages in any order; there the cache is cut after the last log entry before the first
- * broken record, and the log delivers the rest again.
+ * <p>The owner says up to which seqno it has made the cache durable. Whatever is wrong below that is damage, and is
+ * refused: those records can't be had again from the order's log. Above it, a crash may have left anything, also whole
+ * records behind broken ones, as the system writes pages in any order; there the cache is cut after the last log entry
+ * before the first broken record, and the log delivers the rest again.
  */
 final class Recovery {
     private static final Logger log = LoggerFactory.getLogger(Recovery.class);
@@ -144,7 +144,9 @@ final class Recovery {
         }
     }
 
-    /** A hole: someone moved a segment away. What lies before it is of no use, but is kept for whoever wants to look. */
+    /**
+     * A hole: someone moved a segment away. What lies before it is of no use, but is kept for whoever wants to look.
+     */
     private void setAsideWhatDoesNotReach(long first) throws IOException {
         if (segments.isEmpty() || last() == first - 1) {
             return;

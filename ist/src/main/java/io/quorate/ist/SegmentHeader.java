@@ -8,8 +8,8 @@ import java.nio.channels.FileChannel;
 import java.util.UUID;
 
 /**
- * The start of a segment file, little-endian: {@code "QRWC" | u32 version | i64 first seqno | u64 u64 incarnation | zeros
- * up to 60 | u32 CRC32C of these 60 bytes}.
+ * The start of a segment file, little-endian: {@code "QRWC" | u32 version | i64 first seqno | u64 u64 incarnation |
+ * zeros up to 60 | u32 CRC32C of these 60 bytes}.
  */
 record SegmentHeader(long firstSeqno, UUID incarnation) {
     static final int BYTES = 64;

@@ -11,8 +11,8 @@ import java.nio.file.StandardOpenOption;
 
 /**
  * Reads the records of one segment file in order, through a file handle of its own: an interrupt of the reading thread
- * closes that one alone, and a segment deleted meanwhile can be read to its end. Its buffer grows for a large record and
- * shrinks after it.
+ * closes that one alone, and a segment deleted meanwhile can be read to its end. Its buffer grows for a large record
+ * and shrinks after it.
  */
 final class SegmentReader implements Closeable {
     /** What stands at the reader's place. */

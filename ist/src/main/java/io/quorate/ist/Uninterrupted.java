@@ -7,8 +7,8 @@ import java.nio.channels.ClosedChannelException;
 import java.util.function.BooleanSupplier;
 
 /**
- * File work that an interrupt must not break off. A {@link java.nio.channels.FileChannel} is closed, for all its users, when
- * one of them is interrupted; so the work is done again with a new one, and the interrupt is handed on afterwards.
+ * File work that an interrupt must not break off. A {@link java.nio.channels.FileChannel} is closed, for all its users,
+ * when one of them is interrupted; so the work is done again with a new one, and the interrupt is handed on afterwards.
  */
 interface Uninterrupted {
     /** Opens its channel anew when that is closed, and may be done again. */

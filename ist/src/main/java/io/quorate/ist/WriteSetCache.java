@@ -25,19 +25,19 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The certified writesets of a node on its own disk: a directory of segment files, each with consecutive seqnos, appended to
- * at the end and deleted from the beginning.
+ * The certified writesets of a node on its own disk: a directory of segment files, each with consecutive seqnos,
+ * appended to at the end and deleted from the beginning.
  *
- * <p><b>Durability.</b> What is appended is readable at once and durable after {@link #force}. After a crash {@link #open}
- * keeps everything up to the seqno its owner knows to be durable, and of the rest what is whole ({@link Recovery}). The
- * order's log then delivers again what followed the owner's checkpoint; {@link #append} compares that with what is still
- * held, and adds what is not.
+ * <p><b>Durability.</b> What is appended is readable at once and durable after {@link #force}. After a crash {@link
+ * #open} keeps everything up to the seqno its owner knows to be durable, and of the rest what is whole ({@link
+ * Recovery}). The order's log then delivers again what followed the owner's checkpoint; {@link #append} compares that
+ * with what is still held, and adds what is not.
  *
- * <p><b>Retention.</b> The oldest segments go when all together exceed {@code bytesMax}, but none that {@link #retain} asks
- * to keep; until that was called, none goes.
+ * <p><b>Retention.</b> The oldest segments go when all together exceed {@code bytesMax}, but none that {@link #retain}
+ * asks to keep; until that was called, none goes.
  *
- * <p><b>Threads.</b> One thread appends. {@link #force}, {@link #retain}, {@link #read} and the getters may be called from any;
- * each cursor belongs to one thread.
+ * <p><b>Threads.</b> One thread appends. {@link #force}, {@link #retain}, {@link #read} and the getters may be called
+ * from any; each cursor belongs to one thread.
  */
 public final class WriteSetCache implements WriteSetLog {
     private static final int BUFFER_BYTES = 1 << 20;
@@ -89,8 +89,8 @@ public final class WriteSetCache implements WriteSetLog {
     /**
      * Opens a directory, which is made when it isn't there.
      *
-     * @param durableSeqno up to which seqno the cache is known to have been forced, 0 when nothing is known: anything wrong
-     *     up to there is refused, anything broken after it is cut off
+     * @param durableSeqno up to which seqno the cache is known to have been forced, 0 when nothing is known: anything
+     *     wrong up to there is refused, anything broken after it is cut off
      * @throws QuorateException {@link ErrorCode#CACHE_CORRUPT} for damage, {@link ErrorCode#CONFIGURATION} when another
      *     process has the directory open, {@link ErrorCode#DISK} when it can't be read or written
      */
@@ -136,12 +136,12 @@ public final class WriteSetCache implements WriteSetLog {
     }
 
     /**
-     * Appends consecutive seqnos, whole log entries at a time, with one write where they fit its buffer of 1 MB. Those that
-     * are held already, because the order delivered them again, are compared with what is held and left out.
+     * Appends consecutive seqnos, whole log entries at a time, with one write where they fit its buffer of 1 MB. Those
+     * that are held already, because the order delivered them again, are compared with what is held and left out.
      *
-     * @throws QuorateException {@link ErrorCode#DISK} when it can't be written, for instance because the disk is full: then
-     *     nothing of the batch was appended, and the same call may be tried again; {@link ErrorCode#STATE_DIVERGED} when
-     *     something else is held under one of the seqnos
+     * @throws QuorateException {@link ErrorCode#DISK} when it can't be written, for instance because the disk is full:
+     *     then nothing of the batch was appended, and the same call may be tried again; {@link
+     *     ErrorCode#STATE_DIVERGED} when something else is held under one of the seqnos
      */
     @Override
     public synchronized void append(List<Certified> batch) throws IOException {
@@ -289,7 +289,8 @@ public final class WriteSetCache implements WriteSetLog {
     /**
      * Makes durable what was appended before the call; who wants to know up to where asks for {@link #last} first.
      *
-     * @throws QuorateException {@link ErrorCode#DISK} when the disk failed; what was appended since the last force may be lost
+     * @throws QuorateException {@link ErrorCode#DISK} when the disk failed; what was appended since the last force may
+     *     be lost
      */
     @Override
     public void force() throws IOException {
@@ -359,8 +360,8 @@ public final class WriteSetCache implements WriteSetLog {
     }
 
     /**
-     * Empties the cache, to go on at {@code nextSeqno}: for a node that got its data as a full copy. Open cursors fail from
-     * now on.
+     * Empties the cache, to go on at {@code nextSeqno}: for a node that got its data as a full copy. Open cursors fail
+     * from now on.
      */
     public synchronized void reset(long nextSeqno) {
         requireOpen();

@@ -13,7 +13,9 @@ import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 
-/** Certified writesets, each a function of its seqno and a seed, so that what is read can be checked without keeping it. */
+/**
+ * Certified writesets, each a function of its seqno and a seed, so that what is read can be checked without keeping it.
+ */
 final class Records {
     private static final UUID ORIGIN = new UUID(7, 7);
 

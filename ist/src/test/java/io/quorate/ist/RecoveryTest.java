@@ -138,7 +138,9 @@ class RecoveryTest {
         }
     }
 
-    /** Each bit: refused, or found when read, when it was durable; cut off or refused when it wasn't. Never passed on. */
+    /**
+     * Each bit: refused, or found when read, when it was durable; cut off or refused when it wasn't. Never passed on.
+     */
     @Test
     void noFlippedBitGoesUnnoticed() throws Exception {
         long last;
@@ -198,8 +200,8 @@ class RecoveryTest {
     }
 
     /**
-     * Any life with crashes in it: after the last force any page of any file may or may not have reached the disk, and so may
-     * the names of files.
+     * Any life with crashes in it: after the last force any page of any file may or may not have reached the disk, and
+     * so may the names of files.
      */
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("seeds")
