@@ -44,6 +44,11 @@ final class RowKeys {
         int presentAfter = update ? in.skip(bitmapBytes) : present;
         int count = ones(b, present, columns);
         int countAfter = update ? ones(b, presentAfter, columns) : count;
+        if (count == 0) {
+            // An image of no columns has no bytes either: how many rows there are can't be told.
+            keys.add(plan.tableKey, KeyType.EXCLUSIVE);
+            return false;
+        }
         complete = true;
         while (in.remaining() > 0) {
             int from = in.at;

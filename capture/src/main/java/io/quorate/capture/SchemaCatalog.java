@@ -21,7 +21,7 @@ import java.util.Set;
  * Definitions of tables as the server has them now, which may be later than the binlog event they are wanted for:
  * {@link TableDefinition#createdSecond} tells. One connection, used by the reader's thread only.
  */
-final class SchemaCatalog {
+final class SchemaCatalog implements Definitions {
     private static final int TABLES_MAX = 20_000;
 
     private final Connection connection;
@@ -48,8 +48,8 @@ final class SchemaCatalog {
         return collations;
     }
 
-    /** Definitions changed: nothing known counts any more. */
-    void forget() {
+    @Override
+    public void forget() {
         definitions.clear();
         cascades = null;
     }
@@ -58,7 +58,8 @@ final class SchemaCatalog {
      * The definition of a table, from memory when the server says that it hasn't changed since. Asked once for each table
      * id in the binlog, which is new whenever the server opened the definition anew.
      */
-    TableDefinition definition(TableName name) throws SQLException {
+    @Override
+    public TableDefinition definition(TableName name) throws SQLException {
         long created = created(name);
         TableDefinition known = definitions.get(name);
         if (known != null && known.createdSecond() == created) {

@@ -26,13 +26,13 @@ final class TablePlans {
 
     private record Known(byte[] event, TablePlan plan) {}
 
-    private final SchemaCatalog catalog;
+    private final Definitions definitions;
     private final ComparisonForms forms;
     private final Map<Long, Known> plans = new HashMap<>();
     private final Set<TableName> warned = new HashSet<>();
 
-    TablePlans(SchemaCatalog catalog, ComparisonForms forms) {
-        this.catalog = catalog;
+    TablePlans(Definitions definitions, ComparisonForms forms) {
+        this.definitions = definitions;
         this.forms = forms;
     }
 
@@ -56,7 +56,7 @@ final class TablePlans {
     /** A statement changed definitions. */
     void definitionsChanged() {
         plans.clear();
-        catalog.forget();
+        definitions.forget();
     }
 
     /** Another binlog file, perhaps of a server started anew: ids may mean other tables. */
@@ -77,7 +77,7 @@ final class TablePlans {
 
     private TablePlan plan(TableMap map) {
         try {
-            TableDefinition definition = catalog.definition(new TableName(map.schema, map.table));
+            TableDefinition definition = definitions.definition(new TableName(map.schema, map.table));
             TablePlan plan = TablePlan.of(map, definition, forms);
             if (plan.coarse != null) {
                 warn(plan, "any two conflict, because " + plan.coarse);

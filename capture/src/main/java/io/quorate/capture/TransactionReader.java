@@ -147,6 +147,9 @@ final class TransactionReader {
         phase = Phase.NAMED;
         foreign = GtidEvent.isFrom(settings.server(), b, offset) ? null : GtidEvent.source(b, offset);
         number = GtidEvent.number(b, offset);
+        if (number < 1) {
+            throw new IndexOutOfBoundsException("GTID number " + number);
+        }
         committedMicros = GtidEvent.committedMicros(b, offset, length);
         firstTable = true;
         if (foreign == null && number > progress.last()) {
@@ -274,6 +277,9 @@ final class TransactionReader {
         EventReader in = new EventReader(b, offset + BinlogEvents.HEADER_BYTES + 8, offset + length);
         in.skip(in.u16() - 2);
         int columns = in.packedInt();
+        require(
+                columns == map.columns() && columns > POSITION_SEQNO_COLUMN,
+                "quorate.position is not the table that it should be");
         int bitmapBytes = (columns + 7) / 8;
         int present = in.skip(bitmapBytes);
         if (type == BinlogEvents.UPDATE_ROWS) {

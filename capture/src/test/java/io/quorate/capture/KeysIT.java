@@ -239,6 +239,15 @@ class KeysIT {
     }
 
     @Test
+    void locksTheTableWhenRowImagesHaveNoColumns() throws Exception {
+        String t = table("(id INT PRIMARY KEY AUTO_INCREMENT, a INT DEFAULT 1)");
+        String defaults = table("(a INT DEFAULT 1 UNIQUE, b INT DEFAULT 2)");
+        assertThat(type(keys(defaults, "SET binlog_row_image=MINIMAL", "INSERT INTO T () VALUES ()"), tableKey(defaults)))
+                .isEqualTo(KeyType.EXCLUSIVE);
+        assertThat(keys(t, "INSERT INTO T () VALUES ()").size()).isEqualTo(2);
+    }
+
+    @Test
     void readsPartialJson() throws Exception {
         String t = table("(id INT PRIMARY KEY, j JSON, k JSON, n INT)");
         server.execute("INSERT INTO " + t + " VALUES (1, '{\"a\": \"some text that is long\", \"b\": 2}', '[1]', 1)");

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.quorate.capture.Statement.TableName;
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.OriginPosition;
+import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSet;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class TransactionReaderTest {
+    private static final UUID SERVER = UUID.fromString("11111111-2222-3333-4444-555555555555");
+    private static final UUID OTHER = UUID.fromString("99999999-2222-3333-4444-555555555555");
+    private static final byte[] BEGIN = Events.query("BEGIN");
+    private static final byte[] TABLE = Events.tableMap(7, "db", "t");
+
+    private final Recorder recorder = new Recorder(10);
+    private Progress progress =
+            new Progress(SERVER, CapturePosition.after(SERVER, new OriginPosition(10, 5, new long[0]), new GtidSet()));
+    private TransactionReader reader = reader();
+
+    private TransactionReader reader() {
+        CaptureSettings settings = CaptureSettings.of("localhost", 3306, "root", "", SERVER, 2);
+        Definitions oneColumn = new Definitions() {
+            @Override
+            public TableDefinition definition(TableName name) {
+                TableDefinition.Part id = new TableDefinition.Part("id", 0);
+                List<TableDefinition.Index> primary = List.of(new TableDefinition.Index("PRIMARY", List.of(id)));
+                return new TableDefinition(0, primary, false, List.of(), List.of(), List.of());
+            }
+
+            @Override
+            public void forget() {
+                // Knows nothing else.
+            }
+        };
+        TablePlans plans = new TablePlans(oneColumn, new ComparisonForms(Map.of(), new ServerWeights(), null));
+        return new TransactionReader(settings, progress, plans, Map.of(), false, recorder, new Counters());
+    }
+
+    private void read(byte[]... events) throws InterruptedException {
+        for (byte[] event : events) {
+            reader.event(event, 0, event.length);
+        }
+    }
+
+    private static byte[] gtid(long number) {
+        return Events.gtid(SERVER, number);
+    }
+
+    private List<Integer> types() {
+        assertThat(recorder.writeSets()).hasSize(1);
+        return CaptureFixture.types(recorder.writeSets().get(0));
+    }
+
+    @Test
+    void putsATransactionTogether() throws Exception {
+        read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1, 2), Events.insert(7, true, 3), Events.xid());
+        WriteSet w = recorder.writeSets().get(0);
+        assertThat(types()).containsExactly(19, 30, 30);
+        assertThat(w.keys().size()).isEqualTo(4);
+        assertThat(w.lastSeen()).isEqualTo(5);
+        assertThat(w.committedMicros()).isEqualTo(1_000_000);
+    }
+
+    @Test
+    void cutsBackToASavepointThatTheServerLogged() throws Exception {
+        read(gtid(11), BEGIN, TABLE, Events.insert(7, true, 1));
+        read(Events.query("SAVEPOINT `a`"), TABLE, Events.insert(7, true, 2));
+        read(Events.query("SAVEPOINT `b`"), TABLE, Events.insert(7, true, 3));
+        read(Events.query("ROLLBACK TO `a`"), TABLE, Events.insert(7, true, 4), Events.xid());
+        assertThat(types()).containsExactly(19, 30, 19, 30);
+    }
+
+    @Test
+    void leavesNothingOfATransactionThatEndsWithRollback() throws Exception {
+        read(gtid(11), BEGIN, TABLE, Events.insert(7, true, 1), Events.query("ROLLBACK"));
+        assertThat(recorder.entries()).hasSize(1);
+        assertThat(recorder.writeSets()).isEmpty();
+    }
+
+    @Test
+    void endsTheStatementWhereItsLastRowsWereOurs() throws Exception {
+        byte[] ours = Events.tableMap(8, "quorate", "journal");
+        read(gtid(11), BEGIN, TABLE, ours, Events.insert(7, false, 1), Events.insert(8, true, 1));
+        read(TABLE, Events.insert(7, true, 2), Events.xid());
+        assertThat(types()).containsExactly(19, 30, 19, 30);
+        byte[] p = recorder.writeSets().get(0).payload();
+        assertThat(BinlogEvents.endsStatement(p, BinlogEvents.length(p, 0))).isTrue();
+    }
+
+    @Test
+    void dropsWhatItHasSeen() throws Exception {
+        read(gtid(10), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid());
+        assertThat(recorder.entries()).isEmpty();
+    }
+
+    @Test
+    void passesOverEmptyTransactionsOfOthersAndRefusesChanges() throws Exception {
+        read(Events.gtid(OTHER, 3), BEGIN, Events.query("COMMIT"));
+        assertThat(progress.resume().toString()).contains(OTHER + ":3");
+        assertThatThrownBy(() -> read(Events.gtid(OTHER, 4), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid()))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNSUPPORTED_EVENT));
+    }
+
+    @Test
+    void keepsAPreparedTransactionThatComesAgain() throws Exception {
+        progress = new Progress(
+                SERVER, CapturePosition.after(SERVER, new OriginPosition(10, 5, new long[] {4}), new GtidSet()));
+        reader = reader();
+        assertThat(progress.resume().toString()).isEqualTo(SERVER + ":1-3:5-10");
+        byte[] start = Events.query("XA START X'61',X'',1");
+        read(gtid(4), start, TABLE, Events.insert(7, true, 1), Events.xaPrepare("a", false));
+        assertThat(recorder.entries()).isEmpty();
+        assertThat(progress.resume().toString()).isEqualTo(SERVER + ":1-10");
+        read(gtid(11), Events.query("XA COMMIT X'61',X'',1"));
+        assertThat(types()).containsExactly(19, 30);
+        assertThat(recorder.entries().get(0).undecided()).isEmpty();
+    }
+
+    @Test
+    void missesAPreparedTransactionThatDoesNotComeAgain() {
+        progress = new Progress(
+                SERVER, CapturePosition.after(SERVER, new OriginPosition(10, 5, new long[] {4}), new GtidSet()));
+        reader = reader();
+        assertThatThrownBy(() -> read(gtid(11)))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BINLOG_PURGED));
+    }
+
+    @Test
+    void refusesWhatItDoesNotKnow() {
+        for (byte[] event : List.of(
+                Events.event(EventType.INCIDENT, 0, new byte[4]),
+                Events.event(34, 0, new byte[30]),
+                Events.event(36, 0, new byte[30]),
+                Events.event(42, 0, new byte[30]),
+                Events.event(99, 0))) {
+            reader = reader();
+            assertThatThrownBy(() -> read(event))
+                    .isInstanceOfSatisfying(
+                            QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNSUPPORTED_EVENT));
+        }
+        for (int type : new int[] {EventType.INTVAR, EventType.RAND, EventType.USER_VAR, EventType.BEGIN_LOAD_QUERY}) {
+            assertThatThrownBy(() -> read(Events.event(type, 0, new byte[30])))
+                    .isInstanceOfSatisfying(
+                            QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.STATEMENT_FORMAT));
+        }
+    }
+
+    @Test
+    void passesOverUnknownEventsThatSayTheyMayBe() throws Exception {
+        read(Events.event(99, EventType.IGNORABLE_FLAG, new byte[3]));
+        assertThat(recorder.entries()).isEmpty();
+    }
+
+    @Test
+    @Timeout(120)
+    void failsOnDamagedEventsInAKnownWay() {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        List<byte[]> whole = List.of(
+                gtid(11), BEGIN, TABLE, Events.insert(7, true, 1, 2), Events.query("SAVEPOINT `a`"), Events.xid());
+        List<byte[]> marker = List.of(
+                gtid(11), BEGIN, Events.tableMap(8, "quorate", "position"), Events.insert(8, true, 1), Events.xid());
+        for (int i = 0; i < 5000; i++) {
+            reader = reader();
+            for (byte[] event : i % 4 == 0 ? marker : whole) {
+                byte[] damaged = event.clone();
+                if (random.nextInt(3) == 0) {
+                    damaged[19 + random.nextInt(damaged.length - 19)] = (byte) random.nextInt();
+                }
+                if (random.nextInt(9) == 0) {
+                    damaged = Arrays.copyOf(damaged, 19 + random.nextInt(damaged.length - 18));
+                }
+                try {
+                    read(damaged);
+                } catch (QuorateException | IndexOutOfBoundsException | UnsupportedOperationException expected) {
+                    break;
+                } catch (IllegalStateException fromRecorder) {
+                    break;
+                } catch (RuntimeException | InterruptedException e) {
+                    throw new AssertionError("seed " + seed + ", round " + i, e);
+                }
+            }
+        }
+    }
+}
