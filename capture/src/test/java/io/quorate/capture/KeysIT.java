@@ -242,7 +242,9 @@ class KeysIT {
     void locksTheTableWhenRowImagesHaveNoColumns() throws Exception {
         String t = table("(id INT PRIMARY KEY AUTO_INCREMENT, a INT DEFAULT 1)");
         String defaults = table("(a INT DEFAULT 1 UNIQUE, b INT DEFAULT 2)");
-        assertThat(type(keys(defaults, "SET binlog_row_image=MINIMAL", "INSERT INTO T () VALUES ()"), tableKey(defaults)))
+        assertThat(type(
+                        keys(defaults, "SET binlog_row_image=MINIMAL", "INSERT INTO T () VALUES ()"),
+                        tableKey(defaults)))
                 .isEqualTo(KeyType.EXCLUSIVE);
         assertThat(keys(t, "INSERT INTO T () VALUES ()").size()).isEqualTo(2);
     }
