@@ -12,8 +12,8 @@ public sealed interface NodeEvent {
     /** The MySQL server does not answer, or its settings are wrong. */
     record DatabaseDown(String reason) implements NodeEvent {}
 
-    /** Progress: what has been ordered and what the server holds. */
-    record Progress(long lastOrdered, long lastApplied) implements NodeEvent {}
+    /** A regular look, several times a second: what has been ordered, what the server holds, and what time it is. */
+    record Progress(long lastOrdered, long lastApplied, long nowMillis) implements NodeEvent {}
 
     /** Something fatal. */
     record Failed(QuorateException cause) implements NodeEvent {}

@@ -14,10 +14,15 @@ import static io.quorate.core.NodeState.SYNCED;
  * <p>A node is CONNECTED with a majority alone, JOINED with a majority and a server, SYNCED once it has applied what was
  * ordered when it joined and little is left of what came since. It falls back to NON_PRIMARY or CONNECTED by losing one
  * of the two, and to JOINED never by lag alone: falling behind is flow control's business. INCONSISTENT is final.
+ *
+ * <p>An election is not a loss: without a majority a SYNCED node stays so for a short grace, and its clients' writes wait to
+ * be ordered, as they do anyway.
  */
 public final class NodeMachine {
     /** A node that is this close to the order's end counts as caught up, or it might never under load. */
     private final long syncedLagMax;
+
+    private final long electionGraceMillis;
 
     private NodeState state = OPEN;
     private TotalOrder.Quorum quorum = TotalOrder.Quorum.NONE;
@@ -29,9 +34,18 @@ public final class NodeMachine {
     /** What had been ordered when the node became JOINED; -1 until the first progress after that. */
     private long target = -1;
 
-    /** @param syncedLagMax writesets a node may be behind when it is declared SYNCED */
-    public NodeMachine(long syncedLagMax) {
+    private long nowMillis;
+    /** When the majority was lost, -1 while there is one. */
+    private long lostMillis = -1;
+
+    /**
+     * @param syncedLagMax writesets a node may be behind when it is declared SYNCED
+     * @param electionGraceMillis how long the majority may be gone before the node is NON_PRIMARY, beyond what the order
+     *     itself takes to notice
+     */
+    public NodeMachine(long syncedLagMax, long electionGraceMillis) {
         this.syncedLagMax = syncedLagMax;
+        this.electionGraceMillis = electionGraceMillis;
     }
 
     /** Takes an event; true when the state is another one afterwards. */
@@ -39,6 +53,7 @@ public final class NodeMachine {
         NodeState before = state;
         if (event instanceof NodeEvent.QuorumChanged e) {
             quorum = e.quorum();
+            lostMillis = quorum.primary() ? -1 : lostMillis < 0 ? nowMillis : lostMillis;
         } else if (event instanceof NodeEvent.DatabaseUp) {
             databaseUp = true;
             databaseReason = "";
@@ -48,6 +63,7 @@ public final class NodeMachine {
         } else if (event instanceof NodeEvent.Progress e) {
             lastOrdered = e.lastOrdered();
             lastApplied = e.lastApplied();
+            nowMillis = e.nowMillis();
             if (state == JOINED && target < 0) {
                 target = lastOrdered;
             }
@@ -65,8 +81,14 @@ public final class NodeMachine {
         if (failure != null) {
             return INCONSISTENT;
         }
-        if (!quorum.primary()) {
-            return state == OPEN ? OPEN : NON_PRIMARY;
+        if (state == OPEN && !quorum.primary()) {
+            return OPEN;
+        }
+        if (state == NON_PRIMARY && !quorum.primary()) {
+            return NON_PRIMARY;
+        }
+        if (lostMillis >= 0 && nowMillis - lostMillis >= electionGraceMillis) {
+            return NON_PRIMARY;
         }
         if (!databaseUp) {
             return CONNECTED;

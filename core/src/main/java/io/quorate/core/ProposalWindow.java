@@ -19,10 +19,12 @@ public final class ProposalWindow {
      * @param proposalBytesMax a proposal takes no further writeset beyond this
      * @param inFlightMax proposals submitted and not yet delivered
      * @param bytesMax what the window holds before {@link #full} says so
+     * @param intervalMillis a proposal that is not full comes no sooner than this after the one before: at high rates a round
+     *     of the order then carries many writesets, at low rates nothing waits
      * @param idleMillis how long a position without writesets may wait to be proposed
      */
-    public record Limits(int proposalBytesMax, int inFlightMax, long bytesMax, long idleMillis) {
-        public static final Limits DEFAULT = new Limits(256 << 10, 4, 32 << 20, 500);
+    public record Limits(int proposalBytesMax, int inFlightMax, long bytesMax, long intervalMillis, long idleMillis) {
+        public static final Limits DEFAULT = new Limits(256 << 10, 4, 32 << 20, 10, 500);
     }
 
     private record Proposed(byte[] entry, long last) {}
@@ -44,6 +46,8 @@ public final class ProposalWindow {
     private long[] undecided;
     private long progressSinceMillis = -1;
     private boolean announcing;
+    private long capturedBytes;
+    private long notBeforeMillis = Long.MIN_VALUE;
 
     /** @param from where the order stands with this origin, and so where the capture resumes */
     public ProposalWindow(UUID origin, OriginPosition from, Limits limits) {
@@ -63,7 +67,9 @@ public final class ProposalWindow {
     /** A transaction to be ordered, and the XA PREPAREs undecided right after it. */
     public void captured(WriteSet writeSet, long[] undecided, long nowMillis) {
         captured.add(new Captured(writeSet, undecided));
-        bytes += WriteSetCodec.encodedBytes(writeSet);
+        long size = WriteSetCodec.encodedBytes(writeSet);
+        capturedBytes += size;
+        bytes += size;
         progress(writeSet.gtid().number(), writeSet.lastSeen(), undecided, nowMillis);
     }
 
@@ -103,16 +109,22 @@ public final class ProposalWindow {
 
     /** Milliseconds until {@link #poll} may have something though nothing happens, at most {@code otherwise}. */
     public long waitMillis(long nowMillis, long otherwise) {
-        if (announcing && sent < limits.inFlightMax()) {
-            return 0;
-        }
-        if (progressSinceMillis < 0 || !captured.isEmpty() || sent == limits.inFlightMax()) {
+        if (sent == limits.inFlightMax()) {
             return otherwise;
         }
-        return Math.min(otherwise, Math.max(1, progressSinceMillis + limits.idleMillis() - nowMillis));
+        long due = otherwise;
+        if (announcing || !captured.isEmpty()) {
+            due = notBeforeMillis - nowMillis;
+        } else if (progressSinceMillis >= 0) {
+            due = progressSinceMillis + limits.idleMillis() - nowMillis;
+        }
+        return Math.min(otherwise, Math.max(1, due));
     }
 
     private boolean propose(long nowMillis) {
+        if (nowMillis < notBeforeMillis && capturedBytes < limits.proposalBytesMax()) {
+            return false;
+        }
         boolean due = progressSinceMillis >= 0 && nowMillis - progressSinceMillis >= limits.idleMillis();
         if (captured.isEmpty() && !due && !announcing) {
             return false;
@@ -144,6 +156,8 @@ public final class ProposalWindow {
         byte[] entry = ProposalCodec.encode(p);
         proposed.add(new Proposed(entry, p.last()));
         bytes += entry.length - takenBytes;
+        capturedBytes -= takenBytes;
+        notBeforeMillis = nowMillis + limits.intervalMillis();
         proposedLast = p.last();
         announcing = false;
         if (all) {

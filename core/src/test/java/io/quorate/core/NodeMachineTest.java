@@ -9,7 +9,7 @@ class NodeMachineTest {
     private static final NodeEvent MAJORITY = new NodeEvent.QuorumChanged(new TotalOrder.Quorum(true, "n1", 3));
     private static final NodeEvent NO_MAJORITY = new NodeEvent.QuorumChanged(TotalOrder.Quorum.NONE);
 
-    private final NodeMachine machine = new NodeMachine(10);
+    private final NodeMachine machine = new NodeMachine(10, 500);
 
     @Test
     void isSyncedOnceItHasAppliedWhatWasOrderedWhenItJoined() {
@@ -17,14 +17,14 @@ class NodeMachineTest {
         assertThat(machine.state()).isEqualTo(NodeState.CONNECTED);
         machine.on(new NodeEvent.DatabaseUp());
         assertThat(machine.state()).isEqualTo(NodeState.JOINED);
-        machine.on(new NodeEvent.Progress(100, 50));
+        machine.on(new NodeEvent.Progress(100, 50, 0));
         assertThat(machine.state()).isEqualTo(NodeState.JOINED);
         assertThat(machine.reason()).contains("50 writesets behind");
-        machine.on(new NodeEvent.Progress(105, 99));
+        machine.on(new NodeEvent.Progress(105, 99, 0));
         assertThat(machine.state())
                 .as("what was ordered at joining is not applied")
                 .isEqualTo(NodeState.JOINED);
-        machine.on(new NodeEvent.Progress(105, 100));
+        machine.on(new NodeEvent.Progress(105, 100, 0));
         assertThat(machine.state()).isEqualTo(NodeState.SYNCED);
         assertThat(machine.state().writable()).isTrue();
     }
@@ -32,21 +32,37 @@ class NodeMachineTest {
     @Test
     void staysSyncedWhenItFallsBehind() {
         synced();
-        assertThat(machine.on(new NodeEvent.Progress(100_000, 1))).isFalse();
+        assertThat(machine.on(new NodeEvent.Progress(100_000, 1, 0))).isFalse();
         assertThat(machine.state()).isEqualTo(NodeState.SYNCED);
     }
 
     @Test
     void isNonPrimaryWithoutAMajorityAndComesBackThroughJoined() {
         synced();
-        assertThat(machine.on(NO_MAJORITY)).isTrue();
+        machine.on(NO_MAJORITY);
+        assertThat(machine.on(new NodeEvent.Progress(7, 7, 500))).isTrue();
         assertThat(machine.state()).isEqualTo(NodeState.NON_PRIMARY);
         assertThat(machine.state().writable()).isFalse();
         assertThat(machine.reason()).startsWith("QRT-3003");
         machine.on(MAJORITY);
         assertThat(machine.state()).isEqualTo(NodeState.JOINED);
-        machine.on(new NodeEvent.Progress(7, 7));
+        machine.on(new NodeEvent.Progress(7, 7, 0));
         assertThat(machine.state()).isEqualTo(NodeState.SYNCED);
+    }
+
+    @Test
+    void anElectionIsNotALossOfTheMajority() {
+        synced();
+        machine.on(NO_MAJORITY);
+        machine.on(new NodeEvent.Progress(7, 7, 499));
+        assertThat(machine.state()).isEqualTo(NodeState.SYNCED);
+        machine.on(MAJORITY);
+        assertThat(machine.on(new NodeEvent.Progress(7, 7, 5000))).isFalse();
+        machine.on(NO_MAJORITY);
+        machine.on(new NodeEvent.Progress(7, 7, 5499));
+        assertThat(machine.state()).as("the grace begins anew").isEqualTo(NodeState.SYNCED);
+        machine.on(new NodeEvent.Progress(7, 7, 5500));
+        assertThat(machine.state()).isEqualTo(NodeState.NON_PRIMARY);
     }
 
     @Test
@@ -65,7 +81,7 @@ class NodeMachineTest {
         machine.on(new NodeEvent.Failed(new QuorateException(ErrorCode.APPLY_FAILED, "second")));
         machine.on(MAJORITY);
         machine.on(new NodeEvent.DatabaseUp());
-        machine.on(new NodeEvent.Progress(9, 9));
+        machine.on(new NodeEvent.Progress(9, 9, 0));
         assertThat(machine.state()).isEqualTo(NodeState.INCONSISTENT);
         assertThat(machine.failure()).isSameAs(first);
     }
@@ -80,7 +96,7 @@ class NodeMachineTest {
     private void synced() {
         machine.on(MAJORITY);
         machine.on(new NodeEvent.DatabaseUp());
-        machine.on(new NodeEvent.Progress(0, 0));
+        machine.on(new NodeEvent.Progress(0, 0, 0));
         assertThat(machine.state()).isEqualTo(NodeState.SYNCED);
     }
 }

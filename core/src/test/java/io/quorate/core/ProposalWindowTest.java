@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class ProposalWindowTest {
     private static final UUID ORIGIN = new UUID(1, 2);
-    private static final ProposalWindow.Limits SMALL = new ProposalWindow.Limits(200, 2, 1000, 500);
+    private static final ProposalWindow.Limits SMALL = new ProposalWindow.Limits(200, 2, 1000, 0, 500);
     private static final long[] NOTHING = new long[0];
 
     private final ProposalWindow window = new ProposalWindow(ORIGIN, OriginPosition.NONE, SMALL);
@@ -58,6 +58,25 @@ class ProposalWindowTest {
         assertThat(empty.last()).isEqualTo(9);
         assertThat(empty.lastSeen()).isEqualTo(4);
         assertThat(window.poll(9000)).isNull();
+    }
+
+    @Test
+    void gathersWhatComesWithinAnInterval() {
+        ProposalWindow slow =
+                new ProposalWindow(ORIGIN, OriginPosition.NONE, new ProposalWindow.Limits(1000, 4, 5000, 10, 500));
+        slow.captured(writeSet(1, 50), NOTHING, 100);
+        assertThat(decode(slow.poll(100)).writeSets())
+                .as("the first goes at once")
+                .hasSize(1);
+        slow.captured(writeSet(2, 50), NOTHING, 101);
+        slow.captured(writeSet(3, 50), NOTHING, 105);
+        assertThat(slow.poll(105)).isNull();
+        assertThat(slow.waitMillis(105, 1000)).isEqualTo(5);
+        assertThat(decode(slow.poll(110)).writeSets()).hasSize(2);
+        for (int n = 4; n < 20; n++) {
+            slow.captured(writeSet(n, 50), NOTHING, 111);
+        }
+        assertThat(slow.poll(111)).as("a full one doesn't wait").isNotNull();
     }
 
     @Test

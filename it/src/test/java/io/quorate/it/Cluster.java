@@ -2,7 +2,6 @@
 package io.quorate.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.fail;
 
 import io.quorate.sandbox.Checksums;
 import io.quorate.sandbox.MySqlServer;
@@ -31,6 +30,7 @@ final class Cluster implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(150);
 
     private final Sandbox sandbox;
+    private int mark;
 
     private Cluster(Sandbox sandbox) {
         this.sandbox = sandbox;
@@ -44,11 +44,16 @@ final class Cluster implements AutoCloseable {
         Cluster cluster = new Cluster(sandbox);
         try {
             sandbox.start(LIMIT);
-        } catch (RuntimeException e) {
+            cluster.mysql(1).execute("CREATE DATABASE it_mark", "CREATE TABLE it_mark.m (node INT PRIMARY KEY, n INT)");
+            for (int node = 2; node <= nodes; node++) {
+                cluster.awaitQuery(
+                        node, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'it_mark'", "1");
+            }
+            return cluster;
+        } catch (RuntimeException | AssertionError | InterruptedException e) {
             cluster.close();
-            throw e;
+            throw new AssertionError(e);
         }
-        return cluster;
     }
 
     MySqlServer mysql(int node) {
@@ -81,8 +86,30 @@ final class Cluster implements AutoCloseable {
         return node(node).report().map(NodeReport::lastOrdered).orElse(-1L);
     }
 
+    /**
+     * A last row from every node, waited for on every other: all that was committed before is there then. The node that
+     * may have run DDL comes first, for DDL conflicts with what others write meanwhile.
+     */
+    private void passMarks(int first) throws InterruptedException {
+        mark++;
+        for (int i = 0; i < sandbox.nodes().size(); i++) {
+            int node = 1 + (first - 1 + i) % sandbox.nodes().size();
+            mysql(node).execute("REPLACE INTO it_mark.m VALUES (" + node + ", " + mark + ")");
+            for (SandboxNode each : sandbox.nodes()) {
+                awaitQuery(
+                        each.number(), "SELECT COUNT(*) FROM it_mark.m WHERE n = " + mark + " AND node = " + node, "1");
+            }
+        }
+    }
+
     /** Waits until all nodes have ordered and applied the same, then compares every table of every server. */
     void assertConverged() throws InterruptedException {
+        assertConverged(1);
+    }
+
+    /** As {@link #assertConverged()}, after DDL on node {@code first}. */
+    void assertConverged(int first) throws InterruptedException {
+        passMarks(first);
         String[] last = {"nothing compared"};
         boolean same = within(LIMIT, () -> {
             if (!allApplied()) {
@@ -110,7 +137,9 @@ final class Cluster implements AutoCloseable {
         long ordered = reports.get(0).orElseThrow().lastOrdered();
         return reports.stream()
                 .map(Optional::orElseThrow)
-                .allMatch(r -> r.lastOrdered() == ordered && r.lastApplied() == ordered && r.state().equals("SYNCED"));
+                .allMatch(r -> r.lastOrdered() == ordered
+                        && r.lastApplied() == ordered
+                        && r.state().equals("SYNCED"));
     }
 
     private List<Optional<NodeReport>> reports() {
@@ -128,7 +157,9 @@ final class Cluster implements AutoCloseable {
             }
             return expected.equals(last[0]);
         });
-        assertThat(there).as("%s on n%d gives %s instead of %s", sql, node, last[0], expected).isTrue();
+        assertThat(there)
+                .as("%s on n%d gives %s instead of %s", sql, node, last[0], expected)
+                .isTrue();
     }
 
     void awaitState(int node, String expected) throws InterruptedException {
@@ -162,17 +193,6 @@ final class Cluster implements AutoCloseable {
             Thread.sleep(100);
         }
         return true;
-    }
-
-    /** Fails with the ends of the services' logs. */
-    void failWithLogs(Throwable cause) throws IOException {
-        StringBuilder logs = new StringBuilder(cause.toString());
-        for (SandboxNode node : sandbox.nodes()) {
-            List<String> lines = Files.readAllLines(node.serviceLog());
-            logs.append("\n--- ").append(node.name()).append('\n');
-            logs.append(String.join("\n", lines.subList(Math.max(0, lines.size() - 40), lines.size())));
-        }
-        fail(logs.toString(), cause);
     }
 
     @Override

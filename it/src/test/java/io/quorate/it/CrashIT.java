@@ -56,13 +56,16 @@ class CrashIT {
         cluster.assertConverged();
         assertThat(acknowledged.values()).as("everybody wrote").allMatch(n -> n > 5);
         for (int n = 1; n <= 3; n++) {
-            assertThat(Load.faults(cluster, n, acknowledged)).as("seed %d", seed).isEmpty();
+            assertThat(Load.faults(cluster, n, acknowledged))
+                    .as("seed %d", seed)
+                    .isEmpty();
         }
     }
 
     @Test
     void orderedXaIsDecidedByTheClientAlsoAcrossCrashes() throws Exception {
-        cluster.mysql(1).execute("CREATE TABLE IF NOT EXISTS load_test.xa (id INT PRIMARY KEY)", "DELETE FROM load_test.xa");
+        cluster.mysql(1)
+                .execute("CREATE TABLE IF NOT EXISTS load_test.xa (id INT PRIMARY KEY)", "DELETE FROM load_test.xa");
         prepare("'kept'", 1);
         prepare("'dropped'", 2);
         prepare("'decided while away'", 3);

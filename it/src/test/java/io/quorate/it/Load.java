@@ -18,8 +18,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * later, and nothing may be there twice. A lost connection or a read-only server is tried again with the same numbers.
  */
 final class Load implements AutoCloseable {
-    static final String TABLE = "CREATE TABLE load_test.ledger (writer INT, n INT, touched INT NOT NULL, note VARCHAR(100),"
-            + " PRIMARY KEY (writer, n), UNIQUE KEY note (note), KEY touched (touched))";
+    static final String TABLE =
+            "CREATE TABLE load_test.ledger (writer INT, n INT, touched INT NOT NULL, note VARCHAR(100),"
+                    + " PRIMARY KEY (writer, n), UNIQUE KEY note (note), KEY touched (touched))";
 
     private final Cluster cluster;
     private final AtomicBoolean stop = new AtomicBoolean();
@@ -61,7 +62,8 @@ final class Load implements AutoCloseable {
                         "INSERT INTO load_test.ledger VALUES (?, ?, 0, ?) ON DUPLICATE KEY UPDATE touched = touched");
                 PreparedStatement touch = connection.prepareStatement(
                         "UPDATE load_test.ledger SET touched = touched + 1, note = ? WHERE writer = ? AND n = ?")) {
-            // The number before may have been committed although its acknowledgement was lost: then this changes nothing.
+            // The number before may have been committed although its acknowledgement was lost: then this changes
+            // nothing.
             insert.setInt(1, writer);
             insert.setInt(2, n);
             insert.setString(3, writer + "/" + n);

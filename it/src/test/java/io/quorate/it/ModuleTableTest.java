@@ -46,7 +46,9 @@ class ModuleTableTest {
             List<String> allowed = new java.util.ArrayList<>(List.of(JDK));
             allowed.add("io.quorate." + module + "..");
             allowed.addAll(others);
-            assertThat(CLASSES.stream().anyMatch(in(module))).as(module + " has classes").isTrue();
+            assertThat(CLASSES.stream().anyMatch(in(module)))
+                    .as(module + " has classes")
+                    .isTrue();
             ArchRuleDefinition.classes()
                     .that()
                     .resideInAPackage("io.quorate." + module + "..")

@@ -40,14 +40,16 @@ class ReplicationIT {
     @Test
     @Order(1)
     void everyTypeArrivesByteByByte() throws Exception {
-        Path file = Path.of(ReplicationIT.class.getResource("/awkward-types.sql").toURI());
+        Path file =
+                Path.of(ReplicationIT.class.getResource("/awkward-types.sql").toURI());
         List<String> statements = Files.readAllLines(file, StandardCharsets.UTF_8).stream()
                 .filter(s -> !s.startsWith("--") && !s.isBlank())
                 .toList();
         cluster.mysql(2).execute("CREATE DATABASE awkward");
         cluster.mysql(2)
-                .execute(Stream.concat(Stream.of("USE awkward"), statements.stream()).toArray(String[]::new));
-        cluster.assertConverged();
+                .execute(Stream.concat(Stream.of("USE awkward"), statements.stream())
+                        .toArray(String[]::new));
+        cluster.assertConverged(2);
         for (List<String> table : cluster.mysql(2)
                 .query("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'awkward'"
                         + " AND TABLE_TYPE = 'BASE TABLE'")) {
@@ -69,21 +71,26 @@ class ReplicationIT {
     private static String hexOf(String table) {
         StringBuilder columns = new StringBuilder();
         for (List<String> column : cluster.mysql(2)
-                .query("SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'awkward' AND TABLE_NAME = '"
-                        + table + "' ORDER BY ORDINAL_POSITION")) {
-            String bytes = "CAST(`" + column.get(0) + "` AS BINARY)";
+                .query(
+                        "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'awkward' AND TABLE_NAME = '"
+                                + table + "' ORDER BY ORDINAL_POSITION")) {
+            String bytes = "CAST(`" + column.get(0).replace("`", "``") + "` AS BINARY)";
             columns.append(columns.isEmpty() ? "" : ", ")
                     .append("IF(LENGTH(" + bytes + ") > 1000, SHA2(" + bytes + ", 256), HEX(" + bytes + "))");
         }
-        return "SELECT " + columns + " FROM awkward.`" + table + "`";
+        return "SELECT " + columns + " FROM awkward.`" + table.replace("`", "``") + "`";
     }
 
     @Test
     @Order(2)
     void transactionsOfSeveralTablesStayWhole() throws Exception {
         cluster.mysql(1)
-                .execute("CREATE DATABASE bank", "CREATE TABLE bank.a (id INT PRIMARY KEY, v INT)", "CREATE TABLE bank.b LIKE bank.a",
-                        "INSERT INTO bank.a VALUES (1, 500)", "INSERT INTO bank.b VALUES (1, 500)");
+                .execute(
+                        "CREATE DATABASE bank",
+                        "CREATE TABLE bank.a (id INT PRIMARY KEY, v INT)",
+                        "CREATE TABLE bank.b LIKE bank.a",
+                        "INSERT INTO bank.a VALUES (1, 500)",
+                        "INSERT INTO bank.b VALUES (1, 500)");
         cluster.assertConverged();
         try (Connection writer = cluster.app(3);
                 Statement statement = writer.createStatement();
@@ -97,7 +104,9 @@ class ReplicationIT {
                 writer.commit();
                 try (var row = query.executeQuery("SELECT a.v + b.v FROM bank.a a, bank.b b")) {
                     row.next();
-                    assertThat(row.getInt(1)).as("a reader elsewhere sees whole transactions").isEqualTo(1000);
+                    assertThat(row.getInt(1))
+                            .as("a reader elsewhere sees whole transactions")
+                            .isEqualTo(1000);
                 }
             }
         }
@@ -124,12 +133,17 @@ class ReplicationIT {
             statement.execute("INSERT INTO moved (id, s) VALUES (7, 'y')");
             statement.execute("CREATE USER visitor@'10.%' IDENTIFIED WITH mysql_native_password BY 'pw'");
         }
-        cluster.assertConverged();
+        cluster.assertConverged(3);
         for (String show : List.of("TABLE ddl.`t 1`", "TABLE ddl.moved", "VIEW ddl.v", "USER visitor@'10.%'")) {
-            List<List<String>> origin = cluster.mysql(3).query("SHOW CREATE " + show);
-            assertThat(cluster.mysql(1).query("SHOW CREATE " + show)).isEqualTo(origin);
-            assertThat(cluster.mysql(2).query("SHOW CREATE " + show)).isEqualTo(origin);
+            String origin = definition(3, show);
+            assertThat(definition(1, show)).isEqualTo(origin);
+            assertThat(definition(2, show)).isEqualTo(origin);
         }
+    }
+
+    /** Without the next AUTO_INCREMENT value, which each node counts for itself. */
+    private static String definition(int node, String show) {
+        return cluster.mysql(node).query("SHOW CREATE " + show).toString().replaceAll(" AUTO_INCREMENT=\\d+", "");
     }
 
     @Test
@@ -144,7 +158,7 @@ class ReplicationIT {
                 .contains("quorate_ordered_seqno", "quorate_apply_lag_seconds", "quorate_state{state=\"SYNCED\"} 1.0");
     }
 
-    /** The backlog is five times the heap; a heap that grew with it would end the process. */
+    /** The backlog is larger than the heap; a heap that grew with it would end the process. */
     @Test
     @Order(5)
     void keepsTheBacklogOfAnAbsentServerOnDisk() throws Exception {
@@ -153,11 +167,13 @@ class ReplicationIT {
         cluster.kill(3, Part.MYSQLD);
         cluster.awaitState(3, "CONNECTED");
         long before = cluster.lastOrdered(3);
-        for (int i = 0; i < 800; i++) {
-            cluster.mysql(1 + i % 2).execute("INSERT INTO heap.big VALUES (" + i + ", RANDOM_BYTES(1024))",
-                    "UPDATE heap.big SET b = REPEAT(b, 1000) WHERE id = " + i);
+        for (int i = 0; i < 200; i++) {
+            cluster.mysql(1 + i % 2)
+                    .execute(
+                            "INSERT INTO heap.big VALUES (" + i + ", RANDOM_BYTES(1024))",
+                            "UPDATE heap.big SET b = REPEAT(b, 1000) WHERE id = " + i);
         }
-        assertThat(Cluster.within(java.time.Duration.ofSeconds(60), () -> cluster.lastOrdered(3) >= before + 1600))
+        assertThat(Cluster.within(java.time.Duration.ofSeconds(60), () -> cluster.lastOrdered(3) >= before + 400))
                 .as("without its server the node goes on ordering")
                 .isTrue();
         cluster.restart(3);
@@ -168,11 +184,12 @@ class ReplicationIT {
     @Order(6)
     void keepsClientsFromWritingToANodeThatIsNotInStep() throws Exception {
         cluster.mysql(2).execute("CREATE TABLE bank.c (id INT PRIMARY KEY)");
-        cluster.assertConverged();
+        cluster.assertConverged(2);
         try (Connection app = cluster.app(2);
                 Statement statement = app.createStatement()) {
             statement.execute("INSERT INTO bank.c VALUES (1)");
-            assertThatThrownBy(() -> statement.execute("SET GLOBAL read_only = OFF")).hasMessageContaining("denied");
+            assertThatThrownBy(() -> statement.execute("SET GLOBAL read_only = OFF"))
+                    .hasMessageContaining("denied");
             assertThatThrownBy(() -> statement.execute("SET sql_log_bin = 0")).hasMessageContaining("denied");
         }
     }

@@ -29,6 +29,8 @@ import org.springframework.stereotype.Component;
 @Component
 class Node implements SmartLifecycle {
     private static final Logger log = LoggerFactory.getLogger(Node.class);
+    /** With the two seconds the order takes to notice, a node without a majority is closed for writes within three. */
+    private static final long ELECTION_GRACE_MILLIS = 600;
 
     private final NodeProperties properties;
     private final ApplicationEventPublisher publisher;
@@ -71,7 +73,8 @@ class Node implements SmartLifecycle {
         NodeIdentity identity = NodeIdentity.read(directory, properties.cluster(), properties.node());
         String incarnation = incarnation();
         stores = Stores.open(directory, incarnation, properties);
-        loop = new NodeLoop(new NodeMachine(properties.apply().syncedLagMax()), this::look, this::onState);
+        loop = new NodeLoop(
+                new NodeMachine(properties.apply().syncedLagMax(), ELECTION_GRACE_MILLIS), this::look, this::onState);
         stream = stores.stream(loop::post, this::quorumChanged);
         if (identity != null) {
             stream.self(identity.server());
@@ -124,7 +127,7 @@ class Node implements SmartLifecycle {
     private NodeEvent.Progress look() {
         long applied = progress.lastApplied();
         stores.cache().retain(Math.min(applied, stream.checkpointSeqno()) + 1);
-        return new NodeEvent.Progress(stream.lastOrdered(), applied);
+        return new NodeEvent.Progress(stream.lastOrdered(), applied, System.nanoTime() / 1_000_000);
     }
 
     private void onState(NodeState state) {

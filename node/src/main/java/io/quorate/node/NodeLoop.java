@@ -42,11 +42,20 @@ final class NodeLoop implements AutoCloseable {
         thread.start();
     }
 
-    /** Hands an event over. Waits when the loop is far behind, which only a stuck loop can be. */
+    /**
+     * Hands an event over, also on a thread that was interrupted: a part that fails may be ending its own threads, this one
+     * among them, and what it says must not be lost. Waits when the loop is far behind, which only a stuck loop can be.
+     */
     void post(NodeEvent event) {
-        try {
-            events.put(event);
-        } catch (InterruptedException e) {
+        boolean interrupted = false;
+        while (!events.offer(event)) {
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
             Thread.currentThread().interrupt();
         }
     }

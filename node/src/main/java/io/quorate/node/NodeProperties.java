@@ -25,7 +25,7 @@ import org.springframework.validation.annotation.Validated;
  * @param peers all nodes of the cluster, this one included, the same list on each
  */
 @Validated
-@ConfigurationProperties("quorate")
+@ConfigurationProperties(value = "quorate", ignoreUnknownFields = false)
 public record NodeProperties(
         @NotBlank @Pattern(regexp = NAME) String cluster,
         @NotBlank @Pattern(regexp = NAME) String node,
@@ -66,6 +66,7 @@ public record NodeProperties(
      * @param proposalBytesMax writesets are batched up to this
      * @param inFlightMax proposals under way at once
      * @param windowBytesMax captured and not yet ordered, before the binlog reader is held back
+     * @param interval a batch that is not full comes no sooner after the one before
      * @param resendAfter a proposal not delivered by then is sent again
      * @param electionTimeoutMin,electionTimeoutMax a follower that hears no leader for a time between them calls an election
      */
@@ -73,6 +74,7 @@ public record NodeProperties(
             @DefaultValue("256KB") DataSize proposalBytesMax,
             @DefaultValue("4") @Min(1) @Max(64) int inFlightMax,
             @DefaultValue("32MB") DataSize windowBytesMax,
+            @DefaultValue("10ms") Duration interval,
             @DefaultValue("500ms") Duration idleAfter,
             @DefaultValue("5s") Duration resendAfter,
             @DefaultValue("1s") Duration electionTimeoutMin,
@@ -96,6 +98,6 @@ public record NodeProperties(
             @DefaultValue("4") @Min(1) @Max(64) int workers,
             @DefaultValue("256") @Min(1) @Max(10000) int groupTransactionsMax,
             @DefaultValue("1MB") DataSize groupBytesMax,
-            @DefaultValue("3ms") Duration groupInterval,
+            @DefaultValue("10ms") Duration groupInterval,
             @DefaultValue("1000") @Min(0) long syncedLagMax) {}
 }

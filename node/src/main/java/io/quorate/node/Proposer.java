@@ -142,7 +142,8 @@ final class Proposer implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        // Success proves nothing; only the delivery does. The stage that whenComplete makes has no one to ask it anything.
+        // Success proves nothing; only the delivery does. The stage that whenComplete makes has no one to ask it
+        // anything.
         var unused = order.submit(entry).whenComplete((done, failure) -> {
             if (failure != null) {
                 failed(submitted, failure);

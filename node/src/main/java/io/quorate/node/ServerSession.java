@@ -161,6 +161,7 @@ final class ServerSession implements AutoCloseable {
                 (int) o.proposalBytesMax().toBytes(),
                 o.inFlightMax(),
                 o.windowBytesMax().toBytes(),
+                o.interval().toMillis(),
                 o.idleAfter().toMillis());
     }
 

@@ -31,6 +31,8 @@ public final class SandboxNode {
         Map<String, String> options = new LinkedHashMap<>();
         options.put("auto-increment-increment", Integer.toString(settings.nodes()));
         options.put("auto-increment-offset", Integer.toString(number));
+        // A row's event has to fit into one packet to be applied, an update's with both images.
+        options.put("max-allowed-packet", "1G");
         // The service opens the server for writes when its node is SYNCED.
         options.put("read-only", "ON");
         // Rights on all schemas but some: see Accounts.

@@ -149,7 +149,11 @@ final class OrderStateMachine extends BaseStateMachine {
     public long takeSnapshot() {
         long applied = previous.index();
         boolean due = applied - checkpointedAt >= checkpointEntries || (halted && applied > checkpointedAt);
-        if (!due || failed) {
+        // While pieces are open, a restart would hand out again also entries after the first of them, to a state that
+        // has
+        // had them. A proposal left out for a gap then could link now, and be certified at another place than
+        // elsewhere.
+        if (!due || failed || reassembly.openEntries() > 0) {
             return RaftLog.INVALID_LOG_INDEX;
         }
         try {
