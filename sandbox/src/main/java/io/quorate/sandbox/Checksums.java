@@ -53,15 +53,19 @@ public final class Checksums {
         Map<String, Content> contents = new TreeMap<>();
         try (Connection connection = server.connect();
                 Statement statement = connection.createStatement()) {
-            List<String> tables = new ArrayList<>();
+            // Name to read -> name in a statement.
+            Map<String, String> tables = new LinkedHashMap<>();
             try (ResultSet rows = statement.executeQuery(TABLES)) {
                 while (rows.next()) {
-                    tables.add(quoted(rows.getString(1)) + "." + quoted(rows.getString(2)));
+                    tables.put(
+                            rows.getString(1) + "." + rows.getString(2),
+                            quoted(rows.getString(1)) + "." + quoted(rows.getString(2)));
                 }
             }
-            for (String table : tables) {
+            for (Map.Entry<String, String> each : tables.entrySet()) {
+                String table = each.getValue();
                 contents.put(
-                        table,
+                        each.getKey(),
                         new Content(
                                 Long.parseLong(value(statement, "SELECT COUNT(*) FROM " + table, 1)),
                                 checksum(statement, table),
