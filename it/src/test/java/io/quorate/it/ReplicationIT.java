@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 
 /** What clients write on any node arrives on every other, exactly. */
-@Timeout(300)
+@Timeout(400)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ReplicationIT {
     private static Cluster cluster;
@@ -167,13 +168,13 @@ class ReplicationIT {
         cluster.kill(3, Part.MYSQLD);
         cluster.awaitState(3, "CONNECTED");
         long before = cluster.lastOrdered(3);
-        for (int i = 0; i < 200; i++) {
+        for (int i = 0; i < 180; i++) {
             cluster.mysql(1 + i % 2)
                     .execute(
                             "INSERT INTO heap.big VALUES (" + i + ", RANDOM_BYTES(1024))",
                             "UPDATE heap.big SET b = REPEAT(b, 1000) WHERE id = " + i);
         }
-        assertThat(Cluster.within(java.time.Duration.ofSeconds(60), () -> cluster.lastOrdered(3) >= before + 400))
+        assertThat(Cluster.within(Duration.ofSeconds(150), () -> cluster.lastOrdered(3) >= before + 360))
                 .as("without its server the node goes on ordering")
                 .isTrue();
         cluster.restart(3);
