@@ -49,9 +49,13 @@ final class Load implements AutoCloseable {
                 connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
                 while (!stop.get()) {
                     transaction(connection, writer, random);
+                    // Steady rather than all the machine has: services that start meanwhile need some of it too.
+                    Thread.sleep(4);
                 }
             } catch (SQLException e) {
                 pause();
+            } catch (InterruptedException e) {
+                return;
             }
         }
     }
