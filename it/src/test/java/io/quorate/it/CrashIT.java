@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** SIGKILL at moments drawn by a seed, under load on all nodes; then everything must be there, once, and equal. */
-@Timeout(400)
+@Timeout(900)
 class CrashIT {
     private static Cluster cluster;
 

