@@ -27,7 +27,7 @@ import java.util.function.BooleanSupplier;
 
 /** A sandbox of real servers and services for one test class, with what tests ask of it. Ends all its processes. */
 final class Cluster implements AutoCloseable {
-    private static final Duration LIMIT = Duration.ofSeconds(300);
+    private static final Duration LIMIT = Duration.ofMinutes(5);
 
     private final Sandbox sandbox;
     private int mark;
