@@ -5,7 +5,6 @@ import io.quorate.applier.Applier;
 import io.quorate.applier.ApplierListener;
 import io.quorate.applier.ApplierSettings;
 import io.quorate.applier.ApplierStats;
-import io.quorate.applier.PositionTable;
 import io.quorate.capture.CapturePosition;
 import io.quorate.capture.CaptureSettings;
 import io.quorate.capture.CaptureStats;
@@ -51,6 +50,7 @@ final class ServerSession implements AutoCloseable {
     private final LinkSignals signals;
     private NodeIdentity identity;
     private GtidSet executed;
+    private LinkSignals.Task done;
     private volatile Applier applier;
     private volatile MySqlCapture capture;
     private volatile Proposer proposer;
@@ -67,8 +67,7 @@ final class ServerSession implements AutoCloseable {
             ServerCheck.require(connection);
             executed = ServerAccess.executed(connection);
             identity = identity(ServerAccess.uuid(connection));
-            access.readOnly(connection, signals.task() != LinkSignals.Task.WRITABLE);
-            PositionTable.create(connection);
+            carryOut(connection, signals.task());
         }
         parts.stream.self(identity.server());
         applier = new Applier(
@@ -78,8 +77,7 @@ final class ServerSession implements AutoCloseable {
                 identity.server(),
                 parts.incarnation,
                 new FromApplier());
-        applier.start();
-        parts.progress.startFrom(applier.stats().appliedSeqno());
+        parts.progress.startFrom(applier.start().seqno());
     }
 
     private NodeIdentity identity(UUID server) throws IOException {
@@ -106,7 +104,6 @@ final class ServerSession implements AutoCloseable {
     /** Carries out what the node's state asks for and looks after the server until it is lost or the node is done. */
     void watch() throws SQLException, InterruptedException {
         boolean up = false;
-        LinkSignals.Task done = null;
         LinkSignals.Task task = signals.task();
         while (task.serves()) {
             // Only with a majority is our own place in the order known, and so where to capture from.
@@ -114,16 +111,21 @@ final class ServerSession implements AutoCloseable {
                 startCapture();
             }
             try (Connection connection = access.connect()) {
-                if (task != done) {
-                    access.readOnly(connection, task != LinkSignals.Task.WRITABLE);
-                    done = task;
-                }
+                carryOut(connection, task);
             }
             if (!up && capture != null && capture.stats().connected() && parts.stream.isKnown()) {
                 up = true;
                 parts.events.accept(new NodeEvent.DatabaseUp());
             }
             task = signals.await(task, up ? LOOK_MILLIS : LOOK_MILLIS / 20);
+        }
+    }
+
+    /** Opens or closes the server for clients, unless that was the last thing done. */
+    private void carryOut(Connection connection, LinkSignals.Task task) throws SQLException {
+        if (task != done) {
+            access.readOnly(connection, task != LinkSignals.Task.WRITABLE);
+            done = task;
         }
     }
 
