@@ -2,12 +2,15 @@
 # Measures a Quorate sandbox of three nodes the way its peers are measured: each node (mysqld and service together) in a cgroup of
 # its own, held to a share of CPU, sysbench on one writer, and the time until every node has every row counted in.
 #   bench/system.sh [TEST=oltp_update_index] [THREADS=16] [SECONDS=10]
+# Before the first run the writer writes for WARM seconds (default 60) at the same share of CPU: the services start cold, and the JVM
+# compiles meanwhile.
 # TEST and THREADS may be comma lists. Environment: QUOTA cores a node may use (default 0.5; 0 = no limit), DURABLE=0|1 (default 0),
-# WRITERS nodes written to (default 1), NODES (default 3), WORK scratch folder (default a new one), SET more "--set key=value" options.
+# WRITERS nodes written to (default 1), NODES (default 3), WORK scratch folder (default a new one), SET more "--set key=value" options,
+# PROFILE a folder for a flight recording of each service (JFR) over the measured runs.
 # Prints a JSON line per run. Needs root, cgroup v1 (cpu, cpuacct), sysbench.
 set -euo pipefail
 TESTS=${1:-oltp_update_index} THREADS=${2:-16} SECS=${3:-10}
-QUOTA=${QUOTA:-0.5} DURABLE=${DURABLE:-0} WRITERS=${WRITERS:-1} NODES=${NODES:-3} ROWS=${ROWS:-50000} TABLES=${TABLES:-4}
+QUOTA=${QUOTA:-0.5} DURABLE=${DURABLE:-0} WRITERS=${WRITERS:-1} NODES=${NODES:-3} WARM=${WARM:-60} ROWS=${ROWS:-50000} TABLES=${TABLES:-4}
 BASE=${BASE:-25700} SET=${SET:-}
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 own=; [ -n "${WORK:-}" ] || { WORK=$(mktemp -d); own=yes; }
@@ -59,7 +62,8 @@ caught_up() { # writes a last row at each writer and waits until every node has 
 
 free
 my 1 "create database bench; create table bench.mark (w int primary key, n int); create database sbtest1; create database sbtest2; create database sbtest3"
-until for n in $(seq "$NODES"); do my "$n" "select 1 from bench.mark limit 1; use sbtest3" >/dev/null 2>&1 || exit 1; done; do sleep 0.2; done
+everywhere() { for n in $(seq "$NODES"); do my "$n" "select 1 from bench.mark limit 1; use sbtest3" >/dev/null 2>&1 || return 1; done; }
+until everywhere; do sleep 0.2; done
 sb() { local t=$1 k=$2 threads=$3; shift 3
   sysbench "$t" --mysql-host=127.0.0.1 --mysql-port=$((BASE + (k > WRITERS ? 1 : k))) --mysql-user=app --mysql-password=app --mysql-db=sbtest"$k" \
     --tables="$TABLES" --table-size="$ROWS" --auto-inc=off --threads="$threads" --rand-type=uniform "$@"; }
@@ -68,6 +72,11 @@ caught_up >/dev/null
 hold
 writes() { "$ROOT/quorate" sandbox status --dir "$DIR" --json | python3 -c "import json,sys; print(json.load(sys.stdin)['nodes'][0]['lastOrdered'])"; }
 
+if [ "$WARM" -gt 0 ]; then
+  for t in ${TESTS//,/ }; do sb "$t" 1 16 --time="$WARM" --mysql-ignore-errors=1213,1205,1290 run >/dev/null; done
+  caught_up >/dev/null
+fi
+[ -z "${PROFILE:-}" ] || for i in $(seq "$NODES"); do jcmd "${SERVICE[i]}" JFR.start name=p settings=profile >/dev/null; done
 for t in ${TESTS//,/ }; do for th in ${THREADS//,/ }; do
   w0=$(writes)
   for i in $(seq "$NODES"); do c0[i]=$(cat /sys/fs/cgroup/cpuacct/${TAG}_$i/cpuacct.usage); s0[i]=$(ticks "${SERVICE[i]}"); m0[i]=$(ticks "${MYSQLD[i]}"); done
@@ -94,3 +103,4 @@ print(json.dumps({"system": "quorate", "test": t, "threads": int(th), "quota": f
 PY
   rm -f "$WORK"/out.*
 done; done
+[ -z "${PROFILE:-}" ] || for i in $(seq "$NODES"); do jcmd "${SERVICE[i]}" JFR.dump name=p filename="$PROFILE/$i.jfr" >/dev/null; done

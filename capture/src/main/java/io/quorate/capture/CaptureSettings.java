@@ -48,52 +48,28 @@ public record CaptureSettings(
                 128L << 20,
                 512L << 20,
                 Duration.ofSeconds(1),
-                Duration.ofSeconds(10));
-    }
-
-    /** Of a server to which nothing is applied. */
-    public CaptureSettings(
-            String host,
-            int port,
-            String user,
-            String password,
-            UUID server,
-            long replicaId,
-            String sslMode,
-            long transactionBytesMax,
-            long undecidedBytesMax,
-            Duration heartbeat,
-            Duration connectTimeout) {
-        this(
-                host,
-                port,
-                user,
-                password,
-                server,
-                replicaId,
-                sslMode,
-                transactionBytesMax,
-                undecidedBytesMax,
-                heartbeat,
-                connectTimeout,
+                Duration.ofSeconds(10),
                 null);
     }
 
-    /** With the source of the applier's DDL, and another limit for transactions. */
-    public CaptureSettings with(UUID ddl, long transactionBytes) {
+    /** With another {@link #sslMode} and the source of the applier's DDL. */
+    public CaptureSettings with(String ssl, UUID ddl) {
+        return with(ssl, transactionBytesMax, undecidedBytesMax, heartbeat, connectTimeout, ddl);
+    }
+
+    /** With other limits for one transaction, and for all undecided ones. */
+    public CaptureSettings withBytes(long transactionMax, long undecidedMax) {
+        return with(sslMode, transactionMax, undecidedMax, heartbeat, connectTimeout, ddlSource);
+    }
+
+    public CaptureSettings withTimes(Duration heartbeatEvery, Duration connectAtMost) {
+        return with(sslMode, transactionBytesMax, undecidedBytesMax, heartbeatEvery, connectAtMost, ddlSource);
+    }
+
+    private CaptureSettings with(
+            String ssl, long transaction, long undecided, Duration beat, Duration connect, UUID ddl) {
         return new CaptureSettings(
-                host,
-                port,
-                user,
-                password,
-                server,
-                replicaId,
-                sslMode,
-                transactionBytes,
-                undecidedBytesMax,
-                heartbeat,
-                connectTimeout,
-                ddl);
+                host, port, user, password, server, replicaId, ssl, transaction, undecided, beat, connect, ddl);
     }
 
     public CaptureSettings {

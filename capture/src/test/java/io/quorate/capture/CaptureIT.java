@@ -234,19 +234,7 @@ class CaptureIT {
 
     @Test
     void refusesATransactionBeyondTheLimit() throws Exception {
-        CaptureSettings s = CaptureFixture.settings(server);
-        CaptureSettings small = new CaptureSettings(
-                s.host(),
-                s.port(),
-                s.user(),
-                s.password(),
-                s.server(),
-                998,
-                s.sslMode(),
-                1000,
-                1000,
-                s.heartbeat(),
-                s.connectTimeout());
+        CaptureSettings small = CaptureFixture.settings(server).withBytes(1000, 1000);
         try (CaptureFixture own = new CaptureFixture(server, CaptureFixture.present(server), small)) {
             server.execute("INSERT INTO shop.item VALUES (80, 'fits', 1)");
             own.awaitAll();

@@ -153,18 +153,7 @@ class ReconnectIT {
     @Test
     void waitsForASlowSinkWithoutTakingItForSilence() throws Exception {
         CaptureSettings s = CaptureFixture.settings(server);
-        CaptureSettings fast = new CaptureSettings(
-                s.host(),
-                s.port(),
-                s.user(),
-                s.password(),
-                s.server(),
-                s.replicaId(),
-                s.sslMode(),
-                s.transactionBytesMax(),
-                s.undecidedBytesMax(),
-                Duration.ofMillis(100),
-                s.connectTimeout());
+        CaptureSettings fast = s.withTimes(Duration.ofMillis(100), s.connectTimeout());
         try (CaptureFixture fixture = new CaptureFixture(server, CaptureFixture.present(server), fast)) {
             server.execute("INSERT INTO load_test.t VALUES (1, 1, 1)");
             fixture.awaitAll();
@@ -197,19 +186,7 @@ class ReconnectIT {
 
     @Test
     void noticesAServerThatFallsSilent() throws Exception {
-        CaptureSettings s = CaptureFixture.settings(server);
-        CaptureSettings fast = new CaptureSettings(
-                s.host(),
-                s.port(),
-                s.user(),
-                s.password(),
-                s.server(),
-                s.replicaId(),
-                s.sslMode(),
-                s.transactionBytesMax(),
-                s.undecidedBytesMax(),
-                Duration.ofMillis(200),
-                Duration.ofSeconds(2));
+        CaptureSettings fast = CaptureFixture.settings(server).withTimes(Duration.ofMillis(200), Duration.ofSeconds(2));
         try (CaptureFixture fixture = new CaptureFixture(server, CaptureFixture.present(server), fast)) {
             server.execute("INSERT INTO load_test.t VALUES (1, 1, 1)");
             fixture.awaitAll();

@@ -8,9 +8,12 @@ import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotEmpty;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Pattern;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
@@ -51,16 +54,47 @@ public record NodeProperties(
             @Min(1) @Max(65535) int channelPort,
             String http) {}
 
+    /** Whether connections to the server are encrypted; but for {@code AUTO} as in MySQL's own {@code --ssl-mode}. */
+    public enum Tls {
+        /** None over loopback, where nobody listens and it costs more than all else the service does; otherwise preferred. */
+        AUTO,
+        DISABLED,
+        PREFERRED,
+        REQUIRED,
+        VERIFY_CA,
+        VERIFY_IDENTITY
+    }
+
     /** The server beside this node, and the account that {@code docs/accounts.md} describes. */
     public record MySql(
             @DefaultValue("127.0.0.1") @NotBlank String host,
             @DefaultValue("3306") @Min(1) @Max(65535) int port,
             @DefaultValue("quorate") @NotBlank String user,
             @DefaultValue("") String password,
-            @DefaultValue("1s") Duration retry) {}
+            @DefaultValue("auto") Tls tls,
+            @DefaultValue("1s") Duration retry) {
+        /** {@link #tls} in the words of Connector/J and Debezium, lower case. */
+        String sslMode() {
+            Tls mode = tls != Tls.AUTO ? tls : isLoopback() ? Tls.DISABLED : Tls.PREFERRED;
+            return mode.name().toLowerCase(Locale.ROOT);
+        }
 
-    /** @param transactionBytesMax a larger transaction stops the capture with QRT-2004 */
-    public record Capture(@DefaultValue("256MB") DataSize transactionBytesMax) {}
+        private boolean isLoopback() {
+            try {
+                return InetAddress.getByName(host).isLoopbackAddress();
+            } catch (UnknownHostException e) {
+                return false;
+            }
+        }
+    }
+
+    /**
+     * @param transactionBytesMax a larger transaction stops the capture with QRT-2004
+     * @param undecidedBytesMax so do prepared and undecided XA transactions that are larger together
+     */
+    public record Capture(
+            @DefaultValue("256MB") DataSize transactionBytesMax,
+            @DefaultValue("512MB") DataSize undecidedBytesMax) {}
 
     /**
      * @param proposalBytesMax writesets are batched up to this

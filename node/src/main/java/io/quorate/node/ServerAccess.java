@@ -10,6 +10,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Locale;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
@@ -26,7 +27,8 @@ final class ServerAccess implements AutoCloseable {
     ServerAccess(NodeProperties.MySql mysql) {
         this.account = mysql.user() + "@" + mysql.host() + ":" + mysql.port();
         String url = "jdbc:mysql://" + mysql.host() + ":" + mysql.port()
-                + "/?connectTimeout=3000&allowPublicKeyRetrieval=true";
+                + "/?connectTimeout=3000&allowPublicKeyRetrieval=true&sslMode="
+                + mysql.sslMode().toUpperCase(Locale.ROOT);
         this.workers = ApplierDataSource.of(url, mysql.user(), mysql.password());
         pool.setPoolName("quorate-server");
         pool.setJdbcUrl(url + "&socketTimeout=20000");

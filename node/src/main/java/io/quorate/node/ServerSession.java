@@ -180,9 +180,10 @@ final class ServerSession implements AutoCloseable {
                         mysql.password(),
                         identity.server(),
                         0x4000_0000L | (mixed & 0x3fff_ffffL))
-                .with(
-                        AppliedDdl.source(parts.incarnation),
-                        p.capture().transactionBytesMax().toBytes());
+                .with(mysql.sslMode(), AppliedDdl.source(parts.incarnation))
+                .withBytes(
+                        p.capture().transactionBytesMax().toBytes(),
+                        p.capture().undecidedBytesMax().toBytes());
     }
 
     void quorumChanged(TotalOrder.Quorum quorum) {
