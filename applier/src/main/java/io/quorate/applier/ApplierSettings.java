@@ -33,7 +33,7 @@ public record ApplierSettings(
             2,
             256,
             1 << 20,
-            Duration.ofMillis(10),
+            Duration.ofMillis(20),
             Duration.ofSeconds(3),
             Duration.ofSeconds(1),
             100,

@@ -24,7 +24,7 @@ public final class ProposalWindow {
      * @param idleMillis how long a position without writesets may wait to be proposed
      */
     public record Limits(int proposalBytesMax, int inFlightMax, long bytesMax, long intervalMillis, long idleMillis) {
-        public static final Limits DEFAULT = new Limits(256 << 10, 4, 32 << 20, 10, 500);
+        public static final Limits DEFAULT = new Limits(256 << 10, 4, 32 << 20, 25, 500);
     }
 
     private record Proposed(byte[] entry, long last) {}

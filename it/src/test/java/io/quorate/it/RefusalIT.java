@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sandbox.Ports;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -56,6 +58,16 @@ class RefusalIT {
     void namesANodeThatIsNotAmongItsPeers() throws Exception {
         String output = refusedWith(Map.of("quorate.node", "n9"));
         assertThat(output).contains("QRT-1003", "n9");
+    }
+
+    /** The order has begun by then, and its threads must not keep the process. */
+    @Test
+    void endsWhenItsHttpPortIsTaken() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String port = Integer.toString(taken.getLocalPort());
+            String output = refusedWith(Map.of("server.address", "127.0.0.1", "server.port", port));
+            assertThat(output).contains("Port " + port + " was already in use");
+        }
     }
 
     /** Runs the service with a configuration that is right but for {@code arguments}; it must end by itself. */

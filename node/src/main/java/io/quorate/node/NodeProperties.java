@@ -108,7 +108,7 @@ public record NodeProperties(
             @DefaultValue("256KB") DataSize proposalBytesMax,
             @DefaultValue("4") @Min(1) @Max(64) int inFlightMax,
             @DefaultValue("32MB") DataSize windowBytesMax,
-            @DefaultValue("10ms") Duration interval,
+            @DefaultValue("25ms") Duration interval,
             @DefaultValue("500ms") Duration idleAfter,
             @DefaultValue("5s") Duration resendAfter,
             @DefaultValue("1s") Duration electionTimeoutMin,
@@ -132,6 +132,6 @@ public record NodeProperties(
             @DefaultValue("4") @Min(1) @Max(64) int workers,
             @DefaultValue("256") @Min(1) @Max(10000) int groupTransactionsMax,
             @DefaultValue("1MB") DataSize groupBytesMax,
-            @DefaultValue("10ms") Duration groupInterval,
+            @DefaultValue("20ms") Duration groupInterval,
             @DefaultValue("1000") @Min(0) long syncedLagMax) {}
 }

@@ -9,7 +9,13 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 @SpringBootApplication
 @EnableConfigurationProperties(NodeProperties.class)
 public class QuorateNode {
+    /** A start that fails ends the process, whatever threads a part had begun: a supervisor restarts what has ended only. */
     public static void main(String[] args) {
-        SpringApplication.run(QuorateNode.class, args);
+        try {
+            SpringApplication.run(QuorateNode.class, args);
+        } catch (RuntimeException | Error e) {
+            // Spring Boot has reported it.
+            System.exit(1);
+        }
     }
 }

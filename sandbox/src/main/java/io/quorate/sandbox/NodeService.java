@@ -56,6 +56,11 @@ final class NodeService {
         if (!more.matches(".*-XX:\\+Use\\w+GC.*")) {
             command.add("-XX:+UseSerialGC");
         }
+        if (!more.contains("-XX:TieredStopAtLevel") && !more.contains("-XX:+TieredCompilation")) {
+            // The optimizing compiler takes more CPU than all else for the first minutes of each of them, and gains
+            // little.
+            command.add("-XX:TieredStopAtLevel=1");
+        }
         if (!more.isEmpty()) {
             command.addAll(List.of(more.split("\\s+")));
         }
