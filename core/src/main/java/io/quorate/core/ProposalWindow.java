@@ -21,18 +21,36 @@ public final class ProposalWindow {
      * @param bytesMax what the window holds before {@link #full} says so
      * @param intervalMillis a proposal that is not full comes no sooner than this after the one before: at high rates a round
      *     of the order then carries many writesets, at low rates nothing waits
+     * @param intervalMillisMax how far that grows when rounds of the order take long, see {@link Pace}
      * @param idleMillis how long a position without writesets may wait to be proposed
      */
-    public record Limits(int proposalBytesMax, int inFlightMax, long bytesMax, long intervalMillis, long idleMillis) {
-        public static final Limits DEFAULT = new Limits(256 << 10, 4, 32 << 20, 25, 500);
+    public record Limits(
+            int proposalBytesMax,
+            int inFlightMax,
+            long bytesMax,
+            long intervalMillis,
+            long intervalMillisMax,
+            long idleMillis) {
+        public static final Limits DEFAULT = new Limits(256 << 10, 4, 32 << 20, 10, 100, 500);
     }
 
-    private record Proposed(byte[] entry, long last) {}
+    private static final class Proposed {
+        private final byte[] entry;
+        private final long last;
+        private long sentMillis;
+        private int times;
+
+        Proposed(byte[] entry, long last) {
+            this.entry = entry;
+            this.last = last;
+        }
+    }
 
     private record Captured(WriteSet writeSet, long[] undecided) {}
 
     private final UUID origin;
     private final Limits limits;
+    private final Pace pace;
     /** Proposals made and not delivered, oldest first; the first {@code sent} of them are submitted. */
     private final ArrayDeque<Proposed> proposed = new ArrayDeque<>();
 
@@ -53,6 +71,7 @@ public final class ProposalWindow {
     public ProposalWindow(UUID origin, OriginPosition from, Limits limits) {
         this.origin = origin;
         this.limits = limits;
+        this.pace = new Pace(limits.intervalMillis(), limits.intervalMillisMax());
         this.proposedLast = from.last();
         this.capturedLast = from.last();
         this.lastSeen = from.lastSeen();
@@ -104,7 +123,10 @@ public final class ProposalWindow {
             it.next();
         }
         sent++;
-        return it.next().entry();
+        Proposed next = it.next();
+        next.sentMillis = nowMillis;
+        next.times++;
+        return next.entry;
     }
 
     /** Milliseconds until {@link #poll} may have something though nothing happens, at most {@code otherwise}. */
@@ -157,7 +179,7 @@ public final class ProposalWindow {
         proposed.add(new Proposed(entry, p.last()));
         bytes += entry.length - takenBytes;
         capturedBytes -= takenBytes;
-        notBeforeMillis = nowMillis + limits.intervalMillis();
+        notBeforeMillis = nowMillis + pace.intervalMillis();
         proposedLast = p.last();
         announcing = false;
         if (all) {
@@ -167,9 +189,13 @@ public final class ProposalWindow {
     }
 
     /** The order has taken this origin up to {@code last}. */
-    public void delivered(long last) {
-        while (!proposed.isEmpty() && proposed.peek().last() <= last) {
-            bytes -= proposed.poll().entry().length;
+    public void delivered(long last, long nowMillis) {
+        while (!proposed.isEmpty() && proposed.peek().last <= last) {
+            Proposed done = proposed.poll();
+            bytes -= done.entry.length;
+            if (done.times == 1) {
+                pace.round(nowMillis - done.sentMillis);
+            }
             sent = Math.max(0, sent - 1);
         }
     }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class ProposalWindowTest {
     private static final UUID ORIGIN = new UUID(1, 2);
-    private static final ProposalWindow.Limits SMALL = new ProposalWindow.Limits(200, 2, 1000, 0, 500);
+    private static final ProposalWindow.Limits SMALL = new ProposalWindow.Limits(200, 2, 1000, 0, 0, 500);
     private static final long[] NOTHING = new long[0];
 
     private final ProposalWindow window = new ProposalWindow(ORIGIN, OriginPosition.NONE, SMALL);
@@ -30,7 +30,7 @@ class ProposalWindowTest {
         assertThat(second.previous()).isEqualTo(3);
         assertThat(second.last()).isEqualTo(5);
         assertThat(window.poll(0)).as("two are under way").isNull();
-        window.delivered(3);
+        window.delivered(3, 0);
         assertThat(decode(window.poll(0)).writeSets()).hasSize(1);
     }
 
@@ -43,7 +43,7 @@ class ProposalWindowTest {
         window.rewind();
         assertThat(window.poll(0)).isEqualTo(first);
         assertThat(window.poll(0)).isEqualTo(second);
-        window.delivered(2);
+        window.delivered(2, 0);
         assertThat(window.idle()).isTrue();
         assertThat(window.bytes()).isZero();
     }
@@ -63,7 +63,7 @@ class ProposalWindowTest {
     @Test
     void gathersWhatComesWithinAnInterval() {
         ProposalWindow slow =
-                new ProposalWindow(ORIGIN, OriginPosition.NONE, new ProposalWindow.Limits(1000, 4, 5000, 10, 500));
+                new ProposalWindow(ORIGIN, OriginPosition.NONE, new ProposalWindow.Limits(1000, 4, 5000, 10, 10, 500));
         slow.captured(writeSet(1, 50), NOTHING, 100);
         assertThat(decode(slow.poll(100)).writeSets())
                 .as("the first goes at once")
@@ -80,13 +80,56 @@ class ProposalWindowTest {
     }
 
     @Test
+    void spacesProposalsByFourTimesWhatARoundTakes() {
+        ProposalWindow paced =
+                new ProposalWindow(ORIGIN, OriginPosition.NONE, new ProposalWindow.Limits(1000, 4, 5000, 10, 100, 500));
+        long now = 0;
+        for (long round : new long[] {2, 15, 60}) {
+            for (int n = 0; n < 60; n++) {
+                now = roundOf(paced, now, round);
+            }
+            roundOf(paced, now, round);
+            paced.captured(writeSet(next++, 50), NOTHING, now);
+            long expected = Math.min(100, Math.max(10, 4 * round));
+            assertThat(paced.waitMillis(now, 1000)).as("rounds of %d ms", round).isBetween(expected - 4, expected);
+            now += 100;
+            paced.delivered(decode(paced.poll(now)).last(), now + round);
+            now += 200;
+        }
+    }
+
+    @Test
+    void aRoundThatWasSentTwiceSaysNothingOfThePace() {
+        ProposalWindow paced =
+                new ProposalWindow(ORIGIN, OriginPosition.NONE, new ProposalWindow.Limits(1000, 4, 5000, 10, 100, 500));
+        paced.captured(writeSet(1, 50), NOTHING, 0);
+        assertThat(paced.poll(0)).isNotNull();
+        paced.rewind();
+        assertThat(paced.poll(5000)).isNotNull();
+        paced.delivered(1, 5010);
+        paced.captured(writeSet(2, 50), NOTHING, 5010);
+        assertThat(paced.poll(5010)).isNotNull();
+        paced.captured(writeSet(3, 50), NOTHING, 5010);
+        assertThat(paced.waitMillis(5010, 1000)).isEqualTo(10);
+    }
+
+    private int next = 1;
+
+    /** One writeset proposed at {@code now} and delivered after that time; returns when the next may go. */
+    private long roundOf(ProposalWindow paced, long now, long millis) {
+        paced.captured(writeSet(next++, 50), NOTHING, now);
+        paced.delivered(decode(paced.poll(now)).last(), now + millis);
+        return now + 100;
+    }
+
+    @Test
     void announcesAnOriginThatHasNothingToSay() {
         window.announce();
         Proposal announcement = decode(window.poll(0));
         assertThat(announcement.previous()).isZero();
         assertThat(announcement.last()).isZero();
         assertThat(window.poll(0)).isNull();
-        window.delivered(0);
+        window.delivered(0, 0);
         assertThat(window.idle()).isTrue();
     }
 
@@ -100,7 +143,7 @@ class ProposalWindowTest {
         Proposal second = decode(window.poll(0));
         assertThat(second.last()).isEqualTo(4);
         assertThat(second.undecided()).as("3 is decided at 5 only").containsExactly(3);
-        window.delivered(4);
+        window.delivered(4, 0);
         assertThat(decode(window.poll(0)).undecided()).isEmpty();
     }
 
@@ -111,7 +154,7 @@ class ProposalWindowTest {
         }
         while (!window.idle()) {
             byte[] entry = window.poll(0);
-            window.delivered(decode(entry).last());
+            window.delivered(decode(entry).last(), 0);
         }
         assertThat(window.full()).isFalse();
         assertThat(window.bytes()).isZero();
@@ -147,7 +190,7 @@ class ProposalWindowTest {
                         }
                     }
                     at = p.last();
-                    window.delivered(at);
+                    window.delivered(at, 0);
                 }
             }
         }

@@ -101,6 +101,7 @@ public record NodeProperties(
      * @param inFlightMax proposals under way at once
      * @param windowBytesMax captured and not yet ordered, before the binlog reader is held back
      * @param interval a batch that is not full comes no sooner after the one before
+     * @param intervalMax how far the interval may grow where rounds of the order take long
      * @param resendAfter a proposal not delivered by then is sent again
      * @param electionTimeoutMin,electionTimeoutMax a follower that hears no leader for a time between them calls an election
      */
@@ -108,7 +109,8 @@ public record NodeProperties(
             @DefaultValue("256KB") DataSize proposalBytesMax,
             @DefaultValue("4") @Min(1) @Max(64) int inFlightMax,
             @DefaultValue("32MB") DataSize windowBytesMax,
-            @DefaultValue("25ms") Duration interval,
+            @DefaultValue("10ms") Duration interval,
+            @DefaultValue("100ms") Duration intervalMax,
             @DefaultValue("500ms") Duration idleAfter,
             @DefaultValue("5s") Duration resendAfter,
             @DefaultValue("1s") Duration electionTimeoutMin,

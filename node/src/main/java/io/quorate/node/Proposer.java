@@ -77,8 +77,8 @@ final class Proposer implements AutoCloseable {
     void delivered(OriginPosition position) {
         lock.lock();
         try {
-            window.delivered(position.last());
             lastDeliveryMillis = millis();
+            window.delivered(position.last(), lastDeliveryMillis);
             work.signal();
             if (!window.full()) {
                 room.signal();

@@ -164,6 +164,7 @@ final class ServerSession implements AutoCloseable {
                 o.inFlightMax(),
                 o.windowBytesMax().toBytes(),
                 o.interval().toMillis(),
+                o.intervalMax().toMillis(),
                 o.idleAfter().toMillis());
     }
 
