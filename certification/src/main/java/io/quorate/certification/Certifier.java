@@ -24,8 +24,12 @@ import java.util.UUID;
  *
  * <p><b>Verdict.</b> First committer wins: a writeset fails when one of its keys conflicts ({@link Matrix}) with a
  * passed writeset of another origin that its own origin had not applied when it committed ({@code found.seqno >
- * lastSeen}). All keys are checked before any is entered. A failed writeset takes a seqno and enters nothing. {@link
- * Keys#EVERYTHING} taken EXCLUSIVE conflicts with everything foreign and unseen, in either direction.
+ * lastSeen}). All keys are checked before any is entered. {@link Keys#EVERYTHING} taken EXCLUSIVE conflicts with
+ * everything foreign and unseen, in either direction.
+ *
+ * <p><b>What failed.</b> A failed writeset takes a seqno, and its keys are entered for its own origin alone. That origin has
+ * committed it already and will undo it when the order gets there; whatever it committed in between on the same keys was
+ * built on what never was, and fails too: a failed writeset counts as one of another origin there.
  *
  * <p><b>dependsOn</b> is the highest seqno the keys met, of its own origin too, and at least the {@link #cut()} and the
  * last DDL statement's. A DDL statement waits for all before it.
@@ -34,7 +38,7 @@ import java.util.UUID;
  * keysMax} and every origin's last reported lastSeen has passed what others wrote in it; beyond {@code keysMax} it
  * forgets it anyway. An origin that has missed something forgotten, because it is gone or far behind, isn't waited for
  * until it has caught up. The cut rises with all this. A writeset whose lastSeen lies below the cut fails as {@link
- * Verdict#TOO_OLD}, unless no passed writeset of another origin lies between the two. An origin takes part from its
+ * Verdict#TOO_OLD}, unless no passed writeset of another origin and no failed one of its own lies between the two. An origin takes part from its
  * first proposal on; so a node that starts sends one (empty, if it has nothing else) before its clients write.
  *
  * <p><b>Restart.</b> The state is what all proposals up to one place in the log made of it, and only that. The owner
@@ -145,8 +149,9 @@ public final class Certifier {
         boolean touchesEverything = touchesEverything(w.keys());
         index.meet(w.keys(), origin, w.lastSeen());
         long conflictsWith = index.conflictsWith();
-        if (touchesEverything && passed.foreignTo(origin) > w.lastSeen()) {
-            conflictsWith = passed.foreignTo(origin);
+        long latest = Math.max(passed.foreignTo(origin), origins.lastAborted(origin));
+        if (touchesEverything && latest > w.lastSeen()) {
+            conflictsWith = latest;
         }
         long dependsOn = w.isBarrier() || touchesEverything
                 ? seqno - 1
@@ -155,15 +160,15 @@ public final class Certifier {
         if (conflictsWith > 0) {
             verdict = Verdict.CONFLICT;
             conflictCount++;
-        } else if (generations.droppedForeignTo(origin) > w.lastSeen()) {
+        } else if (generations.droppedFor(origin) > w.lastSeen()) {
             verdict = Verdict.TOO_OLD;
             tooOldCount++;
-        } else {
-            pass(w, origin, seqno);
         }
-        // A failed writeset will enter its keys here as well, visible to its own origin alone: what that origin built
-        // on
-        // it must fail too.
+        if (verdict == Verdict.PASSED) {
+            pass(w, origin, seqno);
+        } else {
+            abort(w, origin, seqno);
+        }
         return new Certified(seqno, verdict, conflictsWith, dependsOn, position, lastOfEntry, w);
     }
 
@@ -178,11 +183,27 @@ public final class Certifier {
             generations.dropAllAnd(seqno, origin);
             return;
         }
+        makeRoom(keys, seqno);
+        index.put(w.keys(), origin, seqno);
+        generations.passed(seqno, origin, keys);
+    }
+
+    private void abort(WriteSet w, int origin, long seqno) {
+        origins.aborted(origin, seqno);
+        int keys = w.keys().size();
+        if (keys > keysMax) {
+            generations.dropAllAndAborted(seqno, origin);
+            return;
+        }
+        makeRoom(keys, seqno);
+        index.putAborted(w.keys(), origin, seqno);
+        generations.aborted(seqno, origin, keys);
+    }
+
+    private void makeRoom(int keys, long seqno) {
         while (generations.entries() + keys > keysMax) {
             generations.dropOldest(seqno - 1);
         }
-        index.put(w.keys(), origin, seqno);
-        generations.passed(seqno, origin, keys);
     }
 
     private static boolean touchesEverything(Keys keys) {
@@ -246,7 +267,7 @@ public final class Certifier {
     }
 
     /**
-     * Writes the state in its canonical form: equal states give equal bytes. Big-endian: {@code "QRC1" | i64 keysMax |
+     * Writes the state in its canonical form: equal states give equal bytes. Big-endian: {@code "QRC2" | i64 keysMax |
      * i64 lastSeqno | i64 lastBarrier | latest passed | origins | generations | i64 entries | entries, 16 bytes each |
      * i64 digest}.
      */

@@ -24,6 +24,8 @@ final class Origins {
     /** By number, beside {@link #positions}, for the loop that asks what all have seen. */
     private long[] lastSeen = new long[16];
 
+    private final LastByOrigin aborted = new LastByOrigin();
+
     int size() {
         return names.size();
     }
@@ -53,6 +55,15 @@ final class Origins {
         lastSeen[number] = to.lastSeen();
     }
 
+    void aborted(int number, long seqno) {
+        aborted.add(seqno, number);
+    }
+
+    /** The seqno of this origin's last writeset that failed, 0 when there is none. */
+    long lastAborted(int number) {
+        return aborted.of(number);
+    }
+
     long[] lastSeen() {
         return lastSeen;
     }
@@ -66,7 +77,7 @@ final class Origins {
     }
 
     long digest(long seed) {
-        long h = seed;
+        long h = aborted.digest(seed);
         for (int i = 0; i < names.size(); i++) {
             h = Mix.of(
                     Mix.of(h, names.get(i).getMostSignificantBits()),
@@ -81,6 +92,7 @@ final class Origins {
     }
 
     void writeTo(DataOutput out) throws IOException {
+        aborted.writeTo(out);
         out.writeInt(names.size());
         for (int i = 0; i < names.size(); i++) {
             OriginPosition p = positions.get(i);
@@ -96,6 +108,7 @@ final class Origins {
     }
 
     void readFrom(DataInput in) throws IOException {
+        aborted.readFrom(in);
         int count = in.readInt();
         State.require(count >= 0 && count <= Entry.ORIGINS_MAX, "state with " + count + " origins");
         for (int i = 0; i < count; i++) {

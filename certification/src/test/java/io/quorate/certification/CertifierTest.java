@@ -126,10 +126,45 @@ class CertifierTest {
     }
 
     @Test
+    void whatAnOriginBuiltOnItsFailedTransactionFailsTooAndThatOnly() {
+        write(A, 0, UPDATE, ROW);
+        assertThat(write(B, 0, UPDATE, ROW, 5).conflictsWith()).isEqualTo(1);
+        assertThat(write(B, 1, UPDATE, 5).conflictsWith())
+                .as("built on the failed one")
+                .isEqualTo(2);
+        assertThat(write(B, 1, UPDATE, 6).passed()).isTrue();
+        assertThat(write(C, 0, UPDATE, 5).passed()).as("never saw it").isTrue();
+        assertThat(write(B, 2, UPDATE, 5).conflictsWith())
+                .as("before the second was undone")
+                .isEqualTo(5);
+        assertThat(write(B, 6, UPDATE, 5).passed()).as("after it").isTrue();
+    }
+
+    @Test
+    void everythingMeetsWhatFailedAtItsOwnOrigin() {
+        write(A, 0, UPDATE, ROW);
+        write(B, 0, UPDATE, ROW);
+        assertThat(write(B, 1, EXCLUSIVE, Keys.EVERYTHING).conflictsWith()).isEqualTo(2);
+        assertThat(write(B, 3, EXCLUSIVE, Keys.EVERYTHING).passed()).isTrue();
+    }
+
+    @Test
+    void whatFailedLongAgoMakesItsOwnOriginAloneTooOld() {
+        write(A, 0, UPDATE, ROW);
+        assertThat(write(B, 0, UPDATE, ROW).passed()).isFalse();
+        for (int i = 1; i <= 5000; i++) {
+            assertThat(write(A, 1, UPDATE, 1000 + i).passed()).isTrue();
+        }
+        assertThat(certifier.cut()).isGreaterThan(2);
+        assertThat(write(A, 0, UPDATE, 9000).passed()).isTrue();
+        assertThat(write(B, 1, UPDATE, 9001).verdict()).isEqualTo(Verdict.TOO_OLD);
+    }
+
+    @Test
     void everythingTakenExclusivelyConflictsBothWays() {
         write(A, 0, SHARED, ROW);
         assertThat(write(B, 0, EXCLUSIVE, Keys.EVERYTHING).conflictsWith()).isEqualTo(1);
-        Certified seen = write(B, 1, EXCLUSIVE, Keys.EVERYTHING);
+        Certified seen = write(B, 2, EXCLUSIVE, Keys.EVERYTHING);
         assertThat(seen.passed()).isTrue();
         assertThat(seen.dependsOn()).isEqualTo(2);
         assertThat(write(C, 2, SHARED, 5).conflictsWith()).isEqualTo(3);
@@ -205,7 +240,7 @@ class CertifierTest {
         }
         assertThat(certifier.cut()).isGreaterThan(4000);
         assertThat(write(B, 0, UPDATE, 1_000_000).verdict()).isEqualTo(Verdict.TOO_OLD);
-        assertThat(write(B, certifier.cut(), UPDATE, 1_000_000).passed()).isTrue();
+        assertThat(write(B, certifier.cut(), UPDATE, 1_000_001).passed()).isTrue();
         assertThat(write(A, 0, UPDATE, 1).passed()).isTrue();
     }
 

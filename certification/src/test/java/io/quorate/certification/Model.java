@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Certification with no index at all: keeps every passed writeset for ever and compares pair by pair, with the matrix
+ * Certification with no index at all: keeps every writeset for ever and compares pair by pair, with the matrix
  * written out. Only the cut is taken from the certifier under test.
  */
 final class Model {
@@ -23,11 +23,16 @@ final class Model {
         "--DD", "--DC", "DDCC", "CCCC",
     };
 
-    private record Passed(long seqno, UUID origin, boolean barrier, Map<Long, KeyType> keys) {}
+    private record Taken(long seqno, UUID origin, boolean barrier, boolean failed, Map<Long, KeyType> keys) {
+        /** Whether a writeset of {@code asking} has to fail when it meets this one, unseen. */
+        boolean countsFor(UUID asking) {
+            return failed == origin.equals(asking);
+        }
+    }
 
     record Expected(Verdict verdict, long conflictsWith, long dependsOn) {}
 
-    private final List<Passed> all = new ArrayList<>();
+    private final List<Taken> all = new ArrayList<>();
     private long lastSeqno;
 
     Expected expect(WriteSet w, long cut) {
@@ -37,9 +42,9 @@ final class Model {
         long conflict = 0;
         long depends = w.isBarrier() || everything ? seqno - 1 : cut;
         boolean tooOld = false;
-        for (Passed p : all) {
+        for (Taken p : all) {
             char relation = relation(p, keys, everything);
-            boolean unseen = p.seqno > w.lastSeen() && !p.origin.equals(w.gtid().source());
+            boolean unseen = p.seqno > w.lastSeen() && p.countsFor(w.gtid().source());
             if (p.seqno <= cut) {
                 tooOld |= unseen;
                 // Only a key's entry is forgotten with the cut, not that something was written.
@@ -51,24 +56,25 @@ final class Model {
             if (relation == 'C' && unseen) {
                 conflict = p.seqno;
             }
-            if (relation != '-' || p.barrier) {
+            if (!p.failed && (relation != '-' || p.barrier)) {
                 depends = Math.max(depends, p.seqno);
             }
         }
-        if (conflict == 0 && !tooOld) {
-            all.add(new Passed(seqno, w.gtid().source(), w.isBarrier(), keys));
+        boolean failed = conflict > 0 || tooOld;
+        all.add(new Taken(seqno, w.gtid().source(), w.isBarrier(), failed, keys));
+        if (!failed) {
             return new Expected(Verdict.PASSED, 0, depends);
         }
         return new Expected(conflict > 0 ? Verdict.CONFLICT : Verdict.TOO_OLD, conflict, depends);
     }
 
-    /** Whether a conflict was missed: some passed writeset, however long ago, that this one conflicts with. */
+    /** Whether a conflict was missed: some writeset that counts, however long ago, that this one conflicts with. */
     boolean conflictsWithAnything(WriteSet w, long upTo) {
         Map<Long, KeyType> keys = keys(w.keys());
-        for (Passed p : all) {
+        for (Taken p : all) {
             if (p.seqno < upTo
                     && p.seqno > w.lastSeen()
-                    && !p.origin.equals(w.gtid().source())
+                    && p.countsFor(w.gtid().source())
                     && relation(p, keys, keys.get(Keys.EVERYTHING) == KeyType.EXCLUSIVE) == 'C') {
                 return true;
             }
@@ -76,7 +82,7 @@ final class Model {
         return false;
     }
 
-    private static char relation(Passed found, Map<Long, KeyType> incoming, boolean everything) {
+    private static char relation(Taken found, Map<Long, KeyType> incoming, boolean everything) {
         if (everything) {
             return 'C';
         }
@@ -121,16 +127,22 @@ final class Model {
     }
 
     private boolean isNeeded(int i, long hash, KeyType type) {
+        Taken one = all.get(i);
         UUID standIn = null;
         for (int j = i + 1; j < all.size(); j++) {
-            KeyType later = all.get(j).keys.get(hash);
-            if (later != null && later.compareTo(type) >= 0) {
-                UUID origin = all.get(j).origin;
-                if (origin.equals(all.get(i).origin) || (standIn != null && !standIn.equals(origin))) {
-                    return false;
-                }
-                standIn = origin;
+            Taken later = all.get(j);
+            KeyType laterType = later.keys.get(hash);
+            if (later.failed != one.failed || laterType == null || laterType.compareTo(type) < 0) {
+                continue;
             }
+            if (later.origin.equals(one.origin)) {
+                return false;
+            }
+            // Two others: one of them counts for whoever asks. What failed counts for its own origin alone.
+            if (!one.failed && standIn != null && !standIn.equals(later.origin)) {
+                return false;
+            }
+            standIn = later.origin;
         }
         return true;
     }
