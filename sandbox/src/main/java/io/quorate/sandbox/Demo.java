@@ -26,6 +26,7 @@ import java.util.function.Consumer;
  */
 final class Demo {
     private static final Duration SCHEMA_LIMIT = Duration.ofMinutes(1);
+    private static final Duration WARM_UP = Duration.ofSeconds(4);
     private static final Duration WRITER_LIMIT = Duration.ofMinutes(1);
     private static final long POLL_MILLIS = 20;
 
@@ -54,10 +55,11 @@ final class Demo {
     DemoResult run(int seconds) {
         try {
             createSchema();
+            warmUp();
             long orderedBefore = ordered();
             long began = System.nanoTime();
             startWriters();
-            watchFor(seconds);
+            watchFor(seconds, new DemoProgress(sandbox.nodes(), committed, heartbeats, orderedBefore));
             stop.set(true);
             awaitWriters();
             double wrote = (System.nanoTime() - began) / 1e9;
@@ -86,23 +88,47 @@ final class Demo {
         } catch (SQLException e) {
             throw new SandboxException("creating the schema on " + first.name() + ": " + e.getMessage(), e);
         }
+        awaitFreshHeartbeats("the schema made on " + first.name());
+    }
+
+    /** The heartbeats' rows came last; where they are, all is. */
+    private void awaitFreshHeartbeats(String what) {
         long deadline = System.nanoTime() + SCHEMA_LIMIT.toNanos();
         for (SandboxNode node : sandbox.nodes()) {
-            while (!hasSchema(node)) {
-                requireTime(
-                        deadline, SCHEMA_LIMIT, "the schema made on " + first.name() + " did not reach " + node.name());
+            while (!hasFreshHeartbeats(node)) {
+                requireTime(deadline, SCHEMA_LIMIT, what + " did not reach " + node.name());
             }
         }
     }
 
-    /** The heartbeats' rows came last; where they are, all is. */
-    private boolean hasSchema(SandboxNode node) {
+    private boolean hasFreshHeartbeats(SandboxNode node) {
         return node.mysql()
                                 .queryLong("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'demo'"
                                         + " AND table_name = 'heartbeat'")
                         == 1
-                && node.mysql().queryLong("SELECT COUNT(*) FROM demo.heartbeat")
+                && node.mysql().queryLong("SELECT COUNT(*) FROM demo.heartbeat WHERE beat = 0")
                         == sandbox.nodes().size();
+    }
+
+    /** One writer on each node for a moment, not counted: in the first seconds of its life a JVM interprets all it runs. */
+    private void warmUp() {
+        out.accept("warming up for " + WARM_UP.toSeconds() + " s");
+        AtomicBoolean over = new AtomicBoolean();
+        List<Future<?>> warming = new ArrayList<>();
+        for (SandboxNode node : sandbox.nodes()) {
+            String name = node.name() + "w0";
+            warming.add(threads.submit(new DemoWriter(
+                    node.mysql(), name, seed + name.hashCode(), over, new LongAdder(), new LongAdder())));
+        }
+        try {
+            sleep(WARM_UP.toMillis());
+        } finally {
+            over.set(true);
+        }
+        warming.forEach(Demo::await);
+        awaitLastBeats(SCHEMA_LIMIT);
+        Heartbeats.reset(sandbox.nodes().get(0));
+        awaitFreshHeartbeats("what was written to warm up");
     }
 
     private void startWriters() {
@@ -118,7 +144,7 @@ final class Demo {
         }
     }
 
-    private void watchFor(int seconds) {
+    private void watchFor(int seconds, DemoProgress progress) {
         out.accept("writing on " + sandbox.nodes().size() + " nodes for " + seconds + " s, seed " + seed);
         long began = System.nanoTime();
         for (int second = 1; second <= seconds; second++) {
@@ -127,7 +153,7 @@ final class Demo {
                 requireNoFailure();
                 sleep(POLL_MILLIS);
             }
-            out.accept(DemoProgress.line(second, sandbox.nodes(), committed, heartbeats));
+            out.accept(progress.line(second));
         }
     }
 
@@ -169,9 +195,16 @@ final class Demo {
     /** Each node's last beat comes after all it committed, and is applied elsewhere after all of that. */
     private long awaitConvergence(Duration limit) {
         long began = System.nanoTime();
-        sandbox.nodes().forEach(Heartbeats::last);
+        awaitLastBeats(limit);
         sandbox.nodes().forEach(node -> beats.increment());
-        long deadline = began + limit.toNanos();
+        long millis = (System.nanoTime() - began) / 1_000_000;
+        out.accept("all nodes have everything " + millis + " ms after the last write");
+        return millis;
+    }
+
+    private void awaitLastBeats(Duration limit) {
+        long deadline = System.nanoTime() + limit.toNanos();
+        sandbox.nodes().forEach(Heartbeats::last);
         for (SandboxNode node : sandbox.nodes()) {
             List<String> missing = Heartbeats.missingOn(node);
             while (!missing.isEmpty()) {
@@ -183,9 +216,6 @@ final class Demo {
                 missing = Heartbeats.missingOn(node);
             }
         }
-        long millis = (System.nanoTime() - began) / 1_000_000;
-        out.accept("all nodes have everything " + millis + " ms after the last write");
-        return millis;
     }
 
     private DemoResult compared(long orderedBefore, double wrote, long catchUp) {

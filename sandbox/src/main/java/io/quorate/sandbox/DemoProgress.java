@@ -8,9 +8,20 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** The demo's live line: per node, what its clients committed, what it knows ordered, what its server has, the lag. */
 final class DemoProgress {
-    private DemoProgress() {}
+    private final List<SandboxNode> nodes;
+    private final Map<String, LongAdder> committed;
+    private final Heartbeats heartbeats;
+    private final long before;
 
-    static String line(int second, List<SandboxNode> nodes, Map<String, LongAdder> committed, Heartbeats heartbeats) {
+    /** @param before seqno up to which what is ordered and applied does not count */
+    DemoProgress(List<SandboxNode> nodes, Map<String, LongAdder> committed, Heartbeats heartbeats, long before) {
+        this.nodes = nodes;
+        this.committed = committed;
+        this.heartbeats = heartbeats;
+        this.before = before;
+    }
+
+    String line(int second) {
         StringBuilder line = new StringBuilder(200).append(String.format("%3d s", second));
         List<Optional<NodeReport>> reports =
                 nodes.parallelStream().map(SandboxNode::report).toList();
@@ -21,8 +32,8 @@ final class DemoProgress {
                     " | %s committed %d ordered %s applied %s lag %d ms",
                     name,
                     committed.get(name).sum(),
-                    report.map(r -> Long.toString(r.lastOrdered())).orElse("?"),
-                    report.map(r -> Long.toString(r.lastApplied())).orElse("?"),
+                    report.map(r -> Long.toString(r.lastOrdered() - before)).orElse("?"),
+                    report.map(r -> Long.toString(r.lastApplied() - before)).orElse("?"),
                     heartbeats.lastMillis(name)));
         }
         return line.toString();

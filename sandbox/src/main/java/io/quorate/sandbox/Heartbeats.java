@@ -40,6 +40,16 @@ final class Heartbeats {
         this.committed = committed;
     }
 
+    /** Sets all rows to how {@link #prepare} made them, on one node. */
+    static void reset(SandboxNode on) {
+        try (Connection connection = connect(on);
+                Statement statement = connection.createStatement()) {
+            statement.executeUpdate("UPDATE heartbeat SET beat = 0");
+        } catch (SQLException e) {
+            throw new SandboxException("heartbeats on " + on.name() + ": " + e.getMessage(), e);
+        }
+    }
+
     /** Makes the row of every node, on one of them. */
     static void prepare(SandboxNode on, List<SandboxNode> nodes) throws SQLException {
         try (Connection connection = connect(on);
