@@ -8,12 +8,14 @@ import io.quorate.sandbox.Ports;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -60,7 +62,6 @@ class RefusalIT {
         assertThat(output).contains("QRT-1003", "n9");
     }
 
-    /** The order has begun by then, and its threads must not keep the process. */
     @Test
     void endsWhenItsHttpPortIsTaken() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -68,6 +69,14 @@ class RefusalIT {
             String output = refusedWith(Map.of("server.address", "127.0.0.1", "server.port", port));
             assertThat(output).contains("Port " + port + " was already in use");
         }
+    }
+
+    @Test
+    void endsWhenTheOrderCantOpenItsLog() throws Exception {
+        UUID group = UUID.nameUUIDFromBytes("io.quorate/refused".getBytes(StandardCharsets.UTF_8));
+        Path storage = Files.createDirectories(directory.resolve("data/order/raft"));
+        Files.createFile(storage.resolve(group.toString()));
+        assertThat(refusedWith(Map.of())).contains("QRT-6002");
     }
 
     /** Runs the service with a configuration that is right but for {@code arguments}; it must end by itself. */
