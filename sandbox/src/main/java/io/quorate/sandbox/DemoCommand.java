@@ -57,6 +57,7 @@ final class DemoCommand implements Callable<Integer> {
         if (seconds < 1 || writers < 1) {
             throw SandboxException.usage("--seconds and --writers must be 1 or more");
         }
+        Sandbox.endOrphans(CacheDirectory.ofUser().root(), System.out::println);
         Path directory = newDirectory();
         Sandbox sandbox = Sandbox.create(directory, nodes, NodePorts.freeBase(nodes), set, System.out::println);
         sandbox.endWithThisProgram();

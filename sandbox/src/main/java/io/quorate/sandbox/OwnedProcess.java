@@ -65,6 +65,12 @@ record OwnedProcess(long pid, long startTicks) {
         }
     }
 
+    /** Records this program in a file. */
+    static void recordThisProgram(Path record) throws IOException {
+        long pid = ProcessHandle.current().pid();
+        Files.writeString(record, pid + " " + startTicks(pid) + "\n");
+    }
+
     /** The process recorded in that file, if it still runs. */
     static Optional<OwnedProcess> recordedIn(Path file) {
         try {

@@ -33,6 +33,9 @@ public final class Sandbox {
         BOTH
     }
 
+    /** Records the program that a cluster ends with. */
+    private static final String OWNER = "owner";
+
     private final Path directory;
     private final SandboxSettings settings;
     private final List<SandboxNode> nodes;
@@ -199,9 +202,35 @@ public final class Sandbox {
         }
     }
 
-    /** Ends all processes of the cluster when this program ends, however that comes about, SIGKILL excepted. */
+    /** Ends all processes of the cluster when this program ends; after a SIGKILL another's {@link #endOrphans} does. */
     public void endWithThisProgram() {
+        try {
+            OwnedProcess.recordThisProgram(directory.resolve(OWNER));
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot write to " + directory, e);
+        }
         OnExit.run(this::killAll);
+    }
+
+    /** Ends what runs of those clusters directly below {@code parent} that were to end with a program that is gone. */
+    public static void endOrphans(Path parent, Consumer<String> progress) {
+        if (!Files.isDirectory(parent)) {
+            return;
+        }
+        try (Stream<Path> directories = Files.list(parent)) {
+            for (Path each : directories.toList()) {
+                Path owner = each.resolve(OWNER);
+                if (Files.exists(owner) && OwnedProcess.recordedIn(owner).isEmpty() && existsIn(each)) {
+                    Sandbox orphan = open(each, progress);
+                    if (orphan.nodes.stream().anyMatch(Sandbox::runs)) {
+                        progress.accept("ending the nodes in " + each + ", which a program that is gone left running");
+                        orphan.killAll();
+                    }
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot look through " + parent, e);
+        }
     }
 
     /** SIGKILL for all processes of the cluster, the services first. */
