@@ -42,6 +42,14 @@ final class ServerWeights {
     /** In Hungarian up to four of these are one letter, and a double one may be written two ways: they don't count. */
     private static final String HUNGARIAN_GROUPS = "cdglnstyz";
 
+    /** First and last of each block: full width, small ones for Ainu, circled, squared words, half width, historic. */
+    private static final int[][] KANA = {
+        {0x3041, 0x30ff}, {0x31f0, 0x31ff}, {0x32d0, 0x32fe}, {0x3300, 0x3357}, {0xff66, 0xff9f}, {0x1b000, 0x1b001}
+    };
+
+    /** What lengthens or repeats the kana before it, full width and half width. */
+    private static final int[] KANA_MARKS = {0x309d, 0x309e, 0x30fc, 0x30fd, 0x30fe, 0xff70};
+
     private final Map<String, Weights> known = new ConcurrentHashMap<>();
 
     /** The weights under a collation. */
@@ -97,9 +105,11 @@ final class ServerWeights {
                 }
             }
         }
-        for (int kana = 0x3041; kana <= 0x30ff; kana++) {
-            for (int mark : new int[] {0x309d, 0x309e, 0x30fc, 0x30fd, 0x30fe}) {
-                addRow(kana, mark, rows);
+        for (int[] block : KANA) {
+            for (int kana = block[0]; kana <= block[1]; kana++) {
+                for (int mark : KANA_MARKS) {
+                    addRow(kana, mark, rows);
+                }
             }
         }
         for (int c = 0xc0; c < 0xac00; c++) {

@@ -139,6 +139,26 @@ class CollationIT {
         requireEqualForms(form, name + ", seed " + seed, String.join(" UNION ALL ", words));
     }
 
+    /** What a mark weighs depends on the character before it; here it follows every one of the basic plane. */
+    @ParameterizedTest
+    @ValueSource(strings = {"utf8mb4_ja_0900_as_cs", "utf8mb4_ja_0900_as_cs_ks"})
+    void weighsKanaMarksByWhatTheyFollow(String name) throws Exception {
+        try (Connection connection = server.connect()) {
+            Collation collation = SchemaCatalog.collations(connection).values().stream()
+                    .filter(c -> c.name().equals(name))
+                    .findAny()
+                    .orElseThrow();
+            TextForm form = new TextForm(collation, 0, new ServerWeights().of(collation, connection));
+            for (String mark : List.of("309D", "309E", "30FC", "30FD", "30FE", "FF70")) {
+                requireEqualForms(
+                        form,
+                        name + ", mark " + mark,
+                        "SELECT CONVERT(CONVERT(CONCAT(UNHEX(LPAD(HEX(i), 4, '0')), UNHEX('" + mark
+                                + "')) USING utf16) USING utf8mb4) AS s, i FROM c.n");
+            }
+        }
+    }
+
     private static void requireEqualForms(TextForm form, String name, String texts) {
         Map<String, List<String>> byWeight = new HashMap<>();
         for (List<String> row : server.query("SELECT HEX(WEIGHT_STRING(s COLLATE " + name.replaceFirst(",.*", "")
