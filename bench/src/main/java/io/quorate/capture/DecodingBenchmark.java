@@ -26,9 +26,9 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * Nanoseconds to make the writeset of one transaction from its binlog events: sysbench {@code oltp_update_index}, one row with full
- * images and full metadata, 700 bytes in five events, as MySQL 8.0.33 wrote them into {@code oltp_update_index.binlog}. In capture's
- * package, because its reader is nobody else's business.
+ * Nanoseconds to make the writeset of one transaction from its binlog events: sysbench {@code oltp_update_index}, one
+ * row with full images and full metadata, 700 bytes in five events, as MySQL 8.0.33 wrote them into {@code
+ * oltp_update_index.binlog}. In capture's package, because its reader is nobody else's business.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

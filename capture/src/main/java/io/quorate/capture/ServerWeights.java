@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Asks the server what characters weigh under its collations ({@code WEIGHT_STRING}), once for each collation that a key
- * uses: about half a second each. Weights of a released collation never change, so it outlives connections.
+ * Asks the server what characters weigh under its collations ({@code WEIGHT_STRING}), once for each collation that a
+ * key uses: about half a second each. Weights of a released collation never change, so it outlives connections.
  */
 final class ServerWeights {
     /** The planes with letters; the others hold ideographs of one weight each. */
@@ -93,8 +93,8 @@ final class ServerWeights {
     }
 
     /**
-     * Pairs that some collation may take for one letter: letters of the Latin alphabets, kana and the marks that lengthen
-     * or repeat them, and every letter with a mark that Unicode also has in one piece.
+     * Pairs that some collation may take for one letter: letters of the Latin alphabets, kana and the marks that
+     * lengthen or repeat them, and every letter with a mark that Unicode also has in one piece.
      */
     private static String unicodePairs() {
         StringBuilder rows = new StringBuilder();

@@ -27,9 +27,9 @@ import java.util.UUID;
  * lastSeen}). All keys are checked before any is entered. {@link Keys#EVERYTHING} taken EXCLUSIVE conflicts with
  * everything foreign and unseen, in either direction.
  *
- * <p><b>What failed.</b> A failed writeset takes a seqno, and its keys are entered for its own origin alone. That origin has
- * committed it already and will undo it when the order gets there; whatever it committed in between on the same keys was
- * built on what never was, and fails too: a failed writeset counts as one of another origin there.
+ * <p><b>What failed.</b> A failed writeset takes a seqno, and its keys are entered for its own origin alone. That
+ * origin has committed it already and will undo it when the order gets there; whatever it committed in between on the
+ * same keys was built on what never was, and fails too: a failed writeset counts as one of another origin there.
  *
  * <p><b>dependsOn</b> is the highest seqno the keys met, of its own origin too, and at least the {@link #cut()} and the
  * last DDL statement's. A DDL statement waits for all before it.
@@ -38,8 +38,9 @@ import java.util.UUID;
  * keysMax} and every origin's last reported lastSeen has passed what others wrote in it; beyond {@code keysMax} it
  * forgets it anyway. An origin that has missed something forgotten, because it is gone or far behind, isn't waited for
  * until it has caught up. The cut rises with all this. A writeset whose lastSeen lies below the cut fails as {@link
- * Verdict#TOO_OLD}, unless no passed writeset of another origin and no failed one of its own lies between the two. An origin takes part from its
- * first proposal on; so a node that starts sends one (empty, if it has nothing else) before its clients write.
+ * Verdict#TOO_OLD}, unless no passed writeset of another origin and no failed one of its own lies between the two. An
+ * origin takes part from its first proposal on; so a node that starts sends one (empty, if it has nothing else) before
+ * its clients write.
  *
  * <p><b>Restart.</b> The state is what all proposals up to one place in the log made of it, and only that. The owner
  * writes it out ({@link #writeTo}) beside the {@code resumeAfter} of the last entry delivered, at a moment when that

@@ -2,8 +2,8 @@
 package io.quorate.certification;
 
 /**
- * What stands beside a key's hash, in one long: {@code seqno << 16 | origin << 4 | aborted << 2 | type}. What an aborted
- * writeset wrote counts for its own origin alone. Never 0, as seqnos start at 1.
+ * What stands beside a key's hash, in one long: {@code seqno << 16 | origin << 4 | aborted << 2 | type}. What an
+ * aborted writeset wrote counts for its own origin alone. Never 0, as seqnos start at 1.
  */
 final class Entry {
     static final int ORIGINS_MAX = 1 << 12;

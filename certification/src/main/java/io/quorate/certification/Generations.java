@@ -65,8 +65,8 @@ final class Generations {
     }
 
     /**
-     * The highest seqno at or below the cut that counts for {@code origin}, 0 when there is none: that passed and is foreign
-     * to it, or is its own and failed.
+     * The highest seqno at or below the cut that counts for {@code origin}, 0 when there is none: that passed and is
+     * foreign to it, or is its own and failed.
      */
     long droppedFor(int origin) {
         return Math.max(dropped.foreignTo(origin), droppedAborted.of(origin));

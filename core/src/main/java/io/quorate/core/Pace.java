@@ -2,10 +2,11 @@
 package io.quorate.core;
 
 /**
- * How far apart an origin's proposals go. A round of the order costs every node about a millisecond of CPU whatever it carries, so
- * rounds take a share of the time and not all of it: the pause is {@value #ROUNDS} times what a round took lately. On an idle machine
- * that is some milliseconds; where CPU or disks are short rounds get longer, fewer and fuller, which leaves what there is to the
- * databases. The rounds' time is smoothed as TCP smooths its round trips (RFC 6298), and one that was sent twice does not count (Karn).
+ * How far apart an origin's proposals go. A round of the order costs every node about a millisecond of CPU whatever it
+ * carries, so rounds take a share of the time and not all of it: the pause is {@value #ROUNDS} times what a round took
+ * lately. On an idle machine that is some milliseconds; where CPU or disks are short rounds get longer, fewer and
+ * fuller, which leaves what there is to the databases. The rounds' time is smoothed as TCP smooths its round trips (RFC
+ * 6298), and one that was sent twice does not count (Karn).
  */
 final class Pace {
     static final int ROUNDS = 4;

@@ -78,7 +78,10 @@ public final class ProposalWindow {
         this.undecided = from.undecided();
     }
 
-    /** Proposes where this origin stands though nothing was captured, so that the order knows of it before its clients write. */
+    /**
+     * Proposes where this origin stands though nothing was captured, so that the order knows of it before its clients
+     * write.
+     */
     public void announce() {
         announcing = true;
     }

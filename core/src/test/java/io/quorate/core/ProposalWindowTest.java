@@ -160,7 +160,9 @@ class ProposalWindowTest {
         assertThat(window.bytes()).isZero();
     }
 
-    /** Whatever is lost, doubled or left out for a gap: the state machine's side ends with everything, once, in order. */
+    /**
+     * Whatever is lost, doubled or left out for a gap: the state machine's side ends with everything, once, in order.
+     */
     @Test
     void deliversEverythingOnceInOrderThroughALossyOrder() {
         long seed = System.nanoTime();

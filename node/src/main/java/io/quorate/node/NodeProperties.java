@@ -56,7 +56,10 @@ public record NodeProperties(
 
     /** Whether connections to the server are encrypted; but for {@code AUTO} as in MySQL's own {@code --ssl-mode}. */
     public enum Tls {
-        /** None over loopback, where nobody listens and it costs more than all else the service does; otherwise preferred. */
+        /**
+         * None over loopback, where nobody listens and it costs more than all else the service does; otherwise
+         * preferred.
+         */
         AUTO,
         DISABLED,
         PREFERRED,

@@ -9,7 +9,10 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 @SpringBootApplication
 @EnableConfigurationProperties(NodeProperties.class)
 public class QuorateNode {
-    /** A start that fails ends the process, whatever threads a part had begun: a supervisor restarts what has ended only. */
+    /**
+     * A start that fails ends the process, whatever threads a part had begun: a supervisor restarts what has ended
+     * only.
+     */
     public static void main(String[] args) {
         try {
             SpringApplication.run(QuorateNode.class, args);

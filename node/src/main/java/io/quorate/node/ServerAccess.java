@@ -49,7 +49,10 @@ final class ServerAccess implements AutoCloseable {
         return workers;
     }
 
-    /** Opens the server for clients' writes or closes it. Accounts with CONNECTION_ADMIN, as ours, are not stopped by it. */
+    /**
+     * Opens the server for clients' writes or closes it. Accounts with CONNECTION_ADMIN, as ours, are not stopped by
+     * it.
+     */
     void readOnly(Connection connection, boolean on) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET GLOBAL read_only = " + (on ? "ON" : "OFF"));

@@ -28,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One session with the server, from its first look to its loss: server checked and read-only, applier running, and, once
- * there is a majority, capture and proposer. Used by the link's thread; the statistics by any.
+ * One session with the server, from its first look to its loss: server checked and read-only, applier running, and,
+ * once there is a majority, capture and proposer. Used by the link's thread; the statistics by any.
  */
 final class ServerSession implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerSession.class);

@@ -110,7 +110,9 @@ final class Demo {
                         == sandbox.nodes().size();
     }
 
-    /** One writer on each node for a moment, not counted: in the first seconds of its life a JVM interprets all it runs. */
+    /**
+     * One writer on each node for a moment, not counted: in the first seconds of its life a JVM interprets all it runs.
+     */
     private void warmUp() {
         out.accept("warming up for " + WARM_UP.toSeconds() + " s");
         AtomicBoolean over = new AtomicBoolean();

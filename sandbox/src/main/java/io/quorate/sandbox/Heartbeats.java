@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Measures apply lag as a client sees it: every node's row in {@code demo.heartbeat} is updated ten times a second by an
- * ordinary transaction, and looked at on all other nodes every ten milliseconds. The lag is the time from the commit's
- * OK until the value is seen elsewhere, by one clock, as all nodes are on this machine.
+ * Measures apply lag as a client sees it: every node's row in {@code demo.heartbeat} is updated ten times a second by
+ * an ordinary transaction, and looked at on all other nodes every ten milliseconds. The lag is the time from the
+ * commit's OK until the value is seen elsewhere, by one clock, as all nodes are on this machine.
  */
 final class Heartbeats {
     private static final long BEAT_MILLIS = 100;

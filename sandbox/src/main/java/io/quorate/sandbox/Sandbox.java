@@ -22,8 +22,8 @@ import java.util.stream.Stream;
  * A local cluster in one directory: N nodes on loopback, each a mysqld and a service. Its processes go on when this
  * program ends; an object made later for the same directory is the same cluster.
  *
- * <p>Commands that change it exclude each other, also between programs; {@link #kill} and {@link #status} may come at any
- * time.
+ * <p>Commands that change it exclude each other, also between programs; {@link #kill} and {@link #status} may come at
+ * any time.
  */
 public final class Sandbox {
     /** The parts of a node that can be killed. */
