@@ -6,6 +6,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
+import io.quorate.core.Matrix;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.Proposal;
 import io.quorate.core.Verdict;
@@ -27,9 +28,10 @@ import java.util.UUID;
  * lastSeen}). All keys are checked before any is entered. {@link Keys#EVERYTHING} taken EXCLUSIVE conflicts with
  * everything foreign and unseen, in either direction.
  *
- * <p><b>What failed.</b> A failed writeset takes a seqno, and its keys are entered for its own origin alone. That
- * origin has committed it already and will undo it when the order gets there; whatever it committed in between on the
- * same keys was built on what never was, and fails too: a failed writeset counts as one of another origin there.
+ * <p><b>What failed.</b> A failed writeset takes a seqno and enters no keys. Its origin has committed it already and will
+ * undo it; what it committed before that and on top of it says so ({@link WriteSet#builtOn}), and fails too. After
+ * Galera's rule that an aborted transaction counts for its own node, but exact: one failure on a row that is written
+ * all the time does not bring down all later ones.
  *
  * <p><b>dependsOn</b> is the highest seqno the keys met, of its own origin too, and at least the {@link #cut()} and the
  * last DDL statement's. A DDL statement waits for all before it.
@@ -38,9 +40,8 @@ import java.util.UUID;
  * keysMax} and every origin's last reported lastSeen has passed what others wrote in it; beyond {@code keysMax} it
  * forgets it anyway. An origin that has missed something forgotten, because it is gone or far behind, isn't waited for
  * until it has caught up. The cut rises with all this. A writeset whose lastSeen lies below the cut fails as {@link
- * Verdict#TOO_OLD}, unless no passed writeset of another origin and no failed one of its own lies between the two. An
- * origin takes part from its first proposal on; so a node that starts sends one (empty, if it has nothing else) before
- * its clients write.
+ * Verdict#TOO_OLD}, unless no passed writeset of another origin lies between the two. An origin takes part from its
+ * first proposal on; so a node that starts sends one (empty, if it has nothing else) before its clients write.
  *
  * <p><b>Restart.</b> The state is what all proposals up to one place in the log made of it, and only that. The owner
  * writes it out ({@link #writeTo}) beside the {@code resumeAfter} of the last entry delivered, at a moment when that
@@ -71,6 +72,7 @@ public final class Certifier {
 
     private long passedCount;
     private long conflictCount;
+    private long builtOnFailedCount;
     private long tooOldCount;
     private long refusedCount;
     private volatile CertifierStats stats;
@@ -150,25 +152,30 @@ public final class Certifier {
         boolean touchesEverything = touchesEverything(w.keys());
         index.meet(w.keys(), origin, w.lastSeen());
         long conflictsWith = index.conflictsWith();
-        long latest = Math.max(passed.foreignTo(origin), origins.lastAborted(origin));
-        if (touchesEverything && latest > w.lastSeen()) {
-            conflictsWith = latest;
+        if (touchesEverything && passed.foreignTo(origin) > w.lastSeen()) {
+            conflictsWith = passed.foreignTo(origin);
         }
         long dependsOn = w.isBarrier() || touchesEverything
                 ? seqno - 1
                 : Math.max(index.dependsOn(), Math.max(generations.cut(), lastBarrier));
+        Failures failures = origins.failures(origin);
+        long failedBelow = failures.under(w);
         Verdict verdict = Verdict.PASSED;
         if (conflictsWith > 0) {
             verdict = Verdict.CONFLICT;
             conflictCount++;
-        } else if (generations.droppedFor(origin) > w.lastSeen()) {
+        } else if (failedBelow > 0) {
+            verdict = Verdict.BUILT_ON_FAILED;
+            conflictsWith = failedBelow;
+            builtOnFailedCount++;
+        } else if (generations.droppedForeignTo(origin) > w.lastSeen() || failures.mayHide(w)) {
             verdict = Verdict.TOO_OLD;
             tooOldCount++;
         }
         if (verdict == Verdict.PASSED) {
             pass(w, origin, seqno);
         } else {
-            abort(w, origin, seqno);
+            failures.add(w.gtid().number(), seqno);
         }
         return new Certified(seqno, verdict, conflictsWith, dependsOn, position, lastOfEntry, w);
     }
@@ -184,27 +191,11 @@ public final class Certifier {
             generations.dropAllAnd(seqno, origin);
             return;
         }
-        makeRoom(keys, seqno);
-        index.put(w.keys(), origin, seqno);
-        generations.passed(seqno, origin, keys);
-    }
-
-    private void abort(WriteSet w, int origin, long seqno) {
-        origins.aborted(origin, seqno);
-        int keys = w.keys().size();
-        if (keys > keysMax) {
-            generations.dropAllAndAborted(seqno, origin);
-            return;
-        }
-        makeRoom(keys, seqno);
-        index.putAborted(w.keys(), origin, seqno);
-        generations.aborted(seqno, origin, keys);
-    }
-
-    private void makeRoom(int keys, long seqno) {
         while (generations.entries() + keys > keysMax) {
             generations.dropOldest(seqno - 1);
         }
+        index.put(w.keys(), origin, seqno);
+        generations.passed(seqno, origin, keys);
     }
 
     private static boolean touchesEverything(Keys keys) {
@@ -224,6 +215,14 @@ public final class Certifier {
     /** The positions of all origins heard of, in the order in which they came. A copy. */
     public Map<UUID, OriginPosition> positions() {
         return origins.all();
+    }
+
+    /** The seqnos above {@code seqno} of this origin's writesets that failed, as far as it may still build on them. */
+    public long[] failures(UUID origin, long seqno) {
+        int number = origins.find(origin);
+        return number == Origins.UNKNOWN
+                ? new long[0]
+                : origins.failures(number).seqnosAbove(seqno);
     }
 
     /** Of the last writeset certified, 0 before the first. */
@@ -254,6 +253,7 @@ public final class Certifier {
                 generations.size(),
                 passedCount,
                 conflictCount,
+                builtOnFailedCount,
                 tooOldCount,
                 refusedCount);
     }
@@ -268,7 +268,7 @@ public final class Certifier {
     }
 
     /**
-     * Writes the state in its canonical form: equal states give equal bytes. Big-endian: {@code "QRC2" | i64 keysMax |
+     * Writes the state in its canonical form: equal states give equal bytes. Big-endian: {@code "QRC3" | i64 keysMax |
      * i64 lastSeqno | i64 lastBarrier | latest passed | origins | generations | i64 entries | entries, 16 bytes each |
      * i64 digest}.
      */

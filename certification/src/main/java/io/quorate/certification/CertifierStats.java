@@ -12,6 +12,7 @@ package io.quorate.certification;
  * @param generations seqno ranges that can be dropped one by one
  * @param passed writesets passed
  * @param conflicts writesets failed by {@link io.quorate.core.Verdict#CONFLICT}
+ * @param builtOnFailed writesets failed by {@link io.quorate.core.Verdict#BUILT_ON_FAILED}
  * @param tooOld writesets failed by {@link io.quorate.core.Verdict#TOO_OLD}
  * @param refused proposals that were duplicates, opened a gap or were impossible
  */
@@ -23,5 +24,6 @@ public record CertifierStats(
         int generations,
         long passed,
         long conflicts,
+        long builtOnFailed,
         long tooOld,
         long refused) {}

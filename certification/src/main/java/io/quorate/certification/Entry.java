@@ -2,28 +2,18 @@
 package io.quorate.certification;
 
 /**
- * What stands beside a key's hash, in one long: {@code seqno << 16 | origin << 4 | aborted << 2 | type}. What an
- * aborted writeset wrote counts for its own origin alone. Never 0, as seqnos start at 1.
+ * What stands beside a key's hash, in one long: {@code seqno << 16 | origin << 4 | type}. Never 0, as seqnos start
+ * at 1.
  */
 final class Entry {
     static final int ORIGINS_MAX = 1 << 12;
     /** At 100,000 writesets a second reached after 89 years. */
     static final long SEQNO_MAX = (1L << 48) - 1;
 
-    private static final int ABORTED = 4;
-
     private Entry() {}
 
     static long of(long seqno, int origin, int type) {
         return seqno << 16 | (long) origin << 4 | type;
-    }
-
-    static long ofAborted(long seqno, int origin, int type) {
-        return of(seqno, origin, type) | ABORTED;
-    }
-
-    static boolean isAborted(long entry) {
-        return (entry & ABORTED) != 0;
     }
 
     static long seqno(long entry) {

@@ -13,7 +13,7 @@ import java.util.List;
  * by moving {@link #cut} alone: no scan, no pause, whatever its size. There are at most {@value #GENERATIONS_MAX};
  * where one more is needed, the two neighbours with the fewest entries become one.
  *
- * <p>All of it follows from the log: which writesets passed or failed, and how many keys each had.
+ * <p>All of it follows from the log: which writesets passed, and how many keys each had.
  */
 final class Generations {
     static final int GENERATIONS_MAX = 64;
@@ -28,7 +28,6 @@ final class Generations {
         private long sum;
 
         private final Latest passed = new Latest();
-        private final LastByOrigin aborted = new LastByOrigin();
     }
 
     private final long touchedMax;
@@ -38,7 +37,6 @@ final class Generations {
     private final long[] ends = new long[GENERATIONS_MAX];
 
     private final Latest dropped = new Latest();
-    private final LastByOrigin droppedAborted = new LastByOrigin();
     private Generation open = new Generation();
     private long cut;
     private long entries;
@@ -64,12 +62,9 @@ final class Generations {
         return list.size();
     }
 
-    /**
-     * The highest seqno at or below the cut that counts for {@code origin}, 0 when there is none: that passed and is
-     * foreign to it, or is its own and failed.
-     */
-    long droppedFor(int origin) {
-        return Math.max(dropped.foreignTo(origin), droppedAborted.of(origin));
+    /** The highest seqno at or below the cut that is foreign to {@code origin}, 0 when there is none. */
+    long droppedForeignTo(int origin) {
+        return dropped.foreignTo(origin);
     }
 
     /** An entry of the writeset being certified now. */
@@ -92,16 +87,6 @@ final class Generations {
     /** All keys of a passed writeset are in. */
     void passed(long seqno, int origin, int keys) {
         open.passed.add(seqno, origin);
-        touched(seqno, keys);
-    }
-
-    /** All keys of a failed writeset are in. */
-    void aborted(long seqno, int origin, int keys) {
-        open.aborted.add(seqno, origin);
-        touched(seqno, keys);
-    }
-
-    private void touched(long seqno, int keys) {
         open.touched += keys;
         if (open.touched >= touchedMax) {
             if (list.size() == GENERATIONS_MAX) {
@@ -122,10 +107,10 @@ final class Generations {
         if (list.size() == 1) {
             return false;
         }
-        Generation oldest = list.get(0);
+        Latest passed = list.get(0).passed;
         for (int origin = 0; origin < origins; origin++) {
-            boolean lost = droppedFor(origin) > lastSeen[origin];
-            if (!lost && Math.max(oldest.passed.foreignTo(origin), oldest.aborted.of(origin)) > lastSeen[origin]) {
+            boolean lost = dropped.foreignTo(origin) > lastSeen[origin];
+            if (!lost && passed.foreignTo(origin) > lastSeen[origin]) {
                 return false;
             }
         }
@@ -138,7 +123,6 @@ final class Generations {
         cut = Math.min(ends[0], lastSeqno);
         System.arraycopy(ends, 1, ends, 0, list.size());
         dropped.addAll(oldest.passed);
-        droppedAborted.addAll(oldest.aborted);
         entries -= oldest.entries;
         sum -= oldest.sum;
         if (list.isEmpty()) {
@@ -148,19 +132,9 @@ final class Generations {
         }
     }
 
-    /** Forgets everything, and a passed writeset whose keys never went in. */
+    /** Forgets everything, and a writeset whose keys never went in. */
     void dropAllAnd(long seqno, int origin) {
         open.passed.add(seqno, origin);
-        dropAll(seqno);
-    }
-
-    /** Forgets everything, and a failed writeset whose keys never went in. */
-    void dropAllAndAborted(long seqno, int origin) {
-        open.aborted.add(seqno, origin);
-        dropAll(seqno);
-    }
-
-    private void dropAll(long seqno) {
         while (entries > 0 || cut < seqno) {
             dropOldest(seqno);
         }
@@ -179,7 +153,6 @@ final class Generations {
         older.entries += newer.entries;
         older.sum += newer.sum;
         older.passed.addAll(newer.passed);
-        older.aborted.addAll(newer.aborted);
         System.arraycopy(ends, at + 1, ends, at, list.size() - at);
         open = list.get(list.size() - 1);
     }
@@ -190,10 +163,10 @@ final class Generations {
     }
 
     long digest(long seed) {
-        long h = droppedAborted.digest(dropped.digest(Mix.of(Mix.of(seed, cut), sum)));
+        long h = dropped.digest(Mix.of(Mix.of(seed, cut), sum));
         for (int i = 0; i < list.size(); i++) {
             Generation g = list.get(i);
-            h = g.aborted.digest(g.passed.digest(Mix.of(Mix.of(Mix.of(h, ends[i]), g.touched), g.entries)));
+            h = g.passed.digest(Mix.of(Mix.of(Mix.of(h, ends[i]), g.touched), g.entries));
         }
         return h;
     }
@@ -202,20 +175,17 @@ final class Generations {
     void writeTo(DataOutput out) throws IOException {
         out.writeLong(cut);
         dropped.writeTo(out);
-        droppedAborted.writeTo(out);
         out.writeInt(list.size());
         for (int i = 0; i < list.size(); i++) {
             out.writeLong(ends[i]);
             out.writeLong(list.get(i).touched);
             list.get(i).passed.writeTo(out);
-            list.get(i).aborted.writeTo(out);
         }
     }
 
     void readFrom(DataInput in) throws IOException {
         cut = in.readLong();
         dropped.readFrom(in);
-        droppedAborted.readFrom(in);
         int size = in.readInt();
         State.require(size > 0 && size <= GENERATIONS_MAX, "state with " + size + " generations");
         list.clear();
@@ -225,7 +195,6 @@ final class Generations {
             open = new Generation();
             open.touched = in.readLong();
             open.passed.readFrom(in);
-            open.aborted.readFrom(in);
             list.add(open);
         }
         State.require(ends[size - 1] == OPEN_END, "no open generation");

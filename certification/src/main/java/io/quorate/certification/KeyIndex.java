@@ -3,13 +3,13 @@ package io.quorate.certification;
 
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
+import io.quorate.core.Matrix;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
-import java.util.Arrays;
 
 /**
- * Which writesets touched a key last. Entries of 16 bytes, the key's hash and {@link Entry}, stand in many small
+ * Which passed writesets touched a key last. Entries of 16 bytes, the key's hash and {@link Entry}, stand in many small
  * open-addressing tables, chosen by the upper bits of the mixed hash. A table that fills up is rebuilt by itself, a
  * thousand entries or so, which takes microseconds; so there is neither a pause to grow nor one to purge. Entries at or
  * below the cut are dead: no look-up sees them, the next key of their chain takes their place, a rebuild leaves them
@@ -19,8 +19,8 @@ import java.util.Arrays;
  * decide something. An entry decides nothing more once, for every origin that may ask, a later one at least as strong
  * stands in for it: one of its own origin, or two of two different origins (of which one at least is foreign to whoever
  * asks). That leaves one entry for a row that one node writes, and at most two for each type. What is kept therefore
- * depends on nothing but the writesets above the cut, and no conflict hides behind a later entry of the asking
- * origin. Those of aborted writesets, which only their own origin meets, stand apart: the later replaces the earlier.
+ * depends on nothing but the passed writesets above the cut, and no conflict hides behind a later entry of the asking
+ * origin.
  */
 final class KeyIndex {
     private static final int TABLE_ENTRIES = 1024;
@@ -30,14 +30,13 @@ final class KeyIndex {
     /** Takes a slot of a chain, stands for nothing. */
     private static final long DEAD = 1;
 
-    /** Of one key, unless origins abort. */
-    private static final int ENTRIES_PER_KEY = 2 * KeyType.values().length;
+    private static final int ENTRIES_PER_KEY_MAX = 2 * KeyType.values().length;
 
     private final Generations generations;
     private final int tableBits;
     private final long[][] tables;
     private final int[] used;
-    private int[] met = new int[ENTRIES_PER_KEY];
+    private final int[] met = new int[ENTRIES_PER_KEY_MAX];
     private long slots;
 
     private long conflictsWith;
@@ -75,12 +74,8 @@ final class KeyIndex {
         for (long entry; (entry = table[slot + 1]) != 0; slot = next(slot, table)) {
             if (table[slot] == hash && Entry.seqno(entry) > cut && Matrix.orders(Entry.type(entry), type)) {
                 long seqno = Entry.seqno(entry);
-                boolean aborted = Entry.isAborted(entry);
-                if (!aborted) {
-                    dependsOn = Math.max(dependsOn, seqno);
-                }
-                boolean counts = aborted == (Entry.origin(entry) == origin);
-                if (counts && seqno > lastSeen && Matrix.conflicts(Entry.type(entry), type)) {
+                dependsOn = Math.max(dependsOn, seqno);
+                if (seqno > lastSeen && Entry.origin(entry) != origin && Matrix.conflicts(Entry.type(entry), type)) {
                     conflictsWith = Math.max(conflictsWith, seqno);
                 }
             }
@@ -104,13 +99,6 @@ final class KeyIndex {
         }
     }
 
-    /** Enters a writeset that failed: what its origin builds on it must fail too. */
-    void putAborted(Keys keys, int origin, long seqno) {
-        for (int i = 0; i < keys.size(); i++) {
-            put(keys.hash(i), Entry.ofAborted(seqno, origin, keys.typeOrdinal(i)));
-        }
-    }
-
     private void put(long hash, long entry) {
         long mixed = hash * SPREAD;
         int t = (int) (mixed >>> -tableBits);
@@ -122,10 +110,7 @@ final class KeyIndex {
         for (long other; (other = table[slot + 1]) != 0; slot = next(slot, table)) {
             if (Entry.seqno(other) <= cut) {
                 place = place < 0 ? slot : place;
-            } else if (table[slot] == hash && Entry.isAborted(other) == Entry.isAborted(entry)) {
-                if (metCount == met.length) {
-                    met = Arrays.copyOf(met, 2 * metCount);
-                }
+            } else if (table[slot] == hash) {
                 met[metCount++] = slot;
             }
         }
@@ -170,9 +155,6 @@ final class KeyIndex {
 
     /** Whether beside {@code entry}, one of another origin than that one's is as strong as {@code other} and later. */
     private boolean hasStandIn(long[] table, long other, long entry, int metCount) {
-        if (Entry.isAborted(entry)) {
-            return false;
-        }
         for (int i = 0; i < metCount; i++) {
             long third = table[met[i] + 1];
             if (Entry.seqno(third) > Entry.seqno(other)

@@ -24,7 +24,7 @@ final class Origins {
     /** By number, beside {@link #positions}, for the loop that asks what all have seen. */
     private long[] lastSeen = new long[16];
 
-    private final LastByOrigin aborted = new LastByOrigin();
+    private final List<Failures> failures = new ArrayList<>();
 
     int size() {
         return names.size();
@@ -40,6 +40,7 @@ final class Origins {
         numbers.put(origin, number);
         names.add(origin);
         positions.add(OriginPosition.NONE);
+        failures.add(new Failures());
         if (number == lastSeen.length) {
             lastSeen = Arrays.copyOf(lastSeen, 2 * number);
         }
@@ -53,15 +54,11 @@ final class Origins {
     void move(int number, OriginPosition to) {
         positions.set(number, to);
         lastSeen[number] = to.lastSeen();
+        failures.get(number).seen(to.lastSeen());
     }
 
-    void aborted(int number, long seqno) {
-        aborted.add(seqno, number);
-    }
-
-    /** The seqno of this origin's last writeset that failed, 0 when there is none. */
-    long lastAborted(int number) {
-        return aborted.of(number);
+    Failures failures(int number) {
+        return failures.get(number);
     }
 
     long[] lastSeen() {
@@ -77,7 +74,7 @@ final class Origins {
     }
 
     long digest(long seed) {
-        long h = aborted.digest(seed);
+        long h = seed;
         for (int i = 0; i < names.size(); i++) {
             h = Mix.of(
                     Mix.of(h, names.get(i).getMostSignificantBits()),
@@ -87,12 +84,12 @@ final class Origins {
             for (long number : positions.get(i).undecided()) {
                 h = Mix.of(h, number);
             }
+            h = failures.get(i).digest(h);
         }
         return h;
     }
 
     void writeTo(DataOutput out) throws IOException {
-        aborted.writeTo(out);
         out.writeInt(names.size());
         for (int i = 0; i < names.size(); i++) {
             OriginPosition p = positions.get(i);
@@ -104,11 +101,11 @@ final class Origins {
             for (long number : p.undecided()) {
                 out.writeLong(number);
             }
+            failures.get(i).writeTo(out);
         }
     }
 
     void readFrom(DataInput in) throws IOException {
-        aborted.readFrom(in);
         int count = in.readInt();
         State.require(count >= 0 && count <= Entry.ORIGINS_MAX, "state with " + count + " origins");
         for (int i = 0; i < count; i++) {
@@ -125,6 +122,7 @@ final class Origins {
                     number,
                     new OriginPosition(
                             last, seen, undecided.stream().mapToLong(n -> n).toArray()));
+            failures.get(number).readFrom(in);
         }
     }
 }

@@ -6,8 +6,8 @@ import io.quorate.core.QuorateException;
 
 /** The serialized form: its mark, and what is done about one that can't be right. */
 final class State {
-    /** "QRC2" */
-    static final int MAGIC = 0x51524332;
+    /** "QRC3" */
+    static final int MAGIC = 0x51524333;
 
     private State() {}
 

@@ -61,8 +61,9 @@ class CertifierPropertyTest {
         for (int step = 0; step < STEPS; step++) {
             long seqno = certifier.lastSeqno();
             long cut = certifier.cut();
-            for (Certified c :
-                    certifier.certify(run.order.next(), LogPosition.START).certified()) {
+            Proposal proposal = run.order.next();
+            Certification result = certifier.certify(proposal, LogPosition.START);
+            for (Certified c : result.certified()) {
                 assertThat(c.seqno()).as("without gaps").isEqualTo(++seqno);
                 assertThat(c.dependsOn()).isLessThan(c.seqno());
                 assertThat(Model.of(c))
@@ -73,6 +74,9 @@ class CertifierPropertyTest {
                 assertThat(c.passed() && model.conflictsWithAnything(c.writeSet(), c.seqno()))
                         .as("seed %d, step %d: a conflict was missed", seed, step)
                         .isFalse();
+            }
+            if (result.link() == Link.TAKEN) {
+                model.took(proposal);
             }
             assertThat(certifier.stats().keys()).isLessThanOrEqualTo(certifier.keysMax());
             if (step % 40 == 0) {

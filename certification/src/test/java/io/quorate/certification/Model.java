@@ -4,9 +4,11 @@ package io.quorate.certification;
 import io.quorate.core.Certified;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
+import io.quorate.core.Proposal;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,7 +16,7 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Certification with no index at all: keeps every writeset for ever and compares pair by pair, with the matrix
+ * Certification with no index at all: keeps every passed writeset for ever and compares pair by pair, with the matrix
  * written out. Only the cut is taken from the certifier under test.
  */
 final class Model {
@@ -23,16 +25,15 @@ final class Model {
         "--DD", "--DC", "DDCC", "CCCC",
     };
 
-    private record Taken(long seqno, UUID origin, boolean barrier, boolean failed, Map<Long, KeyType> keys) {
-        /** Whether a writeset of {@code asking} has to fail when it meets this one, unseen. */
-        boolean countsFor(UUID asking) {
-            return failed == origin.equals(asking);
-        }
-    }
+    private record Passed(long seqno, UUID origin, boolean barrier, Map<Long, KeyType> keys) {}
 
     record Expected(Verdict verdict, long conflictsWith, long dependsOn) {}
 
-    private final List<Taken> all = new ArrayList<>();
+    private record Failed(long seqno, UUID origin, long number) {}
+
+    private final List<Passed> all = new ArrayList<>();
+    private final List<Failed> failed = new ArrayList<>();
+    private final Map<UUID, Long> reported = new HashMap<>();
     private long lastSeqno;
 
     Expected expect(WriteSet w, long cut) {
@@ -42,9 +43,9 @@ final class Model {
         long conflict = 0;
         long depends = w.isBarrier() || everything ? seqno - 1 : cut;
         boolean tooOld = false;
-        for (Taken p : all) {
+        for (Passed p : all) {
             char relation = relation(p, keys, everything);
-            boolean unseen = p.seqno > w.lastSeen() && p.countsFor(w.gtid().source());
+            boolean unseen = p.seqno > w.lastSeen() && !p.origin.equals(w.gtid().source());
             if (p.seqno <= cut) {
                 tooOld |= unseen;
                 // Only a key's entry is forgotten with the cut, not that something was written.
@@ -56,25 +57,46 @@ final class Model {
             if (relation == 'C' && unseen) {
                 conflict = p.seqno;
             }
-            if (!p.failed && (relation != '-' || p.barrier)) {
+            if (relation != '-' || p.barrier) {
                 depends = Math.max(depends, p.seqno);
             }
         }
-        boolean failed = conflict > 0 || tooOld;
-        all.add(new Taken(seqno, w.gtid().source(), w.isBarrier(), failed, keys));
-        if (!failed) {
+        long under = failedUnder(w);
+        if (conflict == 0 && under == 0 && !tooOld) {
+            all.add(new Passed(seqno, w.gtid().source(), w.isBarrier(), keys));
             return new Expected(Verdict.PASSED, 0, depends);
         }
-        return new Expected(conflict > 0 ? Verdict.CONFLICT : Verdict.TOO_OLD, conflict, depends);
+        failed.add(new Failed(seqno, w.gtid().source(), w.gtid().number()));
+        if (conflict > 0) {
+            return new Expected(Verdict.CONFLICT, conflict, depends);
+        }
+        return new Expected(under > 0 ? Verdict.BUILT_ON_FAILED : Verdict.TOO_OLD, under, depends);
     }
 
-    /** Whether a conflict was missed: some writeset that counts, however long ago, that this one conflicts with. */
+    /** What an origin has once reported as seen stays seen, though these random orders take some of it back. */
+    void took(Proposal p) {
+        reported.merge(p.origin(), p.lastSeen(), Math::max);
+    }
+
+    private long failedUnder(WriteSet w) {
+        long latest = 0;
+        long seen = Math.max(w.lastSeen(), reported.getOrDefault(w.gtid().source(), 0L));
+        for (Failed f : failed) {
+            boolean named = w.isBuiltOnAll() || Arrays.stream(w.builtOn()).anyMatch(n -> n == f.number);
+            if (f.origin.equals(w.gtid().source()) && f.seqno > seen && named) {
+                latest = f.seqno;
+            }
+        }
+        return latest;
+    }
+
+    /** Whether a conflict was missed: some passed writeset, however long ago, that this one conflicts with. */
     boolean conflictsWithAnything(WriteSet w, long upTo) {
         Map<Long, KeyType> keys = keys(w.keys());
-        for (Taken p : all) {
+        for (Passed p : all) {
             if (p.seqno < upTo
                     && p.seqno > w.lastSeen()
-                    && p.countsFor(w.gtid().source())
+                    && !p.origin.equals(w.gtid().source())
                     && relation(p, keys, keys.get(Keys.EVERYTHING) == KeyType.EXCLUSIVE) == 'C') {
                 return true;
             }
@@ -82,7 +104,7 @@ final class Model {
         return false;
     }
 
-    private static char relation(Taken found, Map<Long, KeyType> incoming, boolean everything) {
+    private static char relation(Passed found, Map<Long, KeyType> incoming, boolean everything) {
         if (everything) {
             return 'C';
         }
@@ -127,22 +149,16 @@ final class Model {
     }
 
     private boolean isNeeded(int i, long hash, KeyType type) {
-        Taken one = all.get(i);
         UUID standIn = null;
         for (int j = i + 1; j < all.size(); j++) {
-            Taken later = all.get(j);
-            KeyType laterType = later.keys.get(hash);
-            if (later.failed != one.failed || laterType == null || laterType.compareTo(type) < 0) {
-                continue;
+            KeyType later = all.get(j).keys.get(hash);
+            if (later != null && later.compareTo(type) >= 0) {
+                UUID origin = all.get(j).origin;
+                if (origin.equals(all.get(i).origin) || (standIn != null && !standIn.equals(origin))) {
+                    return false;
+                }
+                standIn = origin;
             }
-            if (later.origin.equals(one.origin)) {
-                return false;
-            }
-            // Two others: one of them counts for whoever asks. What failed counts for its own origin alone.
-            if (!one.failed && standIn != null && !standIn.equals(later.origin)) {
-                return false;
-            }
-            standIn = later.origin;
         }
         return true;
     }

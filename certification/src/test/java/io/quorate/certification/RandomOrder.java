@@ -102,6 +102,19 @@ final class RandomOrder {
             keys.add(0, KeyType.of(random.nextInt(4)));
         }
         WriteSet.Kind kind = random.nextInt(100) == 0 ? WriteSet.Kind.DDL : WriteSet.Kind.ROWS;
-        return new WriteSet(new Gtid(names.get(origin), number), lastSeen, 0, kind, keys.build(), new byte[0]);
+        return new WriteSet(new Gtid(names.get(origin), number), lastSeen, 0, kind, keys.build(), new byte[0])
+                .withBuiltOn(builtOn(number));
+    }
+
+    private long[] builtOn(long number) {
+        int dice = random.nextInt(40);
+        if (dice == 0) {
+            return WriteSet.builtOnAll();
+        }
+        return random.longs(dice < 12 ? 1 + random.nextInt(3) : 0, Math.max(1, number - 12), number + 1)
+                .filter(n -> n < number)
+                .distinct()
+                .sorted()
+                .toArray();
     }
 }

@@ -6,7 +6,8 @@ package io.quorate.core;
  *
  * @param seqno from 1, without gaps, the same on every node
  * @param verdict whether it is to be applied
- * @param conflictsWith the seqno of the writeset it lost against, 0 when it passed
+ * @param conflictsWith the seqno of the writeset it lost against, or of the failed one it was built on; 0 when it
+ *     passed
  * @param dependsOn the highest earlier seqno that must be committed before this may start; below {@code seqno}
  * @param position what the log may be resumed after once this, and all else of its log entry, is durable
  * @param lastOfEntry whether it is the last writeset of its log entry

@@ -2,8 +2,8 @@
 package io.quorate.core;
 
 /**
- * How a writeset touches a key, from weakest to strongest. The matrix that decides which pairs conflict and which only
- * order the two writesets is in the certification module.
+ * How a writeset touches a key, from weakest to strongest. Which pairs conflict and which only order the two writesets
+ * is in {@link Matrix}.
  */
 public enum KeyType {
     /** Something below it is written: the table of a row. */

@@ -8,7 +8,9 @@ public enum Verdict {
     /** Another origin's writeset that this one had not seen wrote one of its keys first. */
     CONFLICT,
     /** Its lastSeen lies before what the certification index still knows, so a conflict can't be ruled out. */
-    TOO_OLD;
+    TOO_OLD,
+    /** Its origin had built it on a writeset of its own that failed. */
+    BUILT_ON_FAILED;
 
     private static final Verdict[] BY_ORDINAL = values();
 

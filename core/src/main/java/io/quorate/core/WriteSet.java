@@ -12,8 +12,42 @@ import java.util.Arrays;
  * @param kind rows or DDL
  * @param keys what it touches
  * @param payload raw binlog events back to back, as {@link BinlogEvents} describes them
+ * @param builtOn GTID numbers of the origin's own transactions, ascending, that this one was built on and whose fate was
+ *     open when it committed: it fails when one of them does. {@link #builtOnAll} for all that were open. Only the
+ *     latest of a chain need be named, see {@link OwnWrites}
+ * @param session the origin's number of the client's connection, 0 when unknown
  */
-public record WriteSet(Gtid gtid, long lastSeen, long committedMicros, Kind kind, Keys keys, byte[] payload) {
+public record WriteSet(
+        Gtid gtid,
+        long lastSeen,
+        long committedMicros,
+        Kind kind,
+        Keys keys,
+        byte[] payload,
+        long[] builtOn,
+        long session) {
+    public static final long[] BUILT_ON_NONE = {};
+
+    /** Stands for all own transactions whose fate was open; not to be modified. */
+    public static long[] builtOnAll() {
+        return BUILT_ON_ALL;
+    }
+
+    private static final long[] BUILT_ON_ALL = {0};
+
+    /** One that was built on nothing whose fate was open, by an unknown session. */
+    public WriteSet(Gtid gtid, long lastSeen, long committedMicros, Kind kind, Keys keys, byte[] payload) {
+        this(gtid, lastSeen, committedMicros, kind, keys, payload, BUILT_ON_NONE, 0);
+    }
+
+    public WriteSet withBuiltOn(long[] numbers) {
+        return new WriteSet(gtid, lastSeen, committedMicros, kind, keys, payload, numbers, session);
+    }
+
+    public boolean isBuiltOnAll() {
+        return builtOn.length > 0 && builtOn[0] == 0;
+    }
+
     /** What the payload holds. */
     public enum Kind {
         /** TABLE_MAP and ROWS events of a transaction. */
@@ -36,7 +70,9 @@ public record WriteSet(Gtid gtid, long lastSeen, long committedMicros, Kind kind
                 && lastSeen == that.lastSeen
                 && committedMicros == that.committedMicros
                 && kind == that.kind
+                && session == that.session
                 && keys.equals(that.keys)
+                && Arrays.equals(builtOn, that.builtOn)
                 && Arrays.equals(payload, that.payload);
     }
 
@@ -48,6 +84,6 @@ public record WriteSet(Gtid gtid, long lastSeen, long committedMicros, Kind kind
     @Override
     public String toString() {
         return gtid + " (" + kind + ", lastSeen " + lastSeen + ", " + keys.size() + " keys, " + payload.length
-                + " bytes)";
+                + " bytes" + (builtOn.length == 0 ? "" : ", built on " + Arrays.toString(builtOn)) + ")";
     }
 }

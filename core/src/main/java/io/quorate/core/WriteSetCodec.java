@@ -9,19 +9,20 @@ import java.util.UUID;
  * A {@link WriteSet} as bytes, little-endian:
  *
  * <pre>
- * u8 version (1) | u8 kind | u16 0 | i32 keys | i32 payload bytes | u64 u64 source uuid | i64 number
- * i64 lastSeen | i64 committedMicros | hashes, 8 bytes each | types, 1 byte each | payload
+ * u8 version (2) | u8 kind | u16 built on, how many | i32 keys | i32 payload bytes | u64 u64 source uuid | i64 number
+ * i64 lastSeen | i64 committedMicros | i64 session | built on, 8 bytes each | hashes, 8 bytes each | types, 1 byte each
+ * payload
  * </pre>
  */
 public final class WriteSetCodec {
-    static final int VERSION = 1;
-    static final int FIXED_BYTES = 4 + 4 + 4 + 16 + 8 + 8 + 8;
+    static final int VERSION = 2;
+    static final int FIXED_BYTES = 4 + 4 + 4 + 16 + 8 + 8 + 8 + 8;
     private static final WriteSet.Kind[] KINDS = WriteSet.Kind.values();
 
     private WriteSetCodec() {}
 
     public static int encodedBytes(WriteSet w) {
-        return FIXED_BYTES + 9 * w.keys().size() + w.payload().length;
+        return FIXED_BYTES + 8 * w.builtOn().length + 9 * w.keys().size() + w.payload().length;
     }
 
     /** Writes at the buffer's position and moves it. */
@@ -29,11 +30,15 @@ public final class WriteSetCodec {
         ByteOrder order = out.order();
         out.order(ByteOrder.LITTLE_ENDIAN);
         Keys keys = w.keys();
-        out.put((byte) VERSION).put((byte) w.kind().ordinal()).putShort((short) 0);
+        out.put((byte) VERSION).put((byte) w.kind().ordinal()).putShort((short) w.builtOn().length);
         out.putInt(keys.size()).putInt(w.payload().length);
         out.putLong(w.gtid().source().getMostSignificantBits());
         out.putLong(w.gtid().source().getLeastSignificantBits());
         out.putLong(w.gtid().number()).putLong(w.lastSeen()).putLong(w.committedMicros());
+        out.putLong(w.session());
+        for (long number : w.builtOn()) {
+            out.putLong(number);
+        }
         for (int i = 0; i < keys.size(); i++) {
             out.putLong(keys.hash(i));
         }
@@ -60,7 +65,7 @@ public final class WriteSetCodec {
                 throw new QuorateException(ErrorCode.INCOMPATIBLE_PEER, "writeset of version " + version);
             }
             int kind = in.get();
-            in.getShort();
+            int builtOnCount = in.getShort() & 0xffff;
             int keyCount = in.getInt();
             int payloadBytes = in.getInt();
             require(kind >= 0 && kind < KINDS.length, "writeset of kind " + kind);
@@ -68,9 +73,19 @@ public final class WriteSetCodec {
             long number = in.getLong();
             long lastSeen = in.getLong();
             long committedMicros = in.getLong();
+            long session = in.getLong();
             require(
-                    number > 0 && keyCount >= 0 && payloadBytes >= 0 && 9L * keyCount + payloadBytes <= in.remaining(),
+                    number > 0
+                            && keyCount >= 0
+                            && payloadBytes >= 0
+                            && 8L * builtOnCount + 9L * keyCount + payloadBytes <= in.remaining(),
                     "writeset with lengths that don't fit");
+            long[] builtOn = builtOnCount == 0 ? WriteSet.BUILT_ON_NONE : new long[builtOnCount];
+            for (int i = 0; i < builtOnCount; i++) {
+                builtOn[i] = in.getLong();
+                require(i == 0 ? builtOn[0] >= 0 : builtOn[i] > builtOn[i - 1], "built on numbers out of order");
+            }
+            require(builtOnCount == 0 || builtOn[builtOnCount - 1] < number, "writeset built on a later one");
             long[] hashes = new long[keyCount];
             for (int i = 0; i < keyCount; i++) {
                 hashes[i] = in.getLong();
@@ -88,7 +103,9 @@ public final class WriteSetCodec {
                     committedMicros,
                     KINDS[kind],
                     keyCount == 0 ? Keys.NONE : new Keys(hashes, types),
-                    payload);
+                    payload,
+                    builtOn,
+                    session);
         } finally {
             in.order(order);
         }

@@ -68,6 +68,11 @@ class NodeMetrics implements MeterBinder {
         counter(registry, "quorate.certification.conflicts", "writesets failed by a conflict", n -> n.stream()
                 .stats()
                 .conflicts());
+        counter(
+                registry,
+                "quorate.certification.built.on.failed",
+                "writesets failed for an own one they were built on",
+                n -> n.stream().stats().builtOnFailed());
         counter(registry, "quorate.certification.too.old", "writesets failed for their age", n -> n.stream()
                 .stats()
                 .tooOld());

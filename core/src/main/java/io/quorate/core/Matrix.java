@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.quorate.certification;
-
-import io.quorate.core.KeyType;
+package io.quorate.core;
 
 /**
  * Which pairs of key types conflict (C) and which only order the two writesets (D); Galera's matrix:
@@ -17,7 +15,7 @@ import io.quorate.core.KeyType;
  * Down each column the effect only weakens as the found type does, so a column is two thresholds on the found type. The
  * index rests on that: a stronger later entry stands in for a weaker earlier one.
  */
-final class Matrix {
+public final class Matrix {
     private static final int[] CONFLICTS_FROM = new int[KeyType.values().length];
     private static final int[] ORDERS_FROM = new int[KeyType.values().length];
 
@@ -36,12 +34,12 @@ final class Matrix {
     }
 
     /** C. Takes ordinals of {@link KeyType}. */
-    static boolean conflicts(int found, int incoming) {
+    public static boolean conflicts(int found, int incoming) {
         return found >= CONFLICTS_FROM[incoming];
     }
 
     /** C or D. Takes ordinals of {@link KeyType}. */
-    static boolean orders(int found, int incoming) {
+    public static boolean orders(int found, int incoming) {
         return found >= ORDERS_FROM[incoming];
     }
 }
