@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import io.quorate.core.binlog.Bytes;
+import io.quorate.core.binlog.ColumnType;
+import io.quorate.core.binlog.TableMap;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashMap;

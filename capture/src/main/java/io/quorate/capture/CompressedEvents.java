@@ -5,6 +5,7 @@ import com.github.luben.zstd.Zstd;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.binlog.EventReader;
 import java.util.Arrays;
 
 /**

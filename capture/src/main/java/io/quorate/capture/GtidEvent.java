@@ -2,6 +2,7 @@
 package io.quorate.capture;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.binlog.Bytes;
 import java.util.UUID;
 
 /** What a GTID event says: {@code Gtid_event} in the server's {@code libbinlogevents/include/control_events.h}. */

@@ -9,6 +9,7 @@ import com.github.shyiko.mysql.binlog.io.ByteArrayInputStream;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.binlog.Bytes;
 import java.io.EOFException;
 import java.io.IOException;
 import java.util.Arrays;

@@ -4,6 +4,10 @@ package io.quorate.capture;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.KeyType;
 import io.quorate.core.KeysBuilder;
+import io.quorate.core.binlog.ColumnType;
+import io.quorate.core.binlog.EventReader;
+import io.quorate.core.binlog.RowImage;
+import io.quorate.core.binlog.TableMap;
 import java.util.Arrays;
 
 /** Adds the keys of ROWS events. Reused; the reader's thread only. */

@@ -5,6 +5,7 @@ import io.quorate.capture.Statement.TableName;
 import io.quorate.capture.TableDefinition.ForeignKey;
 import io.quorate.capture.TableDefinition.Index;
 import io.quorate.capture.TableDefinition.Part;
+import io.quorate.core.binlog.TableMap;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;

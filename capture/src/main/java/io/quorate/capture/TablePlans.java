@@ -5,6 +5,8 @@ import io.quorate.capture.Statement.TableName;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.binlog.Bytes;
+import io.quorate.core.binlog.TableMap;
 import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.HashMap;

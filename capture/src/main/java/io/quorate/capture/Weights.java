@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import io.quorate.core.binlog.Bytes;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import io.quorate.core.binlog.EventReader;
 import java.util.HexFormat;
 import java.util.Optional;
 import java.util.regex.Matcher;

@@ -3,6 +3,7 @@ package io.quorate.capture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quorate.core.binlog.EventReader;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.quorate.capture;
+package io.quorate.core.binlog;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /** Fixed-size integers in binlog events, little-endian unless it says otherwise. */
-final class Bytes {
+public final class Bytes {
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INTS = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
     private Bytes() {}
 
-    static int u8(byte[] b, int at) {
+    public static int u8(byte[] b, int at) {
         return b[at] & 0xff;
     }
 
-    static int u16(byte[] b, int at) {
+    public static int u16(byte[] b, int at) {
         return (b[at] & 0xff) | ((b[at + 1] & 0xff) << 8);
     }
 
-    static int i32(byte[] b, int at) {
+    public static int i32(byte[] b, int at) {
         return (int) INTS.get(b, at);
     }
 
-    static void i32(byte[] b, int at, int value) {
+    public static void i32(byte[] b, int at, int value) {
         INTS.set(b, at, value);
     }
 
-    static long u32(byte[] b, int at) {
+    public static long u32(byte[] b, int at) {
         return i32(b, at) & 0xffff_ffffL;
     }
 
-    static long i64(byte[] b, int at) {
+    public static long i64(byte[] b, int at) {
         return (long) LONGS.get(b, at);
     }
 
     /** {@code length} bytes, 1 to 8, unsigned. */
-    static long little(byte[] b, int at, int length) {
+    public static long little(byte[] b, int at, int length) {
         long value = 0;
         for (int i = length - 1; i >= 0; i--) {
             value = (value << 8) | (b[at + i] & 0xff);
@@ -46,7 +46,7 @@ final class Bytes {
     }
 
     /** {@code length} bytes, 1 to 8, most significant first, unsigned. */
-    static long big(byte[] b, int at, int length) {
+    public static long big(byte[] b, int at, int length) {
         long value = 0;
         for (int i = 0; i < length; i++) {
             value = (value << 8) | (b[at + i] & 0xff);

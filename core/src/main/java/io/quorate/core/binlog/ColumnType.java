@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.quorate.capture;
+package io.quorate.core.binlog;
 
 /** MySQL's column types as TABLE_MAP names them, and how long their values are in a row image. */
-final class ColumnType {
-    static final int TINY = 1;
-    static final int SHORT = 2;
-    static final int LONG = 3;
-    static final int FLOAT = 4;
-    static final int DOUBLE = 5;
-    static final int NULL = 6;
-    static final int TIMESTAMP = 7;
-    static final int LONGLONG = 8;
-    static final int INT24 = 9;
-    static final int DATE = 10;
-    static final int TIME = 11;
-    static final int DATETIME = 12;
-    static final int YEAR = 13;
-    static final int NEWDATE = 14;
-    static final int VARCHAR = 15;
-    static final int BIT = 16;
-    static final int TIMESTAMP2 = 17;
-    static final int DATETIME2 = 18;
-    static final int TIME2 = 19;
-    static final int VECTOR = 242;
-    static final int JSON = 245;
-    static final int NEWDECIMAL = 246;
-    static final int ENUM = 247;
-    static final int SET = 248;
-    static final int TINY_BLOB = 249;
-    static final int MEDIUM_BLOB = 250;
-    static final int LONG_BLOB = 251;
-    static final int BLOB = 252;
-    static final int VAR_STRING = 253;
-    static final int STRING = 254;
-    static final int GEOMETRY = 255;
+public final class ColumnType {
+    public static final int TINY = 1;
+    public static final int SHORT = 2;
+    public static final int LONG = 3;
+    public static final int FLOAT = 4;
+    public static final int DOUBLE = 5;
+    public static final int NULL = 6;
+    public static final int TIMESTAMP = 7;
+    public static final int LONGLONG = 8;
+    public static final int INT24 = 9;
+    public static final int DATE = 10;
+    public static final int TIME = 11;
+    public static final int DATETIME = 12;
+    public static final int YEAR = 13;
+    public static final int NEWDATE = 14;
+    public static final int VARCHAR = 15;
+    public static final int BIT = 16;
+    public static final int TIMESTAMP2 = 17;
+    public static final int DATETIME2 = 18;
+    public static final int TIME2 = 19;
+    public static final int VECTOR = 242;
+    public static final int JSON = 245;
+    public static final int NEWDECIMAL = 246;
+    public static final int ENUM = 247;
+    public static final int SET = 248;
+    public static final int TINY_BLOB = 249;
+    public static final int MEDIUM_BLOB = 250;
+    public static final int LONG_BLOB = 251;
+    public static final int BLOB = 252;
+    public static final int VAR_STRING = 253;
+    public static final int STRING = 254;
+    public static final int GEOMETRY = 255;
 
     private static final int[] DECIMAL_BYTES = {0, 1, 1, 2, 2, 3, 3, 4, 4, 4};
 
     private ColumnType() {}
 
     /** Whether TABLE_MAP's optional metadata has a sign for it. */
-    static boolean isNumeric(int type) {
+    public static boolean isNumeric(int type) {
         return switch (type) {
             case TINY, SHORT, INT24, LONG, LONGLONG, FLOAT, DOUBLE, NEWDECIMAL, YEAR -> true;
             default -> false;
@@ -48,7 +48,7 @@ final class ColumnType {
     }
 
     /** Whether TABLE_MAP's optional metadata has a collation for it among the character columns. */
-    static boolean isCharacter(int type) {
+    public static boolean isCharacter(int type) {
         return switch (type) {
             case STRING, VAR_STRING, VARCHAR, TINY_BLOB, MEDIUM_BLOB, LONG_BLOB, BLOB -> true;
             default -> false;
@@ -56,7 +56,7 @@ final class ColumnType {
     }
 
     /** How many bytes of a type's metadata TABLE_MAP holds. */
-    static int metadataBytes(int type) {
+    public static int metadataBytes(int type) {
         return switch (type) {
             case FLOAT, DOUBLE, TINY_BLOB, MEDIUM_BLOB, LONG_BLOB, BLOB, JSON, GEOMETRY, VECTOR -> 1;
             case TIMESTAMP2, DATETIME2, TIME2 -> 1;
@@ -66,7 +66,7 @@ final class ColumnType {
     }
 
     /** Bytes of the length before a value, 0 where the type has a fixed length. */
-    static int prefixBytes(int type, int metadata) {
+    public static int prefixBytes(int type, int metadata) {
         return switch (type) {
             case VARCHAR, VAR_STRING, STRING -> metadata > 255 ? 2 : 1;
             case TINY_BLOB, MEDIUM_BLOB, LONG_BLOB, BLOB, JSON, GEOMETRY, VECTOR -> metadata;
@@ -79,7 +79,7 @@ final class ColumnType {
      *
      * @throws UnsupportedOperationException for a type never seen in a row image
      */
-    static int fixedBytes(int type, int metadata) {
+    public static int fixedBytes(int type, int metadata) {
         return switch (type) {
             case NULL -> 0;
             case TINY, YEAR -> 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.quorate.capture;
+package io.quorate.core.binlog;
 
 import io.quorate.core.BinlogEvents;
 import java.nio.charset.StandardCharsets;
@@ -10,7 +10,7 @@ import java.util.Arrays;
  * columns are called. The format is described at {@code Table_map_log_event} in the server's
  * {@code libbinlogevents/include/rows_event.h}.
  */
-final class TableMap {
+public final class TableMap {
     private static final int SIGNEDNESS = 1;
     private static final int DEFAULT_CHARSET = 2;
     private static final int COLUMN_CHARSET = 3;
@@ -18,26 +18,26 @@ final class TableMap {
     private static final int SIMPLE_PRIMARY_KEY = 8;
     private static final int PRIMARY_KEY_WITH_PREFIX = 9;
 
-    final long id;
-    final String schema;
-    final String table;
+    public final long id;
+    public final String schema;
+    public final String table;
 
     /** Column types; what TABLE_MAP calls STRING is resolved to STRING, ENUM or SET. */
-    final int[] types;
+    public final int[] types;
 
     /** VARCHAR, STRING: bytes at most; BLOB kinds: bytes of the length; others as in the event. */
-    final int[] metadata;
+    public final int[] metadata;
 
-    final boolean[] unsigned;
+    public final boolean[] unsigned;
 
     /** Collation ids of character columns, -1 elsewhere or when the event doesn't say. */
-    final int[] collations;
+    public final int[] collations;
 
     /** Null when the event doesn't say. */
-    final String[] names;
+    public final String[] names;
 
     /** Column indexes of the primary key; empty when there is none or the event doesn't say. */
-    final int[] primaryKey;
+    public final int[] primaryKey;
 
     private TableMap(EventReader in) {
         id = in.little(6);
@@ -80,11 +80,11 @@ final class TableMap {
     }
 
     /** Reads the event that starts at {@code offset}, header included. */
-    static TableMap read(byte[] bytes, int offset, int length) {
+    public static TableMap read(byte[] bytes, int offset, int length) {
         return new TableMap(new EventReader(bytes, offset + BinlogEvents.HEADER_BYTES, offset + length));
     }
 
-    int columns() {
+    public int columns() {
         return types.length;
     }
 

@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.quorate.capture;
+package io.quorate.core.binlog;
 
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 
 /** A cursor over the body of one binlog event. Running over its end is an {@link IndexOutOfBoundsException}. */
-final class EventReader {
-    final byte[] bytes;
-    final int end;
-    int at;
+public final class EventReader {
+    public final byte[] bytes;
+    public final int end;
+    public int at;
 
-    EventReader(byte[] bytes, int from, int end) {
+    public EventReader(byte[] bytes, int from, int end) {
         this.bytes = bytes;
         this.at = from;
         this.end = end;
     }
 
-    int remaining() {
+    public int remaining() {
         return end - at;
     }
 
-    int u8() {
+    public int u8() {
         return Bytes.u8(bytes, skip(1));
     }
 
-    int u16() {
+    public int u16() {
         return Bytes.u16(bytes, skip(2));
     }
 
-    long u32() {
+    public long u32() {
         return Bytes.u32(bytes, skip(4));
     }
 
-    long i64() {
+    public long i64() {
         return Bytes.i64(bytes, skip(8));
     }
 
-    long little(int length) {
+    public long little(int length) {
         return Bytes.little(bytes, skip(length), length);
     }
 
     /** MySQL's length-encoded integer. */
-    long packed() {
+    public long packed() {
         int first = u8();
         return switch (first) {
             case 251 -> throw new IndexOutOfBoundsException("NULL where a length belongs");
@@ -52,7 +52,7 @@ final class EventReader {
         };
     }
 
-    int packedInt() {
+    public int packedInt() {
         long value = packed();
         if (value < 0 || value > Integer.MAX_VALUE) {
             throw new IndexOutOfBoundsException("length " + value);
@@ -60,12 +60,12 @@ final class EventReader {
         return (int) value;
     }
 
-    String text(int length, Charset charset) {
+    public String text(int length, Charset charset) {
         return new String(bytes, skip(length), length, charset);
     }
 
     /** A name with a one-byte length before it and a zero after it; names are UTF-8 everywhere in the binlog. */
-    String name() {
+    public String name() {
         int length = u8();
         String name = text(length, StandardCharsets.UTF_8);
         skip(1);
@@ -73,7 +73,7 @@ final class EventReader {
     }
 
     /** Moves on and returns where it was. */
-    int skip(int length) {
+    public int skip(int length) {
         int from = at;
         if (length < 0 || length > end - from) {
             throw new IndexOutOfBoundsException(length + " bytes at " + from + " of " + end);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.quorate.capture;
+package io.quorate.core.binlog;
 
 /** Where each column's value lies in one row image. Reused from row to row; not thread-safe. */
-final class RowImage {
-    static final int NULL = -1;
-    static final int ABSENT = -2;
+public final class RowImage {
+    public static final int NULL = -1;
+    public static final int ABSENT = -2;
 
     private int[] starts = new int[32];
     private int[] lengths = new int[32];
@@ -16,7 +16,7 @@ final class RowImage {
      * @param presentCount how many bits of it are set
      * @return the offset after the image
      */
-    int read(TableMap map, byte[] b, int offset, int present, int presentCount) {
+    public int read(TableMap map, byte[] b, int offset, int present, int presentCount) {
         int columns = map.columns();
         if (starts.length < columns) {
             starts = new int[columns];
@@ -44,12 +44,12 @@ final class RowImage {
         return at;
     }
 
-    int start(int column) {
+    public int start(int column) {
         return starts[column];
     }
 
     /** Bytes of the value, or {@link #NULL}, or {@link #ABSENT}. */
-    int length(int column) {
+    public int length(int column) {
         return lengths[column];
     }
 }

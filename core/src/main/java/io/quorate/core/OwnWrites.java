@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.NavigableSet;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+
+/**
+ * The transactions that clients of this node's server have committed and whose fate is open: not ordered yet, or ordered
+ * and failed and not undone for good. Two questions are answered from it.
+ *
+ * <p><b>What is to be undone?</b> Before the applier commits another node's writeset, every open transaction here that
+ * conflicts with it is known to fail: it had not seen that writeset, which comes before it in the order. It is undone in
+ * the database transaction that applies the winner, together with all that was built on it, so that nobody ever reads
+ * the winner beside remains of the loser. What fails for another reason ({@link Verdict#TOO_OLD}) is undone where the
+ * order has it.
+ *
+ * <p><b>What was a new transaction built on?</b> {@link WriteSet#builtOn} names the open transactions whose keys it
+ * conflicts with and whose rows still stood when it committed. When one of them fails, it fails. Only the latest of a
+ * chain is named: what that one was built on, it names itself. The certification needs no more, and a client's next
+ * transaction after an undo is free of what went before, whether the loser is ordered by then or not.
+ *
+ * <p>So what is undone and what fails are the same transactions: the first by the keys of the winner or by {@code builtOn}
+ * here, the second by the same keys and the same {@code builtOn} in {@code certification}.
+ *
+ * <p>Thread-safe: the capture, the order and the applier's workers call it. One object lives as long as a session with the
+ * server.
+ */
+public final class OwnWrites {
+    private static final int BUILT_ON_MAX = 64;
+
+    private static final class Own {
+        private final long number;
+        private final Keys keys;
+        private final long[] builtOn;
+        private final boolean everything;
+        /** Null once the order has it: then the node's record has it too. */
+        private WriteSet writeSet;
+        /** Its seqno once it has failed, 0 before. */
+        private long failedAt;
+        /** The position that came with its undo, 0 while its rows stand. */
+        private long undoneAt;
+
+        private boolean indexed;
+
+        Own(WriteSet w) {
+            number = w.gtid().number();
+            keys = w.keys();
+            builtOn = w.builtOn();
+            writeSet = w;
+            everything = touchesEverything(keys);
+        }
+
+        boolean isUndoneFor(long lastSeen) {
+            return undoneAt > 0 && undoneAt <= lastSeen;
+        }
+    }
+
+    /**
+     * A transaction to undo.
+     *
+     * @param number its GTID number
+     * @param failedAt its seqno, 0 while it isn't ordered
+     * @param writeSet null when it is ordered: read it from the record then
+     */
+    public record Doomed(long number, long failedAt, WriteSet writeSet) {}
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition advanced = lock.newCondition();
+    private final Predicate<Certified> isHere;
+    private final NavigableMap<Long, Own> open = new TreeMap<>();
+    /** For REFERENCE and stronger. */
+    private final Map<Long, Touches> touches = new HashMap<>();
+    /** How many open ones hold a key SHARED. */
+    private final Map<Long, Integer> shared = new HashMap<>();
+
+    /** Those of {@link #open} whose rows are gone, or will be when the commit under way succeeds. */
+    private final Set<Own> undone = new LinkedHashSet<>();
+
+    private final Map<Long, Long> undoneBefore = new HashMap<>();
+    private long covered;
+    private long coveredSeen;
+    private long ordered;
+    private long applied;
+
+    /**
+     * @param ordered how far the order had taken this server's binlog when the session began
+     * @param applied what the position table said then
+     * @param isHere whether this server's database still has a writeset of its own
+     */
+    public OwnWrites(long ordered, long applied, Predicate<Certified> isHere) {
+        this.ordered = ordered;
+        this.covered = ordered;
+        this.applied = applied;
+        this.isHere = isHere;
+    }
+
+    /** Before all else: what was undone in an earlier session and when, by GTID number. */
+    public void undoneBefore(Map<Long, Long> undoneAt) {
+        lock.lock();
+        try {
+            undoneBefore.putAll(undoneAt);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * A client's transaction was read from the binlog. Calls come in the binlog's order.
+     *
+     * @return the same with what it was built on
+     */
+    public WriteSet captured(WriteSet w) {
+        lock.lock();
+        try {
+            if (w.gtid().number() <= ordered) {
+                return w;
+            }
+            WriteSet complete = w.withBuiltOn(builtOn(w));
+            add(new Own(complete));
+            return complete;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void add(Own own) {
+        if (open.putIfAbsent(own.number, own) != null) {
+            return;
+        }
+        Long before = undoneBefore.remove(own.number);
+        if (before != null) {
+            own.undoneAt = before;
+            undone.add(own);
+        }
+        own.indexed = true;
+        for (int i = 0; i < own.keys.size(); i++) {
+            if (own.keys.type(i) == KeyType.SHARED) {
+                shared.merge(own.keys.hash(i), 1, Integer::sum);
+            } else {
+                touches.computeIfAbsent(own.keys.hash(i), hash -> new Touches()).add(own, own.keys.typeOrdinal(i));
+            }
+        }
+    }
+
+    private long[] builtOn(WriteSet w) {
+        if (open.isEmpty()) {
+            return WriteSet.BUILT_ON_NONE;
+        }
+        if (touchesEverything(w.keys())) {
+            boolean any = open.values().stream().anyMatch(own -> !own.isUndoneFor(w.lastSeen()));
+            return any ? WriteSet.builtOnAll() : WriteSet.BUILT_ON_NONE;
+        }
+        Set<Long> numbers = new TreeSet<>();
+        builtOn(Keys.EVERYTHING, KeyType.SHARED.ordinal(), w.lastSeen(), numbers);
+        for (int i = 0; i < w.keys().size() && numbers.size() <= BUILT_ON_MAX; i++) {
+            builtOn(w.keys().hash(i), w.keys().typeOrdinal(i), w.lastSeen(), numbers);
+        }
+        if (numbers.size() > BUILT_ON_MAX) {
+            return WriteSet.builtOnAll();
+        }
+        return numbers.isEmpty()
+                ? WriteSet.BUILT_ON_NONE
+                : numbers.stream().mapToLong(n -> n).toArray();
+    }
+
+    /** From the latest back, until what comes before conflicts with one already named. */
+    private void builtOn(long hash, int type, long lastSeen, Set<Long> numbers) {
+        Touches list = touches.get(hash);
+        if (list == null) {
+            return;
+        }
+        boolean updated = false;
+        for (int i = list.size() - 1; i >= 0 && numbers.size() <= BUILT_ON_MAX; i--) {
+            int found = list.type(i);
+            if (!Matrix.conflicts(found, type) || list.own(i).isUndoneFor(lastSeen)) {
+                continue;
+            }
+            boolean strong = found != KeyType.REFERENCE.ordinal();
+            if (strong && updated) {
+                if (found == KeyType.EXCLUSIVE.ordinal()) {
+                    return;
+                }
+                continue;
+            }
+            numbers.add(list.own(i).number);
+            if (found == KeyType.EXCLUSIVE.ordinal()) {
+                return;
+            }
+            updated |= strong;
+        }
+    }
+
+    /** The capture has read the binlog up to {@code number}, where {@code lastSeen} was applied. */
+    public void covered(long number, long lastSeen) {
+        lock.lock();
+        try {
+            covered = Math.max(covered, number);
+            coveredSeen = Math.max(coveredSeen, lastSeen);
+            forget();
+            advanced.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits until all that the server committed up to {@code number} is known here; false when the time is over. */
+    public boolean awaitCovered(long number, Duration timeout) throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            long nanos = timeout.toNanos();
+            while (covered < number && nanos > 0) {
+                nanos = advanced.awaitNanos(nanos);
+            }
+            return covered >= number;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * The order has taken this server's binlog up to {@code last}; what is open up to there and not among the failed
+     * has passed.
+     *
+     * @param certified writesets of this server that came with it, of either verdict
+     */
+    public void ordered(Collection<Certified> certified, long last) {
+        lock.lock();
+        try {
+            for (Certified c : certified) {
+                if (!c.passed()) {
+                    failed(c);
+                }
+            }
+            ordered = Math.max(ordered, last);
+            for (Own own : List.copyOf(open.headMap(ordered, true).values())) {
+                if (own.failedAt == 0) {
+                    open.remove(own.number);
+                    unindex(own);
+                }
+            }
+            if (covered < ordered) {
+                covered = ordered;
+                advanced.signalAll();
+            }
+            forget();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void failed(Certified c) {
+        long number = c.writeSet().gtid().number();
+        Own own = open.get(number);
+        if (own == null) {
+            if (c.seqno() <= applied || !isHere.test(c)) {
+                return;
+            }
+            own = new Own(c.writeSet());
+            add(own);
+        }
+        own.failedAt = c.seqno();
+        own.writeSet = null;
+    }
+
+    /**
+     * What has to be undone before these writesets can be applied, the latest first: the order in which it is done.
+     *
+     * @param group consecutive writesets: those of other nodes that passed, and those of this one that failed
+     */
+    public List<Doomed> toUndo(Collection<Certified> group) {
+        lock.lock();
+        try {
+            if (open.isEmpty()) {
+                return List.of();
+            }
+            TreeSet<Long> doomed = new TreeSet<>();
+            for (Certified c : group) {
+                if (c.passed()) {
+                    addLosers(c.writeSet().keys(), doomed);
+                } else {
+                    Own own = open.get(c.writeSet().gtid().number());
+                    addUnlessUndone(own, doomed);
+                }
+            }
+            addBuiltOn(doomed);
+            List<Doomed> result = new ArrayList<>(doomed.size());
+            for (long number : doomed.descendingSet()) {
+                Own own = open.get(number);
+                result.add(new Doomed(number, own.failedAt, own.writeSet));
+            }
+            return result;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void addLosers(Keys winner, Set<Long> doomed) {
+        if (touchesEverything(winner)) {
+            open.values().forEach(own -> addUnlessUndone(own, doomed));
+            return;
+        }
+        for (int i = 0; i < winner.size(); i++) {
+            long hash = winner.hash(i);
+            int found = winner.typeOrdinal(i);
+            Touches list = touches.get(hash);
+            for (int n = 0; list != null && n < list.size(); n++) {
+                if (Matrix.conflicts(found, list.type(n))) {
+                    addUnlessUndone(list.own(n), doomed);
+                }
+            }
+            if (Matrix.conflicts(found, KeyType.SHARED.ordinal()) && shared.containsKey(hash)) {
+                open.values().stream().filter(own -> holds(own.keys, hash)).forEach(o -> addUnlessUndone(o, doomed));
+            }
+        }
+        Touches everything = touches.get(Keys.EVERYTHING);
+        for (int n = 0; everything != null && n < everything.size(); n++) {
+            if (everything.own(n).everything) {
+                addUnlessUndone(everything.own(n), doomed);
+            }
+        }
+    }
+
+    private static void addUnlessUndone(Own own, Set<Long> doomed) {
+        if (own != null && own.undoneAt == 0) {
+            doomed.add(own.number);
+        }
+    }
+
+    private void addBuiltOn(NavigableSet<Long> doomed) {
+        if (doomed.isEmpty()) {
+            return;
+        }
+        for (Own own : open.tailMap(doomed.first(), false).values()) {
+            boolean built = own.builtOn.length > 0 && own.builtOn[0] == 0;
+            for (int i = 0; i < own.builtOn.length && !built; i++) {
+                built = doomed.contains(own.builtOn[i]);
+            }
+            if (built) {
+                addUnlessUndone(own, doomed);
+            }
+        }
+    }
+
+    private static boolean holds(Keys keys, long hash) {
+        for (int i = 0; i < keys.size(); i++) {
+            if (keys.hash(i) == hash) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The undo of these is about to be committed with position {@code seqno}. Must come before the commit. */
+    public void undoing(Collection<Doomed> transactions, long seqno) {
+        mark(transactions, seqno);
+    }
+
+    /** That commit did not happen. */
+    public void notUndone(Collection<Doomed> transactions) {
+        mark(transactions, 0);
+    }
+
+    private void mark(Collection<Doomed> transactions, long seqno) {
+        lock.lock();
+        try {
+            for (Doomed d : transactions) {
+                Own own = open.get(d.number());
+                if (own != null) {
+                    own.undoneAt = seqno;
+                    if (seqno > 0) {
+                        undone.add(own);
+                    } else {
+                        undone.remove(own);
+                    }
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Everything up to {@code seqno} is in the database. */
+    public void applied(long seqno) {
+        lock.lock();
+        try {
+            applied = Math.max(applied, seqno);
+            forget();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The position that came with the undo of an own transaction, 0 when its rows stand or it isn't known here. */
+    public long undoneAt(long number) {
+        lock.lock();
+        try {
+            Own own = open.get(number);
+            return own == null ? undoneBefore.getOrDefault(number, 0L) : own.undoneAt;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** GTID numbers up to here need not be remembered as undone any more. */
+    public long settledNumber() {
+        lock.lock();
+        try {
+            return open.isEmpty() ? Math.min(ordered, covered) : Math.min(ordered, open.firstKey() - 1);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How many are open, those undone and not yet passed by the order among them. */
+    public int size() {
+        lock.lock();
+        try {
+            return open.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What is undone counts for nobody once all that was committed before the undo is captured. */
+    private void forget() {
+        for (Iterator<Own> all = undone.iterator(); all.hasNext(); ) {
+            Own own = all.next();
+            if (own.isUndoneFor(coveredSeen)) {
+                unindex(own);
+            }
+            if (!own.indexed && own.failedAt > 0 && own.failedAt <= applied) {
+                open.remove(own.number);
+                all.remove();
+            }
+        }
+    }
+
+    private void unindex(Own own) {
+        if (!own.indexed) {
+            return;
+        }
+        own.indexed = false;
+        for (int i = 0; i < own.keys.size(); i++) {
+            long hash = own.keys.hash(i);
+            if (own.keys.type(i) == KeyType.SHARED) {
+                shared.computeIfPresent(hash, (h, count) -> count == 1 ? null : count - 1);
+            } else {
+                Touches list = touches.get(hash);
+                list.remove(own);
+                if (list.size() == 0) {
+                    touches.remove(hash);
+                }
+            }
+        }
+    }
+
+    private static boolean touchesEverything(Keys keys) {
+        for (int i = 0; i < keys.size(); i++) {
+            if (keys.hash(i) == Keys.EVERYTHING && keys.type(i) == KeyType.EXCLUSIVE) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Who holds one key, by rising GTID number; those that leave are mostly the first. */
+    private static final class Touches {
+        private Own[] owns = new Own[2];
+        private byte[] types = new byte[2];
+        private int from;
+        private int to;
+
+        int size() {
+            return to - from;
+        }
+
+        Own own(int i) {
+            return owns[from + i];
+        }
+
+        int type(int i) {
+            return types[from + i];
+        }
+
+        void add(Own own, int type) {
+            if (to == owns.length) {
+                int size = size();
+                int room = Math.max(2, 2 * size);
+                Own[] moved = new Own[room];
+                byte[] movedTypes = new byte[room];
+                System.arraycopy(owns, from, moved, 0, size);
+                System.arraycopy(types, from, movedTypes, 0, size);
+                owns = moved;
+                types = movedTypes;
+                from = 0;
+                to = size;
+            }
+            int at = to++;
+            // Only what an earlier session left is entered behind later ones.
+            for (; at > from && owns[at - 1].number > own.number; at--) {
+                owns[at] = owns[at - 1];
+                types[at] = types[at - 1];
+            }
+            owns[at] = own;
+            types[at] = (byte) type;
+        }
+
+        void remove(Own own) {
+            int at = from;
+            while (owns[at] != own) {
+                at++;
+            }
+            System.arraycopy(owns, from, owns, from + 1, at - from);
+            System.arraycopy(types, from, types, from + 1, at - from);
+            owns[from++] = null;
+        }
+    }
+}

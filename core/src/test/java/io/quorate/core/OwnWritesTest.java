@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import static io.quorate.core.KeyType.EXCLUSIVE;
+import static io.quorate.core.KeyType.REFERENCE;
+import static io.quorate.core.KeyType.SHARED;
+import static io.quorate.core.KeyType.UPDATE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+class OwnWritesTest {
+    private static final UUID HERE = new UUID(1, 1);
+    private static final UUID THERE = new UUID(2, 2);
+    private static final long ROW = 77;
+    private static final long OTHER = 78;
+    private static final long TABLE = 5;
+
+    private final OwnWrites own = new OwnWrites(0, 0, c -> true);
+    private long last;
+
+    private WriteSet captured(long lastSeen, KeyType type, long... hashes) {
+        return own.captured(writeSet(HERE, ++last, lastSeen, type, hashes));
+    }
+
+    private static WriteSet writeSet(UUID origin, long number, long lastSeen, KeyType type, long... hashes) {
+        KeysBuilder keys = new KeysBuilder();
+        for (long hash : hashes) {
+            keys.add(hash, type);
+        }
+        return new WriteSet(
+                new Gtid(origin, number), lastSeen, 0, WriteSet.Kind.ROWS, keys.build(), new byte[] {(byte) number});
+    }
+
+    private static Certified winner(long seqno, KeyType type, long... hashes) {
+        return certified(seqno, Verdict.PASSED, writeSet(THERE, seqno, 0, type, hashes));
+    }
+
+    private static Certified certified(long seqno, Verdict verdict, WriteSet w) {
+        return new Certified(seqno, verdict, 0, 0, LogPosition.START, true, w);
+    }
+
+    private List<Long> toUndo(Certified... group) {
+        return own.toUndo(List.of(group)).stream().map(OwnWrites.Doomed::number).toList();
+    }
+
+    @Test
+    void aLoserIsKnownByTheKeysOfTheWinner() {
+        captured(0, UPDATE, ROW);
+        captured(0, UPDATE, OTHER);
+        assertThat(toUndo(winner(1, UPDATE, ROW))).containsExactly(1L);
+        assertThat(toUndo(winner(1, REFERENCE, ROW))).isEmpty();
+        assertThat(toUndo(winner(1, UPDATE, 99))).isEmpty();
+    }
+
+    @Test
+    void allThatWasBuiltOnItGoesWithItTheLatestFirst() {
+        captured(0, UPDATE, ROW);
+        captured(0, UPDATE, OTHER);
+        WriteSet third = captured(0, UPDATE, ROW, 3);
+        WriteSet fourth = captured(0, UPDATE, 3);
+        assertThat(third.builtOn()).containsExactly(1);
+        assertThat(fourth.builtOn()).containsExactly(3);
+        assertThat(toUndo(winner(1, UPDATE, ROW))).containsExactly(4L, 3L, 1L);
+    }
+
+    @Test
+    void onlyTheLatestOfAChainIsNamedButEveryReference() {
+        captured(0, UPDATE, ROW);
+        captured(0, UPDATE, ROW);
+        captured(0, REFERENCE, ROW);
+        captured(0, REFERENCE, ROW);
+        captured(0, UPDATE, ROW);
+        assertThat(captured(0, UPDATE, ROW).builtOn()).containsExactly(5);
+        assertThat(captured(0, EXCLUSIVE, ROW).builtOn()).containsExactly(3, 4, 6);
+        assertThat(captured(0, UPDATE, ROW).builtOn()).containsExactly(7);
+    }
+
+    @Test
+    void whatCommittedAfterAnUndoIsFreeOfIt() {
+        captured(0, UPDATE, ROW);
+        List<OwnWrites.Doomed> losers = own.toUndo(List.of(winner(5, UPDATE, ROW)));
+        own.undoing(losers, 7);
+        assertThat(captured(6, UPDATE, ROW).builtOn()).as("before it").containsExactly(1);
+        assertThat(captured(7, UPDATE, ROW).builtOn()).as("after it").containsExactly(2);
+        assertThat(toUndo(winner(5, UPDATE, ROW))).as("not twice").containsExactly(3L, 2L);
+        own.notUndone(losers);
+        assertThat(toUndo(winner(5, UPDATE, ROW))).containsExactly(3L, 2L, 1L);
+    }
+
+    @Test
+    void whatHasPassedIsNoLongerOpen() {
+        WriteSet w = captured(0, UPDATE, ROW);
+        own.ordered(List.of(certified(4, Verdict.PASSED, w)), 1);
+        assertThat(toUndo(winner(5, UPDATE, ROW))).isEmpty();
+        assertThat(captured(0, UPDATE, ROW).builtOn()).isEmpty();
+    }
+
+    @Test
+    void whatFailedUnseenIsUndoneInItsPlaceAndReadFromTheRecord() {
+        WriteSet w = captured(0, UPDATE, ROW);
+        Certified failed = certified(4, Verdict.TOO_OLD, w);
+        own.ordered(List.of(failed), 1);
+        assertThat(own.toUndo(List.of(failed))).containsExactly(new OwnWrites.Doomed(1, 4, null));
+        own.undoing(own.toUndo(List.of(failed)), 4);
+        own.applied(4);
+        assertThat(own.size()).as("until the capture has passed the undo").isEqualTo(1);
+        own.covered(2, 4);
+        assertThat(own.size()).isZero();
+        assertThat(own.settledNumber()).isEqualTo(1);
+    }
+
+    @Test
+    void aNewSessionKnowsWhatFailedAndWhatWasUndone() {
+        OwnWrites next = new OwnWrites(2, 3, c -> c.seqno() != 6);
+        next.undoneBefore(Map.of(2L, 3L));
+        WriteSet first = writeSet(HERE, 1, 0, UPDATE, ROW);
+        WriteSet second = writeSet(HERE, 2, 0, UPDATE, OTHER);
+        WriteSet lost = writeSet(HERE, 3, 0, UPDATE, 9);
+        next.ordered(
+                List.of(
+                        certified(4, Verdict.CONFLICT, first),
+                        certified(5, Verdict.CONFLICT, second),
+                        certified(6, Verdict.CONFLICT, lost)),
+                3);
+        assertThat(next.toUndo(List.of(winner(4, UPDATE, ROW, OTHER, 9))))
+                .containsExactly(new OwnWrites.Doomed(1, 4, null));
+        assertThat(next.captured(writeSet(HERE, 3, 0, UPDATE, ROW)).builtOn())
+                .as("ordered already")
+                .isEmpty();
+        assertThat(next.captured(writeSet(HERE, 4, 3, UPDATE, ROW, OTHER)).builtOn())
+                .containsExactly(1);
+    }
+
+    @Test
+    void aTableTakenExclusivelyMeetsWhoWroteInIt() {
+        captured(0, SHARED, TABLE);
+        captured(0, SHARED, 6);
+        assertThat(toUndo(winner(1, EXCLUSIVE, TABLE))).containsExactly(1L);
+        assertThat(toUndo(winner(1, SHARED, TABLE))).isEmpty();
+    }
+
+    @Test
+    void everythingMeetsEverything() {
+        captured(0, UPDATE, ROW);
+        WriteSet all = captured(0, EXCLUSIVE, Keys.EVERYTHING);
+        assertThat(all.isBuiltOnAll()).isTrue();
+        assertThat(captured(0, UPDATE, OTHER).builtOn()).containsExactly(2);
+        assertThat(toUndo(winner(1, UPDATE, 99))).containsExactly(3L, 2L);
+        assertThat(toUndo(winner(1, EXCLUSIVE, Keys.EVERYTHING))).containsExactly(3L, 2L, 1L);
+    }
+
+    @Test
+    void moreThanAListHoldsMeansAll() {
+        for (int i = 0; i < 100; i++) {
+            captured(0, REFERENCE, ROW);
+        }
+        assertThat(captured(0, EXCLUSIVE, ROW).isBuiltOnAll()).isTrue();
+    }
+
+    @Test
+    void waitsForTheCapture() throws InterruptedException {
+        own.covered(3, 0);
+        assertThat(own.awaitCovered(3, Duration.ZERO)).isTrue();
+        assertThat(own.awaitCovered(4, Duration.ofMillis(20))).isFalse();
+        Thread capture = new Thread(() -> own.covered(4, 0));
+        capture.start();
+        assertThat(own.awaitCovered(4, Duration.ofSeconds(30))).isTrue();
+        capture.join();
+    }
+}
