@@ -5,6 +5,7 @@ import io.quorate.core.AppliedDdl;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
+import io.quorate.core.OwnWrites;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSetLog;
 import java.io.IOException;
@@ -15,9 +16,11 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +43,7 @@ public final class Applier implements AutoCloseable {
     private final WriteSetLog writeSets;
     private final UUID server;
     private final String incarnation;
+    private final OwnWritesSource ownWrites;
     private final ApplierListener listener;
     private final Counters counters = new Counters();
     private final AuxiliaryConnection auxiliary;
@@ -50,11 +54,22 @@ public final class Applier implements AutoCloseable {
     private volatile Pipeline pipeline;
     private OwnWriteSets own;
 
+    /** Makes the register of this server's own transactions when the applier starts. */
+    public interface OwnWritesSource {
+        /**
+         * @param applied the seqno of the position table
+         * @param undone what is undone already, and at which seqno, by GTID number
+         * @param isHere whether the database has an own writeset
+         */
+        OwnWrites open(long applied, Map<Long, Long> undone, Predicate<Certified> isHere) throws IOException;
+    }
+
     /**
      * @param source of connections as {@link ApplierDataSource} makes them
      * @param writeSets the node's record
      * @param server the UUID of the server behind {@code source}
      * @param incarnation of the cluster, at most 36 ASCII characters
+     * @param ownWrites register of what clients of this server commit; {@link OwnWrites#none} when there are no clients
      */
     public Applier(
             ApplierSettings settings,
@@ -62,12 +77,14 @@ public final class Applier implements AutoCloseable {
             WriteSetLog writeSets,
             UUID server,
             String incarnation,
+            OwnWritesSource ownWrites,
             ApplierListener listener) {
         this.settings = settings;
         this.source = source;
         this.writeSets = writeSets;
         this.server = server;
         this.incarnation = incarnation;
+        this.ownWrites = ownWrites;
         this.listener = listener;
         this.auxiliary = new AuxiliaryConnection(source);
     }
@@ -95,6 +112,7 @@ public final class Applier implements AutoCloseable {
         }
         PositionTable.Position position;
         int packetBytesMax;
+        Map<Long, Long> undone;
         try (Connection connection = source.getConnection()) {
             ApplierDataSource.requireBytesKept(connection);
             PositionTable.create(connection);
@@ -102,12 +120,14 @@ public final class Applier implements AutoCloseable {
             PositionTable.requireIncarnation(position, incarnation);
             PositionTable.addWorkers(connection, settings.workers(), incarnation);
             own = new OwnWriteSets(server, lastBefore, executed(connection));
+            undone = UndoneTable.read(connection);
             packetBytesMax = (int) (EVENTS_PER_PACKET * packetMax(connection));
         }
         Schedule schedule = new Schedule(
                 position.seqno(), settings.groupTransactionsMax(), Math.min(settings.groupBytesMax(), packetBytesMax));
-        pipeline = new Pipeline(schedule, listener, settings.groupInterval(), settings.positionInterval());
-        openWorkers(packetBytesMax);
+        OwnWrites register = register(position.seqno(), undone);
+        pipeline = new Pipeline(schedule, new Telling(register), settings.groupInterval(), settings.positionInterval());
+        openWorkers(packetBytesMax, new Undo(register, server, writeSets, new Cascades(auxiliary)));
         reader = thread("quorate-applier-reader", () -> read(position.seqno() + 1));
         thread("quorate-applier-locks", new LockWatch(pipeline, auxiliary, counters, settings.blockerGrace()));
         threads.forEach(Thread::start);
@@ -115,7 +135,15 @@ public final class Applier implements AutoCloseable {
         return position;
     }
 
-    private void openWorkers(int packetBytesMax) throws SQLException {
+    private OwnWrites register(long applied, Map<Long, Long> undone) {
+        try {
+            return ownWrites.open(applied, undone, own::isHere);
+        } catch (IOException e) {
+            throw new QuorateException(ErrorCode.DISK, "can't read the writeset cache: " + e.getMessage(), e);
+        }
+    }
+
+    private void openWorkers(int packetBytesMax, Undo undo) throws SQLException {
         UUID ddlSource = AppliedDdl.source(incarnation);
         Worker.Context context = new Worker.Context(
                 settings,
@@ -123,6 +151,7 @@ public final class Applier implements AutoCloseable {
                 counters,
                 seqno -> DdlSession.open(source, settings.lockWait(), ddlSource, seqno),
                 new SchemaVersion(),
+                undo,
                 new Ending(),
                 new SchemaCheck(auxiliary),
                 packetBytesMax);
@@ -152,10 +181,9 @@ public final class Applier implements AutoCloseable {
     /** What the server has executed or is about to: owned first, or one could be missed between the two. */
     private static GtidSet executed(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            // uuid:number#thread, and several of one source as uuid:number#thread:number#thread
-            String owned = one(statement, "SELECT @@GLOBAL.gtid_owned").replaceAll("#\\d+", "");
+            GtidSet owned = GtidSets.owned(one(statement, "SELECT @@GLOBAL.gtid_owned"));
             return GtidSet.parse(one(statement, "SELECT @@GLOBAL.gtid_executed"))
-                    .addAll(GtidSet.parse(owned));
+                    .addAll(owned);
         }
     }
 
@@ -213,52 +241,25 @@ public final class Applier implements AutoCloseable {
         return false;
     }
 
-    /** Whether nothing of it is to be executed here. */
-    private boolean isSkipped(Certified next) throws IOException, InterruptedException {
+    /** Whether nothing of it is to be done here. */
+    private boolean isSkipped(Certified next) {
         boolean ours = own.isOwn(next);
+        boolean here = ours && own.isHere(next);
         if (!next.passed()) {
-            if (ours) {
-                ownFailed(next);
+            if (!here) {
+                counters.skipped.increment();
             }
-            counters.skipped.increment();
-            return true;
+            return !here;
         }
-        if (!ours) {
-            return false;
-        }
-        boolean here = own.isHere(next);
         if (here) {
             counters.skipped.increment();
-        } else {
+        } else if (ours) {
             log.warn(
                     "this server lost its own transaction {} (seqno {}), which the cluster has: applying it",
                     next.writeSet().gtid(),
                     next.seqno());
         }
         return here;
-    }
-
-    /** An own transaction is committed here and must not be: this node's rows now differ from the others'. */
-    private void ownFailed(Certified failed) throws IOException, InterruptedException {
-        StringBuilder what =
-                new StringBuilder("transaction ").append(failed.writeSet().gtid());
-        what.append(" of this server (seqno ").append(failed.seqno()).append(") failed certification (");
-        what.append(failed.verdict()).append(')');
-        if (failed.conflictsWith() > 0) {
-            what.append(" against seqno ").append(failed.conflictsWith());
-            what.append(gtidOf(failed.conflictsWith()));
-        }
-        throw new QuorateException(ErrorCode.CERTIFICATION_CONFLICT, what.toString());
-    }
-
-    private String gtidOf(long seqno) throws IOException, InterruptedException {
-        if (seqno < writeSets.first()) {
-            return ", no longer in the writeset cache";
-        }
-        try (WriteSetLog.Cursor cursor = writeSets.read(seqno)) {
-            Certified found = cursor.next(Duration.ZERO);
-            return found == null ? "" : ", transaction " + found.writeSet().gtid();
-        }
     }
 
     /** The seqno up to which everything is in the database; 0 before the start. */
@@ -284,6 +285,8 @@ public final class Applier implements AutoCloseable {
                 counters.yields.sum(),
                 counters.blockersKilled.sum(),
                 counters.readOnlyWaits.sum(),
+                counters.captureWaits.sum(),
+                counters.undone.sum(),
                 state.executing(),
                 state.queued(),
                 counters.busyNanos.sum(),
@@ -327,6 +330,31 @@ public final class Applier implements AutoCloseable {
             }
         }
         return false;
+    }
+
+    /** Passes on how far things are, to the register of own transactions too. */
+    private final class Telling implements ApplierListener {
+        private final OwnWrites register;
+
+        Telling(OwnWrites register) {
+            this.register = register;
+        }
+
+        @Override
+        public void applied(long seqno, int transactions, long originCommittedMicros) {
+            register.applied(seqno);
+            listener.applied(seqno, transactions, originCommittedMicros);
+        }
+
+        @Override
+        public void failed(QuorateException cause) {
+            listener.failed(cause);
+        }
+
+        @Override
+        public void databaseLost(SQLException cause) {
+            listener.databaseLost(cause);
+        }
     }
 
     /** The first failure ends everything and is the only one told. */

@@ -17,6 +17,8 @@ package io.quorate.applier;
  * @param yields groups rolled back because they held locks an earlier group needed
  * @param blockersKilled sessions of clients ended because they kept a group from its locks
  * @param readOnlyWaits times the server refused because it is read-only
+ * @param captureWaits groups rolled back because the capture was too far behind to tell what they collide with
+ * @param undone own transactions undone because they lost
  * @param executing groups taken by a worker and not yet committed
  * @param queuedTransactions writesets read from the log and not yet taken by a worker
  * @param busyNanos time all workers together spent on groups, waiting for their turn excluded
@@ -36,6 +38,8 @@ public record ApplierStats(
         long yields,
         long blockersKilled,
         long readOnlyWaits,
+        long captureWaits,
+        long undone,
         int executing,
         int queuedTransactions,
         long busyNanos,

@@ -16,5 +16,7 @@ final class Counters {
     final LongAdder yields = new LongAdder();
     final LongAdder blockersKilled = new LongAdder();
     final LongAdder readOnlyWaits = new LongAdder();
+    final LongAdder captureWaits = new LongAdder();
+    final LongAdder undone = new LongAdder();
     final LongAdder busyNanos = new LongAdder();
 }

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Consecutive writesets that are committed together. What needs no work here (our own, failed ones) counts for the range
- * only. Owned by {@link Schedule} until taken, by a worker afterwards.
+ * Consecutive writesets that are committed together. What needs no work here (our own that passed, failed ones of
+ * others) counts for the range only. Owned by {@link Schedule} until taken, by a worker afterwards.
  */
 final class Group {
     private final long first;
@@ -61,6 +61,11 @@ final class Group {
 
     boolean hasWork() {
         return !work.isEmpty();
+    }
+
+    /** Of other nodes, to be applied; what is left of the work are own ones that failed. */
+    int transactions() {
+        return (int) work.stream().filter(Certified::passed).count();
     }
 
     int bytes() {

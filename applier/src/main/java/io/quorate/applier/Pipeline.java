@@ -2,6 +2,7 @@
 package io.quorate.applier;
 
 import io.quorate.core.Certified;
+import io.quorate.core.LogPosition;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -168,6 +169,16 @@ final class Pipeline {
         }
     }
 
+    /** The order's position that goes with all that is committed. */
+    LogPosition committedPosition() {
+        lock.lock();
+        try {
+            return schedule.committedPosition();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     boolean isHead(Group group) {
         lock.lock();
         try {
@@ -247,7 +258,7 @@ final class Pipeline {
                 saved = group.last();
                 savedNanos = System.nanoTime();
             }
-            unreportedTransactions += group.work().size();
+            unreportedTransactions += group.transactions();
             report();
             turn.signalAll();
             work.signal();

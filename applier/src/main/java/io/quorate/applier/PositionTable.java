@@ -45,6 +45,7 @@ public final class PositionTable {
             try {
                 statement.execute("CREATE DATABASE IF NOT EXISTS quorate");
                 statement.execute(CREATE);
+                statement.execute(UndoneTable.CREATE);
             } finally {
                 statement.execute("SET SESSION sql_log_bin = 1");
             }

@@ -180,6 +180,10 @@ final class Schedule {
         return committed;
     }
 
+    LogPosition committedPosition() {
+        return committedPosition;
+    }
+
     long committedMicros() {
         return committedMicros;
     }

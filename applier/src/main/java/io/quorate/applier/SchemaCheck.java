@@ -186,11 +186,14 @@ final class SchemaCheck implements TableMaps.Check {
     }
 
     private static String hex(String text) {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        return "x'" + HexFormat.of().formatHex(bytes) + "'";
+        return "x'" + hexOf(text) + "'";
     }
 
-    private static String unhex(String hex) {
+    static String hexOf(String text) {
+        return HexFormat.of().formatHex(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    static String unhex(String hex) {
         return new String(HexFormat.of().parseHex(hex), StandardCharsets.UTF_8);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
+import io.quorate.core.GtidSet;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -9,6 +10,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.UUID;
 import javax.sql.DataSource;
 
 /**
@@ -92,6 +94,19 @@ final class Session implements AutoCloseable {
         try (PreparedStatement large = connection.prepareStatement("BINLOG ?")) {
             large.setString(1, Base64.getEncoder().encodeToString(events));
             large.execute();
+        }
+    }
+
+    /**
+     * The highest number of this server's own GTIDs that was executed or is being committed. Owned ones first: a
+     * transaction gives up its locks before it goes from one set to the other.
+     */
+    long lastGtid(UUID server) throws SQLException {
+        try (ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_owned, @@GLOBAL.gtid_executed")) {
+            row.next();
+            return Math.max(
+                    GtidSets.owned(row.getString(1)).last(server),
+                    GtidSet.parse(row.getString(2)).last(server));
         }
     }
 

@@ -5,6 +5,7 @@ import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
+import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.QuorateException;
 import java.sql.SQLException;
 import java.util.Arrays;
@@ -31,6 +32,8 @@ final class Worker implements Runnable {
     private final Statements statements;
     private long definitions;
     private int readOnlyTries;
+    /** Whether what runs now takes back own transactions. */
+    private boolean undoing;
 
     /** What the workers of an applier share. */
     record Context(
@@ -39,6 +42,7 @@ final class Worker implements Runnable {
             Counters counters,
             DdlSessions ddl,
             SchemaVersion schema,
+            Undo undo,
             Stop stop,
             TableMaps.Check check,
             int packetBytesMax) {}
@@ -107,11 +111,22 @@ final class Worker implements Runnable {
 
     /** Executes and commits the group; false when it has to be tried again. */
     private boolean tryTogether(Group group, int attempt) throws SQLException, InterruptedException {
+        Undo undo = context.undo();
         boolean head = context.pipeline().isHead(group);
+        List<Doomed> losers = undo.losers(group.work());
+        if (!losers.isEmpty() && !head) {
+            // A group before this one may have to undo the same.
+            context.pipeline().awaitHead(group);
+            head = true;
+            losers = undo.losers(group.work());
+        }
         long from = System.nanoTime();
         try {
-            execute(group.work(), group.last(), group.position());
+            execute(group.work(), losers, group.last(), group.last(), group.position());
             context.counters().busyNanos.add(System.nanoTime() - from);
+            if (!isClear(group, group.work(), losers)) {
+                return false;
+            }
             if (!context.pipeline().awaitTurn(group)) {
                 session.rollback();
                 context.counters().yields.increment();
@@ -119,12 +134,15 @@ final class Worker implements Runnable {
                 return false;
             }
             long turn = System.nanoTime();
-            session.commit();
+            commit(losers, group.last());
             context.counters().busyNanos.add(System.nanoTime() - turn);
         } catch (SQLException e) {
             afterFailure(group, e, attempt);
             if (!head || mayPass(e)) {
                 context.pipeline().awaitHead(group);
+                return false;
+            }
+            if (hasNewLosers(group.work(), losers)) {
                 return false;
             }
             log.warn("{} failed ({}); applying its writesets one by one", group, describe(e));
@@ -134,19 +152,83 @@ final class Worker implements Runnable {
         return true;
     }
 
-    private void execute(List<Certified> writeSets, long seqno, LogPosition position) throws SQLException {
-        long micros = System.currentTimeMillis() * 1000;
-        statements.begin(writeSets, 0, positionRow, positionRow.update(seqno, position, micros));
+    /**
+     * Takes the losers back and applies what passed, with the position.
+     *
+     * @param undoneAt the position that counts as theirs
+     */
+    private void execute(
+            List<Certified> writeSets, List<Doomed> losers, long undoneAt, long seqno, LogPosition position)
+            throws SQLException, InterruptedException {
+        byte[] update = positionRow.update(seqno, position, System.currentTimeMillis() * 1000);
+        if (!losers.isEmpty()) {
+            undoing = true;
+            run(context.undo().inverses(losers), update);
+            undoing = false;
+            session.execute(UndoneTable.forget(context.undo().settledNumber()));
+            session.execute(UndoneTable.insert(losers, undoneAt));
+            update = null;
+        }
+        List<Certified> passed = writeSets.stream().allMatch(Certified::passed)
+                ? writeSets
+                : writeSets.stream().filter(Certified::passed).toList();
+        run(passed, update);
+    }
+
+    private void run(List<Certified> writeSets, byte[] positionUpdate) throws SQLException {
+        statements.begin(writeSets, 0, positionRow, positionUpdate);
         for (byte[] events; (events = statements.next()) != null; ) {
             session.binlog(events);
             context.counters().statements.increment();
         }
     }
 
+    /** With the locks of these held: whether all that stands in their way is undone. Rolls back when it isn't. */
+    private boolean isClear(Group group, List<Certified> writeSets, List<Doomed> losers)
+            throws SQLException, InterruptedException {
+        Undo.Outlook outlook = context.undo().outlook(session, writeSets, losers);
+        if (outlook == Undo.Outlook.CLEAR) {
+            return true;
+        }
+        session.rollback();
+        if (outlook == Undo.Outlook.UNKNOWN) {
+            context.counters().captureWaits.increment();
+            log.warn("the capture of this server's binlog is behind or away; {} waits for it", group);
+            while (!context.undo().awaitCapture(session)) {
+                context.pipeline().pause(0);
+            }
+        }
+        context.pipeline().awaitHead(group);
+        return false;
+    }
+
+    private void commit(List<Doomed> losers, long undoneAt) throws SQLException {
+        context.undo().committing(losers, undoneAt);
+        try {
+            session.commit();
+        } catch (SQLException e) {
+            context.undo().failed(losers);
+            throw e;
+        }
+        if (!losers.isEmpty()) {
+            context.counters().undone.add(losers.size());
+            log.info("undone at seqno {}: {}", undoneAt, context.undo().names(losers));
+        }
+    }
+
+    /** After a failure: whether a client committed something meanwhile that has to be undone first. */
+    private boolean hasNewLosers(List<Certified> writeSets, List<Doomed> losers)
+            throws SQLException, InterruptedException {
+        while (!context.undo().awaitCapture(session)) {
+            context.pipeline().pause(0);
+        }
+        return context.undo().losers(writeSets).size() != losers.size();
+    }
+
     private void done(Group group, boolean positionSaved) {
         Counters counters = context.counters();
         counters.groups.increment();
-        counters.transactions.add(group.work().size());
+        counters.transactions.add(group.transactions());
         counters.bytes.add(group.bytes());
         readOnlyTries = 0;
         context.pipeline().committed(group, positionSaved);
@@ -163,6 +245,7 @@ final class Worker implements Runnable {
             throw e;
         }
         session.rollback();
+        undoing = false;
         waitOut(group, e, attempt);
     }
 
@@ -206,14 +289,23 @@ final class Worker implements Runnable {
 
     private boolean tryAlone(Group group, Certified writeSet, long seqno, LogPosition position, int attempt)
             throws SQLException, InterruptedException {
+        List<Certified> alone = List.of(writeSet);
+        List<Doomed> losers = context.undo().losers(alone);
         try {
-            execute(List.of(writeSet), seqno, position);
-            session.commit();
+            execute(alone, losers, seqno, seqno, position);
+            if (!isClear(group, alone, losers)) {
+                return false;
+            }
+            commit(losers, seqno);
             return true;
         } catch (SQLException e) {
+            boolean tookBack = undoing;
             afterFailure(group, e, attempt);
-            if (mayPass(e)) {
+            if (mayPass(e) || hasNewLosers(alone, losers)) {
                 return false;
+            }
+            if (tookBack) {
+                throw undoFailure(losers, writeSet, e);
             }
             if (SqlErrors.of(e) == SqlErrors.MIXED_ENGINES) {
                 applyOutsideTransaction(group, writeSet);
@@ -224,7 +316,35 @@ final class Worker implements Runnable {
         }
     }
 
+    /** Before DDL, which commits by itself: takes back what it dooms, in a transaction of its own. */
+    private void undoBefore(Group group) throws SQLException, InterruptedException {
+        for (int attempt = 1; ; attempt++) {
+            while (!context.undo().awaitCapture(session)) {
+                context.pipeline().pause(0);
+            }
+            List<Doomed> losers = context.undo().losers(group.work());
+            if (losers.isEmpty()) {
+                return;
+            }
+            try {
+                execute(
+                        List.of(),
+                        losers,
+                        group.last(),
+                        group.first() - 1,
+                        context.pipeline().committedPosition());
+                commit(losers, group.last());
+            } catch (SQLException e) {
+                afterFailure(group, e, attempt);
+                if (!mayPass(e)) {
+                    throw undoFailure(losers, group.work().get(0), e);
+                }
+            }
+        }
+    }
+
     private void applyBarrier(Group group) throws SQLException, InterruptedException {
+        undoBefore(group);
         for (Certified writeSet : group.work()) {
             applyOutsideTransaction(group, writeSet);
             context.counters().ddl.increment();
@@ -259,9 +379,18 @@ final class Worker implements Runnable {
         return new Statements(maps, context.settings().groupBytesMax(), context.packetBytesMax());
     }
 
-    private void savePosition(long seqno, LogPosition position) throws SQLException {
-        execute(List.of(), seqno, position);
+    private void savePosition(long seqno, LogPosition position) throws SQLException, InterruptedException {
+        execute(List.of(), List.of(), seqno, seqno, position);
         session.commit();
+    }
+
+    private QuorateException undoFailure(List<Doomed> losers, Certified winner, SQLException e) {
+        ErrorCode code = SqlErrors.of(e) == SqlErrors.MISMATCH ? ErrorCode.UNDO_MISMATCH : ErrorCode.APPLY_FAILED;
+        return new QuorateException(
+                code,
+                "undoing " + context.undo().names(losers) + ", which lost against seqno " + winner.seqno() + " ("
+                        + winner.writeSet().gtid() + "), failed: " + describe(e),
+                e);
     }
 
     private static QuorateException failure(Certified writeSet, SQLException e) {

@@ -4,6 +4,7 @@ package io.quorate.applier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.Certified;
+import io.quorate.core.OwnWrites;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
@@ -27,6 +28,7 @@ final class Replica implements AutoCloseable {
     final MySqlServer origin;
     final MySqlServer server;
     final MemoryLog log;
+    private Applier.OwnWritesSource ownWrites = (seqno, undone, isHere) -> OwnWrites.none();
     private Applier applier;
     private long applied;
     private long calls;
@@ -43,6 +45,11 @@ final class Replica implements AutoCloseable {
         this.log = log;
     }
 
+    /** Clients write to the server, and this says what. */
+    void ownWrites(Applier.OwnWritesSource source) {
+        ownWrites = source;
+    }
+
     DataSource source() {
         return ApplierDataSource.of(server.jdbcUrl(), "root", "");
     }
@@ -56,7 +63,8 @@ final class Replica implements AutoCloseable {
             failed = null;
             lost = null;
         }
-        applier = new Applier(settings, source, log, UUID.fromString(server.uuid()), INCARNATION, new Listener());
+        applier = new Applier(
+                settings, source, log, UUID.fromString(server.uuid()), INCARNATION, ownWrites, new Listener());
         applier.start();
         return applier;
     }

@@ -31,10 +31,10 @@ public enum ErrorCode {
     ORDER_INTERRUPTED(3007, "the leader changed or went away meanwhile; it is sent again by itself"),
     ORDER_TOO_FAR_BEHIND(3008, "the others no longer keep the part of the log this node needs; rebuild this node"),
 
-    CERTIFICATION_CONFLICT(
-            4001, "two nodes wrote the same row; see both transactions in the log, then rebuild this node"),
-    SNAPSHOT_TOO_OLD(
-            4002, "the transaction is older than the certification window; raise quorate.certification.keys-max"),
+    UNDO_IMPOSSIBLE(4003, "the other nodes never had that transaction; rebuild this node from one of them"),
+    UNDO_MISMATCH(
+            4004,
+            "rows here are not as the transaction left them: something wrote around the binlog; rebuild this node"),
 
     APPLY_MISMATCH(5001, "the rows here differ from the origin's; compare the tables and rebuild this node"),
     SCHEMA_MISMATCH(5002, "bring the table's definition in line with the origin's and restart this node"),

@@ -90,32 +90,28 @@ public final class OwnWrites {
     /** Those of {@link #open} whose rows are gone, or will be when the commit under way succeeds. */
     private final Set<Own> undone = new LinkedHashSet<>();
 
-    private final Map<Long, Long> undoneBefore = new HashMap<>();
+    private final Map<Long, Long> undoneBefore;
     private long covered;
     private long coveredSeen;
     private long ordered;
     private long applied;
 
     /**
-     * @param ordered how far the order had taken this server's binlog when the session began
-     * @param applied what the position table said then
+     * @param applied the seqno of the position table when the session began
+     * @param undone what was undone in earlier sessions, and at which seqno, by GTID number
      * @param isHere whether this server's database still has a writeset of its own
      */
-    public OwnWrites(long ordered, long applied, Predicate<Certified> isHere) {
-        this.ordered = ordered;
-        this.covered = ordered;
+    public OwnWrites(long applied, Map<Long, Long> undone, Predicate<Certified> isHere) {
         this.applied = applied;
+        this.undoneBefore = new HashMap<>(undone);
         this.isHere = isHere;
     }
 
-    /** Before all else: what was undone in an earlier session and when, by GTID number. */
-    public void undoneBefore(Map<Long, Long> undoneAt) {
-        lock.lock();
-        try {
-            undoneBefore.putAll(undoneAt);
-        } finally {
-            lock.unlock();
-        }
+    /** Of a server that no client writes to: nothing is captured, and nothing waits for it. */
+    public static OwnWrites none() {
+        OwnWrites own = new OwnWrites(0, Map.of(), c -> false);
+        own.covered(Long.MAX_VALUE, 0);
+        return own;
     }
 
     /**

@@ -76,7 +76,7 @@ class NodeMachineTest {
     @Test
     void neverLeavesInconsistentAndKeepsTheFirstCause() {
         synced();
-        QuorateException first = new QuorateException(ErrorCode.CERTIFICATION_CONFLICT, "first");
+        QuorateException first = new QuorateException(ErrorCode.UNDO_IMPOSSIBLE, "first");
         machine.on(new NodeEvent.Failed(first));
         machine.on(new NodeEvent.Failed(new QuorateException(ErrorCode.APPLY_FAILED, "second")));
         machine.on(MAJORITY);

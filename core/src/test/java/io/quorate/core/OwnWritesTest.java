@@ -20,7 +20,7 @@ class OwnWritesTest {
     private static final long OTHER = 78;
     private static final long TABLE = 5;
 
-    private final OwnWrites own = new OwnWrites(0, 0, c -> true);
+    private final OwnWrites own = new OwnWrites(0, Map.of(), c -> true);
     private long last;
 
     private WriteSet captured(long lastSeen, KeyType type, long... hashes) {
@@ -116,8 +116,7 @@ class OwnWritesTest {
 
     @Test
     void aNewSessionKnowsWhatFailedAndWhatWasUndone() {
-        OwnWrites next = new OwnWrites(2, 3, c -> c.seqno() != 6);
-        next.undoneBefore(Map.of(2L, 3L));
+        OwnWrites next = new OwnWrites(3, Map.of(2L, 3L), c -> c.seqno() != 6);
         WriteSet first = writeSet(HERE, 1, 0, UPDATE, ROW);
         WriteSet second = writeSet(HERE, 2, 0, UPDATE, OTHER);
         WriteSet lost = writeSet(HERE, 3, 0, UPDATE, 9);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.OwnWrites.Doomed;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * Table {@code quorate.undone}: which transactions of this server were undone, and at which position. Written in the
+ * database transaction that undoes them, so that a crash leaves neither an undo forgotten nor one done twice; a row goes
+ * when the order has passed the transaction for good.
+ */
+final class UndoneTable {
+    static final String CREATE = """
+            CREATE TABLE IF NOT EXISTS quorate.undone (
+              number BIGINT UNSIGNED PRIMARY KEY,
+              seqno BIGINT UNSIGNED NOT NULL
+            ) ENGINE=InnoDB DEFAULT CHARSET=ascii""";
+
+    private UndoneTable() {}
+
+    /** Positions by GTID number. The table must exist. */
+    static Map<Long, Long> read(Connection connection) throws SQLException {
+        Map<Long, Long> undone = new HashMap<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT number, seqno FROM quorate.undone")) {
+            while (row.next()) {
+                undone.put(row.getLong(1), row.getLong(2));
+            }
+        }
+        return undone;
+    }
+
+    static String insert(Collection<Doomed> undone, long seqno) {
+        return undone.stream()
+                .map(d -> "(" + d.number() + "," + seqno + ")")
+                .collect(Collectors.joining(",", "INSERT INTO quorate.undone (number, seqno) VALUES ", ""));
+    }
+
+    static String forget(long settledNumber) {
+        return "DELETE FROM quorate.undone WHERE number <= " + settledNumber;
+    }
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.core.Certified;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.Gtid;
+import io.quorate.core.KeyType;
+import io.quorate.core.Keys;
+import io.quorate.core.OwnWrites;
+import io.quorate.core.QuorateException;
+import io.quorate.core.Verdict;
+import io.quorate.core.WriteSet;
+import io.quorate.sandbox.MySqlServer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Two servers write the same rows. The origin's transactions come first in the order; the other server's are in its
+ * database already, and go.
+ */
+@Timeout(120)
+class UndoIT {
+    private static final AtomicInteger SCHEMAS = new AtomicInteger();
+    private static final long ROW = 77;
+
+    private static MySqlServer origin;
+    private static MySqlServer server;
+
+    private Replica replica;
+    private String schema;
+    private OwnWrites own;
+    private int captured;
+
+    /**
+     * @param setUp on both servers, unlogged
+     * @param here each element a transaction of a client of the server that loses
+     * @param there each element a transaction of the winner
+     */
+    private record Case(String name, List<String> setUp, List<String> here, List<String> there) {
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    static Stream<Case> cases() {
+        List<String> rows = List.of(
+                "CREATE TABLE t (id INT PRIMARY KEY, u INT, v VARCHAR(20), UNIQUE KEY (u))",
+                "INSERT INTO t VALUES (1, 1, 'one'), (2, 2, 'two'), (3, 3, 'three')");
+        List<String> keyless = List.of(
+                "CREATE TABLE t (a INT, b VARCHAR(20))", "INSERT INTO t VALUES (1, 'one'), (1, 'one'), (2, NULL)");
+        List<String> family = List.of(
+                "CREATE TABLE p (id INT PRIMARY KEY, v INT)",
+                "CREATE TABLE c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES p (id))",
+                "INSERT INTO p VALUES (1, 0), (2, 0)");
+        return Stream.of(
+                new Case(
+                        "update, update",
+                        rows,
+                        List.of("UPDATE t SET v = 'here' WHERE id = 1"),
+                        List.of("UPDATE t SET v = 'there' WHERE id = 1")),
+                new Case(
+                        "insert, insert of the same key",
+                        rows,
+                        List.of("INSERT INTO t VALUES (4, 4, 'here')"),
+                        List.of("INSERT INTO t VALUES (4, 40, 'there')")),
+                new Case(
+                        "insert, insert of the same unique value",
+                        rows,
+                        List.of("INSERT INTO t VALUES (4, 9, 'here')"),
+                        List.of("INSERT INTO t VALUES (5, 9, 'there')")),
+                new Case(
+                        "delete, update",
+                        rows,
+                        List.of("DELETE FROM t WHERE id = 1"),
+                        List.of("UPDATE t SET v = 'there' WHERE id = 1")),
+                new Case(
+                        "update, delete",
+                        rows,
+                        List.of("UPDATE t SET v = 'here' WHERE id = 1"),
+                        List.of("DELETE FROM t WHERE id = 1")),
+                new Case(
+                        "delete, delete",
+                        rows,
+                        List.of("DELETE FROM t WHERE id = 1"),
+                        List.of("DELETE FROM t WHERE id = 1")),
+                new Case(
+                        "a moved primary key, update",
+                        rows,
+                        List.of("UPDATE t SET id = 10 WHERE id = 1"),
+                        List.of("UPDATE t SET v = 'there' WHERE id = 1")),
+                new Case(
+                        "unique values in a circle, one of them taken",
+                        rows,
+                        List.of(
+                                "UPDATE t SET u = 9 WHERE id = 1",
+                                "UPDATE t SET u = 1 WHERE id = 2",
+                                "UPDATE t SET u = 2 WHERE id = 1"),
+                        List.of("UPDATE t SET u = 9 WHERE id = 3")),
+                new Case(
+                        "many rows of one transaction, one of them met",
+                        rows,
+                        List.of("UPDATE t SET v = 'here', u = u + 10 ORDER BY id"),
+                        List.of("DELETE FROM t WHERE id = 2")),
+                new Case(
+                        "built one on another",
+                        rows,
+                        List.of(
+                                "INSERT INTO t VALUES (4, 4, 'here')",
+                                "UPDATE t SET v = 'again' WHERE id = 4",
+                                "DELETE FROM t WHERE id = 4",
+                                "INSERT INTO t VALUES (4, 5, 'anew')"),
+                        List.of("INSERT INTO t VALUES (4, 4, 'there')")),
+                new Case(
+                        "without keys: update, update",
+                        keyless,
+                        List.of("UPDATE t SET b = 'here' LIMIT 1"),
+                        List.of("UPDATE t SET b = 'there' WHERE a = 1")),
+                new Case(
+                        "without keys: the same row twice",
+                        keyless,
+                        List.of("INSERT INTO t VALUES (7, 'x')"),
+                        List.of("INSERT INTO t VALUES (7, 'x')")),
+                new Case(
+                        "without keys: NULL, delete and update",
+                        keyless,
+                        List.of("DELETE FROM t WHERE a = 2"),
+                        List.of("UPDATE t SET a = 3 WHERE a = 2")),
+                new Case(
+                        "child, parent deleted",
+                        family,
+                        List.of("INSERT INTO c VALUES (1, 1)"),
+                        List.of("DELETE FROM p WHERE id = 1")),
+                new Case(
+                        "parent deleted, child",
+                        family,
+                        List.of("DELETE FROM p WHERE id = 1"),
+                        List.of("INSERT INTO c VALUES (1, 1)")),
+                new Case(
+                        "parent with its child, the same parent",
+                        family,
+                        List.of("INSERT INTO p VALUES (3, 1)", "INSERT INTO c VALUES (1, 3)"),
+                        List.of("INSERT INTO p VALUES (3, 2)")),
+                new Case(
+                        "JSON in part, with its session's image",
+                        List.of(
+                                "CREATE TABLE t (id INT PRIMARY KEY, j JSON, k INT)",
+                                "INSERT INTO t VALUES (1, '{\"a\": \"one\", \"b\": 2}', 0)"),
+                        List.of("SET SESSION binlog_row_value_options = 'PARTIAL_JSON';"
+                                + "UPDATE t SET j = JSON_SET(j, '$.a', 'two') WHERE id = 1"),
+                        List.of("UPDATE t SET k = 1 WHERE id = 1")));
+    }
+
+    @BeforeAll
+    static void startServers() {
+        origin = MySqlServer.builder().relaxed().start();
+        server = MySqlServer.builder().serverId(2).relaxed().start();
+    }
+
+    @AfterAll
+    static void stopServers() {
+        origin.close();
+        server.close();
+    }
+
+    @BeforeEach
+    void begin() {
+        schema = "u" + SCHEMAS.incrementAndGet();
+        captured = 0;
+        own = new OwnWrites(0, Map.of(), c -> true);
+        server.execute("DROP DATABASE IF EXISTS quorate", "RESET MASTER");
+        origin.execute("RESET MASTER");
+        both("CREATE DATABASE " + schema);
+        replica = new Replica(origin, server);
+        replica.ownWrites((applied, undone, isHere) -> own);
+    }
+
+    @AfterEach
+    void end() {
+        replica.close();
+    }
+
+    private void both(String... statements) {
+        for (MySqlServer s : List.of(origin, server)) {
+            List<String> unlogged = new ArrayList<>(List.of("SET SESSION sql_log_bin = 0"));
+            unlogged.addAll(List.of(statements));
+            s.execute(unlogged.toArray(String[]::new));
+        }
+    }
+
+    private void in(MySqlServer where, String transaction) {
+        List<String> statements = new ArrayList<>(List.of("USE " + schema));
+        statements.addAll(List.of(transaction.split(";")));
+        where.execute(statements.toArray(String[]::new));
+    }
+
+    /** Hands over what clients of the server committed, all of it on one row, as far as keys go. */
+    private List<WriteSet> capture() {
+        server.execute("FLUSH BINARY LOGS");
+        List<WriteSet> all = BinlogReader.writeSets(server.dataDirectory());
+        List<WriteSet> fresh = new ArrayList<>();
+        for (WriteSet w : all.subList(captured, all.size())) {
+            fresh.add(own.captured(
+                    withRow(w, UUID.fromString(server.uuid()), w.gtid().number())));
+        }
+        captured = all.size();
+        own.covered(Long.MAX_VALUE, 0);
+        return fresh;
+    }
+
+    private static WriteSet withRow(WriteSet w, UUID source, long number) {
+        Keys keys = new Keys(new long[] {ROW}, new byte[] {(byte) KeyType.EXCLUSIVE.ordinal()});
+        return new WriteSet(new Gtid(source, number), 0, w.committedMicros(), w.kind(), keys, w.payload());
+    }
+
+    private List<Certified> winners() {
+        origin.execute("FLUSH BINARY LOGS");
+        List<Certified> certified = new ArrayList<>();
+        for (WriteSet w : BinlogReader.writeSets(origin.dataDirectory())) {
+            long seqno = certified.size() + 1L;
+            certified.add(
+                    Records.certified(seqno, seqno - 1, withRow(w, w.gtid().source(), seqno)));
+        }
+        return certified;
+    }
+
+    private static Certified failed(long seqno, WriteSet w) {
+        return new Certified(
+                seqno, Verdict.CONFLICT, 1, 1, Records.rows(seqno, 0, 1).position(), true, w);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("cases")
+    void theLoserIsUndoneWithTheWinnersApply(Case c) throws Exception {
+        List<String> setUp = new ArrayList<>(List.of("USE " + schema));
+        setUp.addAll(c.setUp);
+        both(setUp.toArray(String[]::new));
+        c.here.forEach(sql -> in(server, sql));
+        List<WriteSet> losers = capture();
+        c.there.forEach(sql -> in(origin, sql));
+        List<Certified> winners = winners();
+        replica.append(winners);
+        replica.start(Replica.SETTINGS);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        assertThat(losers).hasSize(c.here.size());
+        assertThat(replica.stats().undone()).isEqualTo(losers.size());
+        assertThat(server.queryLong("SELECT COUNT(*) FROM quorate.undone")).isEqualTo(losers.size());
+
+        // In their own places in the order nothing is left to do.
+        List<Certified> failures = new ArrayList<>();
+        for (WriteSet loser : losers) {
+            failures.add(failed(winners.size() + failures.size() + 1L, loser));
+        }
+        own.ordered(failures, losers.get(losers.size() - 1).gtid().number());
+        replica.append(failures);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        assertThat(replica.stats().undone()).isEqualTo(losers.size());
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("cases")
+    void whatFailedForAnotherReasonIsUndoneInItsPlace(Case c) throws Exception {
+        List<String> setUp = new ArrayList<>(List.of("USE " + schema));
+        setUp.addAll(c.setUp);
+        both(setUp.toArray(String[]::new));
+        c.here.forEach(sql -> in(server, sql));
+        List<WriteSet> losers = capture();
+        List<Certified> failures = new ArrayList<>();
+        for (WriteSet loser : losers) {
+            failures.add(failed(failures.size() + 1L, loser));
+        }
+        own.ordered(failures, losers.get(losers.size() - 1).gtid().number());
+        replica.append(failures);
+        replica.start(Replica.SETTINGS);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        assertThat(replica.stats().undone()).isEqualTo(losers.size());
+    }
+
+    @Test
+    void anUndoIsNotForgottenAndNotDoneTwiceInTheNextSession() throws Exception {
+        both("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, v INT)", "INSERT INTO " + schema + ".t VALUES (1, 1)");
+        in(server, "UPDATE t SET v = v + 10 WHERE id = 1");
+        WriteSet loser = capture().get(0);
+        in(origin, "UPDATE t SET v = 5 WHERE id = 1");
+        replica.append(winners());
+        replica.start(Replica.SETTINGS);
+        replica.awaitApplied();
+        replica.stop();
+        Certified failure = failed(2, loser);
+        replica.ownWrites((applied, undone, isHere) -> {
+            assertThat(applied).isEqualTo(1);
+            assertThat(undone).containsExactly(Map.entry(1L, 1L));
+            OwnWrites next = new OwnWrites(applied, undone, isHere);
+            next.ordered(List.of(failure), 1);
+            next.covered(Long.MAX_VALUE, 0);
+            return next;
+        });
+        replica.append(List.of(failure));
+        replica.start(Replica.SETTINGS);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        assertThat(replica.stats().undone()).isZero();
+    }
+
+    @Test
+    void whatSomebodyChangedUnloggedIsNeverGuessed() throws Exception {
+        both("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, v INT)");
+        in(server, "INSERT INTO t VALUES (1, 1)");
+        capture();
+        in(server, "SET SESSION sql_log_bin = 0;DELETE FROM t WHERE id = 1");
+        in(origin, "INSERT INTO t VALUES (1, 2)");
+        replica.append(winners());
+        replica.start(Replica.SETTINGS);
+        QuorateException failure = replica.awaitFailure();
+        assertThat(failure.code()).isEqualTo(ErrorCode.UNDO_MISMATCH);
+        assertThat(failure).hasMessageContaining(server.uuid() + ":1");
+        assertThat(server.queryLong("SELECT COUNT(*) FROM " + schema + ".t")).isZero();
+    }
+
+    @Test
+    void whatCascadedOrWasAStatementOrHadNoImageCantBeUndone() throws Exception {
+        refused("DELETE FROM p WHERE id = 1", "whose foreign keys cascade");
+        refused("UPDATE p SET id = 5 WHERE id = 2", "whose foreign keys cascade");
+        refused("ALTER TABLE p ADD x INT", "it is a statement");
+        refused("SET SESSION binlog_row_image = 'MINIMAL';UPDATE p SET v = 3 WHERE id = 2", "lack columns");
+    }
+
+    private void refused(String sql, String why) throws Exception {
+        begin();
+        both(
+                "USE " + schema,
+                "CREATE TABLE p (id INT PRIMARY KEY, v INT)",
+                "CREATE TABLE c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES p (id) ON DELETE CASCADE"
+                        + " ON UPDATE SET NULL)",
+                "INSERT INTO p VALUES (1, 0), (2, 0)",
+                "INSERT INTO c VALUES (1, 1), (2, 2)");
+        in(server, sql);
+        capture();
+        in(origin, "UPDATE p SET v = 9 WHERE id = 2");
+        replica.append(winners());
+        replica.start(Replica.SETTINGS);
+        QuorateException failure = replica.awaitFailure();
+        assertThat(failure.code()).isEqualTo(ErrorCode.UNDO_IMPOSSIBLE);
+        assertThat(failure).hasMessageContaining(why);
+        replica.close();
+    }
+}

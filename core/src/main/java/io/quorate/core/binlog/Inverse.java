@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core.binlog;
+
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The row changes that take those of a payload back: an insert for each delete, the images of each update exchanged, in
+ * reverse order. The idea is that of the "flashback" patches of mysqlbinlog (Peng Lixun, 2012).
+ */
+public final class Inverse {
+    private static final int FLAGS = BinlogEvents.HEADER_BYTES + 6;
+
+    private Inverse() {}
+
+    /**
+     * A payload that undoes {@code payload} where nothing came after it.
+     *
+     * @throws QuorateException {@link ErrorCode#UNDO_IMPOSSIBLE} when it holds statements, or its row images lack what
+     *     was there before
+     */
+    public static byte[] of(byte[] payload) {
+        List<byte[]> backwards = new ArrayList<>();
+        Map<Long, int[]> maps = new HashMap<>();
+        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
+            int length = BinlogEvents.length(payload, at);
+            int type = BinlogEvents.type(payload, at);
+            if (type == BinlogEvents.TABLE_MAP) {
+                maps.put(BinlogEvents.tableId(payload, at), new int[] {at, length});
+            } else if (BinlogEvents.isRows(type)) {
+                int[] map = maps.get(BinlogEvents.tableId(payload, at));
+                backwards.add(of(payload, map[0], map[1], at));
+            } else {
+                throw impossible("it is a statement, not row changes");
+            }
+        }
+        ByteArrayOutputStream out = new ByteArrayOutputStream(payload.length + 64);
+        for (int i = backwards.size() - 1; i >= 0; i--) {
+            out.writeBytes(backwards.get(i));
+        }
+        return out.toByteArray();
+    }
+
+    /** TABLE_MAP and inverse of one event, a statement of its own. */
+    private static byte[] of(byte[] payload, int mapAt, int mapLength, int at) {
+        TableMap map = TableMap.read(payload, mapAt, mapLength);
+        RowsEvent rows = new RowsEvent(map, payload, at);
+        List<byte[]> images = new ArrayList<>();
+        boolean byKey = false;
+        while (rows.next()) {
+            if (rows.hasBefore() && !rows.beforeIsWhole()) {
+                throw impossible("the binlog's images of " + map.schema + "." + map.table
+                        + " lack columns (binlog_row_image of its session was not FULL)");
+            }
+            byKey = rows.isUpdate() && !rows.afterIsWhole();
+            images.add(image(rows, byKey));
+        }
+        int inverse =
+                switch (rows.type()) {
+                    case BinlogEvents.WRITE_ROWS -> BinlogEvents.DELETE_ROWS;
+                    case BinlogEvents.DELETE_ROWS -> BinlogEvents.WRITE_ROWS;
+                    default -> BinlogEvents.UPDATE_ROWS;
+                };
+        byte[] head = head(rows, byKey);
+        int length = head.length + images.stream().mapToInt(i -> i.length).sum();
+        ByteBuffer out = ByteBuffer.allocate(mapLength + BinlogEvents.HEADER_BYTES + 10 + length)
+                .order(ByteOrder.LITTLE_ENDIAN);
+        out.put(payload, mapAt, mapLength);
+        out.put(payload, at, 4).put((byte) inverse).put(payload, at + 5, 4);
+        out.putInt(BinlogEvents.HEADER_BYTES + 10 + length).putInt(0).putShort((short) 0);
+        out.put(payload, at + BinlogEvents.HEADER_BYTES, 6);
+        out.putShort((short) (Bytes.u16(payload, at + FLAGS) | BinlogEvents.STMT_END));
+        out.putShort((short) 2);
+        out.put(head);
+        for (int i = images.size() - 1; i >= 0; i--) {
+            out.put(images.get(i));
+        }
+        return out.array();
+    }
+
+    /** Number of columns and bitmaps of those present. */
+    private static byte[] head(RowsEvent rows, boolean byKey) {
+        TableMap map = rows.map();
+        int bitmapBytes = (map.columns() + 7) / 8;
+        ByteBuffer head = ByteBuffer.allocate(3 + 2 * bitmapBytes).order(ByteOrder.LITTLE_ENDIAN);
+        if (map.columns() < 251) {
+            head.put((byte) map.columns());
+        } else {
+            head.put((byte) 252).putShort((short) map.columns());
+        }
+        if (byKey) {
+            byte[] key = new byte[bitmapBytes];
+            for (int column : map.primaryKey) {
+                key[column / 8] |= (byte) (1 << (column % 8));
+            }
+            head.put(key);
+        } else {
+            head.put(rows.bytes(), rows.presentAfter(), bitmapBytes);
+        }
+        if (rows.isUpdate()) {
+            head.put(rows.bytes(), rows.presentBefore(), bitmapBytes);
+        }
+        byte[] exact = new byte[head.position()];
+        head.flip().get(exact);
+        return exact;
+    }
+
+    private static byte[] image(RowsEvent rows, boolean byKey) {
+        byte[] b = rows.bytes();
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        if (byKey) {
+            writeKey(rows, out);
+        } else {
+            out.write(b, rows.afterFrom(), rows.afterTo() - rows.afterFrom());
+        }
+        if (rows.isUpdate()) {
+            out.write(b, rows.beforeFrom(), rows.beforeTo() - rows.beforeFrom());
+        }
+        return out.toByteArray();
+    }
+
+    /** An image of the primary key alone, which is all that the server looks a row up by. */
+    private static void writeKey(RowsEvent rows, ByteArrayOutputStream out) {
+        TableMap map = rows.map();
+        if (map.primaryKey.length == 0) {
+            throw impossible("an image of " + map.schema + "." + map.table
+                    + ", which has no primary key, lacks columns or holds JSON in part");
+        }
+        out.writeBytes(new byte[(map.primaryKey.length + 7) / 8]);
+        int[] inTableOrder = map.primaryKey.clone();
+        Arrays.sort(inTableOrder);
+        for (int column : inTableOrder) {
+            // A key's column that the update left alone may be missing in the after image.
+            RowImage image = rows.after().length(column) >= 0 ? rows.after() : rows.before();
+            int prefix = ColumnType.prefixBytes(map.types[column], map.metadata[column]);
+            out.write(rows.bytes(), image.start(column) - prefix, prefix + image.length(column));
+        }
+    }
+
+    private static QuorateException impossible(String why) {
+        return new QuorateException(ErrorCode.UNDO_IMPOSSIBLE, "a transaction that lost can't be undone: " + why);
+    }
+}
