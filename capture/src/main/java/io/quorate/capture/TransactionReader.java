@@ -70,6 +70,10 @@ final class TransactionReader {
     private UUID foreign;
     private long number;
     private long committedMicros;
+
+    /** The client's connection, by the server's number. */
+    private long session;
+
     private Xid xid;
     private boolean applied;
     private boolean firstTable;
@@ -163,6 +167,7 @@ final class TransactionReader {
 
     private void query(byte[] b, int offset, int length) throws InterruptedException {
         require(phase != Phase.IDLE, "a statement outside a transaction");
+        session = Bytes.u32(b, offset + BinlogEvents.HEADER_BYTES);
         if (phase == Phase.NAMED && QueryEvent.isBegin(b, offset, length)) {
             phase = Phase.OPEN;
             return;
@@ -394,7 +399,9 @@ final class TransactionReader {
                 committedMicros,
                 ddl ? WriteSet.Kind.DDL : WriteSet.Kind.ROWS,
                 touched,
-                events);
+                events,
+                WriteSet.BUILT_ON_NONE,
+                session);
     }
 
     /** Hands the transaction over, unless it was before, and only then counts it as read. */

@@ -115,7 +115,8 @@ public final class OwnWrites {
     }
 
     /**
-     * A client's transaction was read from the binlog. Calls come in the binlog's order.
+     * A client's transaction was read from the binlog. Calls come in the binlog's order; one that was read before may come
+     * again.
      *
      * @return the same with what it was built on
      */
@@ -157,13 +158,14 @@ public final class OwnWrites {
             return WriteSet.BUILT_ON_NONE;
         }
         if (touchesEverything(w.keys())) {
-            boolean any = open.values().stream().anyMatch(own -> !own.isUndoneFor(w.lastSeen()));
+            boolean any =
+                    open.headMap(w.gtid().number()).values().stream().anyMatch(own -> !own.isUndoneFor(w.lastSeen()));
             return any ? WriteSet.builtOnAll() : WriteSet.BUILT_ON_NONE;
         }
         Set<Long> numbers = new TreeSet<>();
-        builtOn(Keys.EVERYTHING, KeyType.SHARED.ordinal(), w.lastSeen(), numbers);
+        builtOn(w, Keys.EVERYTHING, KeyType.SHARED.ordinal(), numbers);
         for (int i = 0; i < w.keys().size() && numbers.size() <= BUILT_ON_MAX; i++) {
-            builtOn(w.keys().hash(i), w.keys().typeOrdinal(i), w.lastSeen(), numbers);
+            builtOn(w, w.keys().hash(i), w.keys().typeOrdinal(i), numbers);
         }
         if (numbers.size() > BUILT_ON_MAX) {
             return WriteSet.builtOnAll();
@@ -174,15 +176,19 @@ public final class OwnWrites {
     }
 
     /** From the latest back, until what comes before conflicts with one already named. */
-    private void builtOn(long hash, int type, long lastSeen, Set<Long> numbers) {
+    private void builtOn(WriteSet w, long hash, int type, Set<Long> numbers) {
         Touches list = touches.get(hash);
+        long before = w.gtid().number();
+        long lastSeen = w.lastSeen();
         if (list == null) {
             return;
         }
         boolean updated = false;
         for (int i = list.size() - 1; i >= 0 && numbers.size() <= BUILT_ON_MAX; i--) {
             int found = list.type(i);
-            if (!Matrix.conflicts(found, type) || list.own(i).isUndoneFor(lastSeen)) {
+            if (list.own(i).number >= before
+                    || !Matrix.conflicts(found, type)
+                    || list.own(i).isUndoneFor(lastSeen)) {
                 continue;
             }
             boolean strong = found != KeyType.REFERENCE.ordinal();

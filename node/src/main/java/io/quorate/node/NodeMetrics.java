@@ -108,6 +108,17 @@ class NodeMetrics implements MeterBinder {
                 "quorate.apply.blockers.killed",
                 "client sessions ended for their locks",
                 ApplierStats::blockersKilled);
+        applier(
+                registry,
+                "quorate.apply.capture.waits",
+                "groups executed again because the capture was behind",
+                ApplierStats::captureWaits);
+        applier(registry, "quorate.apply.undone", "own transactions undone because they lost", ApplierStats::undone);
+        gauge(
+                registry,
+                "quorate.own.open",
+                "own transactions whose fate is open",
+                n -> n.session() == null ? 0 : n.session().openTransactions());
         applier(registry, "quorate.apply.executing", "groups being executed", ApplierStats::executing);
         applier(
                 registry,

@@ -10,6 +10,7 @@ import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.OrderListener;
 import io.quorate.core.OriginPosition;
+import io.quorate.core.OwnWrites;
 import io.quorate.core.Proposal;
 import io.quorate.core.ProposalCodec;
 import io.quorate.core.QuorateException;
@@ -17,7 +18,10 @@ import io.quorate.core.TotalOrder;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSetLog;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
@@ -50,6 +54,8 @@ final class OrderedStream implements OrderListener {
     private volatile OriginPosition own;
 
     private volatile Proposer proposer;
+    private volatile OwnWrites ownWrites;
+    private final long cachedBefore;
 
     /** Where the certification state and the position it belongs to are kept. */
     interface Checkpoints {
@@ -72,6 +78,7 @@ final class OrderedStream implements OrderListener {
         this.quorumListener = quorumListener;
         this.lastOrdered = certifier.lastSeqno();
         this.checkpointSeqno = certifier.lastSeqno();
+        this.cachedBefore = cache.last();
     }
 
     /** From now on the deliveries of this origin are ours. Before the order is started, or under {@link #attach}. */
@@ -88,6 +95,38 @@ final class OrderedStream implements OrderListener {
             proposer = next;
             return ownOrNone();
         }
+    }
+
+    /**
+     * Tells {@code register} from now on what becomes of this server's transactions; at once, which of them have failed
+     * above {@code applied}.
+     */
+    void attach(OwnWrites register, long applied) throws IOException {
+        synchronized (certifier) {
+            ownWrites = register;
+            List<Certified> failed = new ArrayList<>();
+            for (long seqno : certifier.failures(self, applied)) {
+                // One that isn't cached yet is told when it is.
+                if (seqno <= cache.last()) {
+                    failed.add(cached(seqno));
+                }
+            }
+            register.ordered(failed, ownOrNone().last());
+        }
+    }
+
+    private Certified cached(long seqno) throws IOException {
+        try (WriteSetLog.Cursor cursor = cache.read(seqno)) {
+            return cursor.next(Duration.ZERO);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted");
+        }
+    }
+
+    /** Whether the order has handed out all that the cache held when the node started: then our place in it is known. */
+    boolean isCurrent() {
+        return lastOrdered >= cachedBefore;
     }
 
     private OriginPosition ownOrNone() {
@@ -115,6 +154,10 @@ final class OrderedStream implements OrderListener {
             impossible(proposal);
         }
         append(result.certified());
+        OwnWrites register = ownWrites;
+        if (register != null && proposal.origin().equals(self)) {
+            register.ordered(result.certified(), own.last());
+        }
     }
 
     private void tellProposer(Certification.Link link) {

@@ -10,20 +10,25 @@ import io.quorate.capture.CaptureSettings;
 import io.quorate.capture.CaptureStats;
 import io.quorate.capture.MySqlCapture;
 import io.quorate.core.AppliedDdl;
+import io.quorate.core.Certified;
 import io.quorate.core.GtidSet;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.OriginPosition;
+import io.quorate.core.OwnWrites;
 import io.quorate.core.ProposalWindow;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
+import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,6 +56,7 @@ final class ServerSession implements AutoCloseable {
     private NodeIdentity identity;
     private GtidSet executed;
     private LinkSignals.Task done;
+    private volatile OwnWrites ownWrites;
     private volatile Applier applier;
     private volatile MySqlCapture capture;
     private volatile Proposer proposer;
@@ -76,8 +82,17 @@ final class ServerSession implements AutoCloseable {
                 parts.cache,
                 identity.server(),
                 parts.incarnation,
+                this::openOwnWrites,
                 new FromApplier());
         parts.progress.startFrom(applier.start().seqno());
+    }
+
+    private OwnWrites openOwnWrites(long applied, Map<Long, Long> undone, Predicate<Certified> isHere)
+            throws IOException {
+        ownWrites = new OwnWrites(applied, undone, isHere);
+        parts.stream.attach(ownWrites, applied);
+        ownWrites.covered(identity.baseline().last(identity.server()), 0);
+        return ownWrites;
     }
 
     private NodeIdentity identity(UUID server) throws IOException {
@@ -106,8 +121,10 @@ final class ServerSession implements AutoCloseable {
         boolean up = false;
         LinkSignals.Task task = signals.task();
         while (task.serves()) {
-            // Only with a majority is our own place in the order known, and so where to capture from.
-            if (capture == null && parts.order.quorum().primary()) {
+            // Only with a majority is our own place in the order known, and so where to capture from; and what the
+            // order
+            // has taken must not look open.
+            if (capture == null && parts.order.quorum().primary() && parts.stream.isCurrent()) {
                 startCapture();
             }
             try (Connection connection = access.connect()) {
@@ -146,10 +163,12 @@ final class ServerSession implements AutoCloseable {
                 CapturePosition.after(
                         identity.server(), new OriginPosition(from, at.lastSeen(), at.undecided()), executed),
                 (number, lastSeen, undecided, writeSet) -> {
-                    if (writeSet == null) {
+                    WriteSet complete = writeSet == null ? null : ownWrites.captured(writeSet);
+                    ownWrites.covered(number, lastSeen);
+                    if (complete == null) {
                         next.progress(number, lastSeen, undecided);
                     } else {
-                        next.captured(writeSet, undecided);
+                        next.captured(complete, undecided);
                     }
                 },
                 cause -> parts.events.accept(new NodeEvent.Failed(cause)));
@@ -197,6 +216,12 @@ final class ServerSession implements AutoCloseable {
     ApplierStats applierStats() {
         Applier a = applier;
         return a == null ? null : a.stats();
+    }
+
+    /** Own transactions whose fate is open. */
+    int openTransactions() {
+        OwnWrites own = ownWrites;
+        return own == null ? 0 : own.size();
     }
 
     CaptureStats captureStats() {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.sandbox.Sandbox.Part;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Clients of three nodes write the same rows. More with {@code -Dquorate.seconds=300}, the same again with {@code
+ * -Dquorate.seed=S}.
+ */
+@Timeout(1800)
+class ConflictIT {
+    private static final int SECONDS = Integer.getInteger("quorate.seconds", 20);
+
+    private static Cluster cluster;
+
+    @BeforeAll
+    static void start() throws Exception {
+        cluster = Cluster.start(3, Map.of());
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.close();
+    }
+
+    @Test
+    void moneyIsNeitherMadeNorLostWhileNodesAreKilled() throws Exception {
+        long seed = Long.getLong("quorate.seed", System.nanoTime());
+        System.out.println("seed " + seed);
+        Random random = new Random(seed);
+        Bank.open(cluster, 1);
+        cluster.assertConverged();
+        Set<Bank.Transfer> acknowledged;
+        try (Bank bank = new Bank(cluster, seed, 10, 2, 1, 2, 3)) {
+            long end = System.nanoTime() + SECONDS * 1_000_000_000L;
+            Thread.sleep(5000);
+            while (System.nanoTime() < end) {
+                int node = 1 + random.nextInt(3);
+                Part part = Part.values()[random.nextInt(Part.values().length)];
+                System.out.println("kill -9 " + part + " of n" + node);
+                cluster.kill(node, part);
+                Thread.sleep(1000 + random.nextInt(3000));
+                assertThat(cluster.restart(node)).isTrue();
+                Thread.sleep(1000 + random.nextInt(5000));
+            }
+            acknowledged = bank.stop();
+        }
+        cluster.assertConverged();
+        Set<Bank.Transfer> happened = Bank.history(cluster, 1);
+        Set<Bank.Transfer> undone = new TreeSet<>(acknowledged);
+        undone.removeAll(happened);
+        System.out.println(acknowledged.size() + " transfers acknowledged, " + happened.size() + " in the history, "
+                + undone.size() + " undone");
+        assertThat(happened).as("transfers that passed").hasSizeGreaterThan(100);
+        assertThat(undone).as("conflicts").isNotEmpty();
+        for (int node = 1; node <= 3; node++) {
+            assertThat(Bank.wrongBalances(cluster, node))
+                    .as("n%d, seed %d", node, seed)
+                    .isEmpty();
+        }
+    }
+}
