@@ -6,42 +6,62 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the way free for the group that commits next. When it waits for a lock for longer than a moment, the holder is
- * looked up: a later group of ours is asked to yield at once, a client's session is killed after a grace, because what is
- * certified has to commit on every node and the client's transaction would fail certification anyway.
+ * looked up, and whom that one waits for in turn. A later group of ours among them is asked to yield at once: it waits for
+ * the head to commit, which InnoDB can't see. A client's session is killed after a grace, because what is certified has
+ * to commit on every node and the client's transaction would fail certification anyway.
  */
 final class LockWatch implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(LockWatch.class);
-    private static final Duration PERIOD = Duration.ofMillis(100);
+    private static final Duration PERIOD = Duration.ofMillis(50);
     private static final int NO_SUCH_THREAD = 1094;
 
+    /**
+     * By transactions: the thread that data_lock_waits names is the one that made the lock visible, which for the implicit
+     * lock of an inserted row is the one that waits for it.
+     */
     private static final String ROW_LOCKS = """
-            SELECT DISTINCT holder.PROCESSLIST_ID, holder.PROCESSLIST_USER, holder.PROCESSLIST_HOST,
-              w.BLOCKING_ENGINE_TRANSACTION_ID
+            SELECT waiter.trx_mysql_thread_id, COALESCE(holding.trx_mysql_thread_id, 0), t.PROCESSLIST_USER,
+              t.PROCESSLIST_HOST, w.BLOCKING_ENGINE_TRANSACTION_ID,
+              HEX(CONVERT(CONCAT_WS(' ', t.PROCESSLIST_COMMAND, t.PROCESSLIST_STATE, CONCAT('since ',
+                t.PROCESSLIST_TIME, ' s:'), LEFT(s.SQL_TEXT, 300)) USING utf8mb4))
             FROM performance_schema.data_lock_waits w
-            JOIN performance_schema.threads waiter ON waiter.THREAD_ID = w.REQUESTING_THREAD_ID
-            LEFT JOIN performance_schema.threads holder ON holder.THREAD_ID = w.BLOCKING_THREAD_ID
-            WHERE waiter.PROCESSLIST_ID = %d""";
+            JOIN information_schema.INNODB_TRX waiter ON waiter.trx_id = w.REQUESTING_ENGINE_TRANSACTION_ID
+            LEFT JOIN information_schema.INNODB_TRX holding ON holding.trx_id = w.BLOCKING_ENGINE_TRANSACTION_ID
+            LEFT JOIN performance_schema.threads t ON t.PROCESSLIST_ID = holding.trx_mysql_thread_id
+            LEFT JOIN performance_schema.events_statements_current s ON s.THREAD_ID = t.THREAD_ID
+              AND s.NESTING_EVENT_LEVEL = 0""";
 
     private static final String TABLE_LOCKS = """
-            SELECT DISTINCT holder.PROCESSLIST_ID, holder.PROCESSLIST_USER, holder.PROCESSLIST_HOST, 0
+            SELECT waiter.PROCESSLIST_ID, holder.PROCESSLIST_ID, holder.PROCESSLIST_USER, holder.PROCESSLIST_HOST, 0,
+              HEX(CONVERT(CONCAT_WS(' ', holder.PROCESSLIST_COMMAND, holder.PROCESSLIST_STATE, CONCAT('since ',
+                holder.PROCESSLIST_TIME, ' s:'), LEFT(s.SQL_TEXT, 300)) USING utf8mb4))
             FROM performance_schema.metadata_locks pending
             JOIN performance_schema.threads waiter ON waiter.THREAD_ID = pending.OWNER_THREAD_ID
             JOIN performance_schema.metadata_locks granted ON granted.OBJECT_TYPE = pending.OBJECT_TYPE
               AND granted.OBJECT_SCHEMA <=> pending.OBJECT_SCHEMA AND granted.OBJECT_NAME <=> pending.OBJECT_NAME
               AND granted.LOCK_STATUS = 'GRANTED' AND granted.OWNER_THREAD_ID <> pending.OWNER_THREAD_ID
             JOIN performance_schema.threads holder ON holder.THREAD_ID = granted.OWNER_THREAD_ID
-            WHERE pending.LOCK_STATUS = 'PENDING' AND pending.OBJECT_TYPE IN ('TABLE', 'SCHEMA')
-              AND waiter.PROCESSLIST_ID = %d""";
+            LEFT JOIN performance_schema.events_statements_current s ON s.THREAD_ID = granted.OWNER_THREAD_ID
+              AND s.NESTING_EVENT_LEVEL = 0
+            WHERE pending.LOCK_STATUS = 'PENDING' AND pending.OBJECT_TYPE IN ('TABLE', 'SCHEMA')""";
 
-    /** Who holds a lock; id 0 is an XA transaction whose session is gone. */
-    private record Holder(long id, String account, long transaction) {}
+    /**
+     * Who holds a lock that {@code waiter} waits for; id 0 is an XA transaction whose session is gone.
+     *
+     * @param doing what the session does, for how long, and its last statement
+     */
+    private record Holder(long waiter, long id, String account, long transaction, String doing) {}
 
     private final Pipeline pipeline;
     private final AuxiliaryConnection auxiliary;
@@ -93,27 +113,60 @@ final class LockWatch implements Runnable {
         if (session == 0) {
             return;
         }
-        List<Holder> holders = new ArrayList<>();
+        List<Holder> all = new ArrayList<>();
         auxiliary.run(connection -> {
-            find(connection, ROW_LOCKS.formatted(session), holders);
+            find(connection, ROW_LOCKS, all);
             if (head.isBarrier()) {
-                find(connection, TABLE_LOCKS.formatted(session), holders);
+                find(connection, TABLE_LOCKS, all);
             }
         });
-        for (Holder holder : holders) {
-            if (pipeline.isRunning(holder.id())) {
-                pipeline.yieldAllButHead();
-            } else if (graceNanos > 0 && System.nanoTime() - watchedNanos >= graceNanos && pipeline.isHead(head)) {
-                kill(holder, head);
+        if (waitsForOurs(session, all)) {
+            pipeline.yieldAllButHead();
+        } else if (graceNanos > 0 && System.nanoTime() - watchedNanos >= graceNanos && pipeline.isHead(head)) {
+            all.stream()
+                    .filter(holder -> holder.waiter == session)
+                    .map(Holder::id)
+                    .distinct()
+                    .forEach(id -> kill(first(all, session, id), head));
+        }
+    }
+
+    private static Holder first(List<Holder> all, long waiter, long id) {
+        return all.stream()
+                .filter(holder -> holder.waiter == waiter && holder.id == id)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Whether at the end of the chain of who waits for whom, a later group holds what the head needs. */
+    private boolean waitsForOurs(long head, List<Holder> all) {
+        Set<Long> seen = new HashSet<>(Set.of(head));
+        Deque<Long> toVisit = new ArrayDeque<>(seen);
+        while (!toVisit.isEmpty()) {
+            long waiter = toVisit.poll();
+            for (Holder holder : all) {
+                if (holder.waiter == waiter && seen.add(holder.id)) {
+                    if (pipeline.isRunning(holder.id)) {
+                        return true;
+                    }
+                    toVisit.add(holder.id);
+                }
             }
         }
+        return false;
     }
 
     private static void find(Connection connection, String sql, List<Holder> holders) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
             while (row.next()) {
-                holders.add(new Holder(row.getLong(1), row.getString(2) + "@" + row.getString(3), row.getLong(4)));
+                String text = row.getString(6);
+                holders.add(new Holder(
+                        row.getLong(1),
+                        row.getLong(2),
+                        row.getString(3) + "@" + row.getString(4),
+                        row.getLong(5),
+                        text == null ? null : SchemaCheck.unhex(text)));
             }
         }
     }
@@ -131,7 +184,12 @@ final class LockWatch implements Runnable {
                 }
             });
             counters.blockersKilled.increment();
-            log.warn("killed session {} of {}: group {} waited for its locks", holder.id(), holder.account(), head);
+            log.warn(
+                    "killed session {} of {}: group {} waited for its locks; {}",
+                    holder.id(),
+                    holder.account(),
+                    head,
+                    holder.doing());
         } catch (SQLException e) {
             if (e.getErrorCode() != NO_SUCH_THREAD) {
                 complain("group " + head + " waits for the locks of session " + holder.id() + " of " + holder.account()

@@ -111,20 +111,19 @@ final class Worker implements Runnable {
 
     /** Executes and commits the group; false when it has to be tried again. */
     private boolean tryTogether(Group group, int attempt) throws SQLException, InterruptedException {
-        Undo undo = context.undo();
         boolean head = context.pipeline().isHead(group);
-        List<Doomed> losers = undo.losers(group.work());
-        if (!losers.isEmpty() && !head) {
+        if (!head && !context.undo().losers(group.work()).isEmpty()) {
             // A group before this one may have to undo the same.
             context.pipeline().awaitHead(group);
             head = true;
-            losers = undo.losers(group.work());
         }
         long from = System.nanoTime();
         try {
-            execute(group.work(), losers, group.last(), group.last(), group.position());
+            Step step = new Step(group, group.work(), group.last(), group.position());
+            List<Doomed> losers = executeClear(step, head, attempt);
             context.counters().busyNanos.add(System.nanoTime() - from);
-            if (!isClear(group, group.work(), losers)) {
+            if (losers == null) {
+                context.pipeline().awaitHead(group);
                 return false;
             }
             if (!context.pipeline().awaitTurn(group)) {
@@ -142,14 +141,77 @@ final class Worker implements Runnable {
                 context.pipeline().awaitHead(group);
                 return false;
             }
-            if (hasNewLosers(group.work(), losers)) {
-                return false;
-            }
             log.warn("{} failed ({}); applying its writesets one by one", group, describe(e));
             applySingly(group);
         }
         done(group, true);
         return true;
+    }
+
+    /** What goes into one transaction: all of a group, or one writeset of it. */
+    private record Step(Group group, List<Certified> writeSets, long seqno, LogPosition position) {}
+
+    /**
+     * Executes a step with all that stands in its way undone, and leaves the transaction open.
+     *
+     * <p>Clients may commit more that has to be undone until the step holds its locks. The head therefore goes back to a
+     * savepoint rather than to the start when it finds such a thing: InnoDB keeps the locks of rows, so that the next
+     * round finds less.
+     *
+     * @return what is undone in it; null when it was rolled back and has to be tried again
+     */
+    private List<Doomed> executeClear(Step step, boolean head, int attempt) throws SQLException, InterruptedException {
+        Undo undo = context.undo();
+        List<Doomed> losers = undo.losers(step.writeSets);
+        boolean inRounds = head && (attempt > 1 || !losers.isEmpty());
+        if (inRounds) {
+            session.execute("SAVEPOINT quorate");
+        }
+        for (int round = 1; ; round++) {
+            try {
+                execute(step.writeSets, losers, step.seqno, step.seqno, step.position);
+                Undo.Outlook outlook = undo.outlook(session, step.writeSets, losers);
+                if (outlook == Undo.Outlook.CLEAR) {
+                    return losers;
+                }
+                if (!inRounds || outlook == Undo.Outlook.UNKNOWN) {
+                    session.rollback();
+                    awaitCapture(step.group, outlook);
+                    return null;
+                }
+            } catch (SQLException e) {
+                if (!inRounds || mayPass(e) || SqlErrors.of(e) == SqlErrors.CONNECTION || !hasNewLosers(step, losers)) {
+                    throw e;
+                }
+            }
+            session.execute("ROLLBACK TO SAVEPOINT quorate");
+            context.counters().retries.increment();
+            if (round % 100 == 0) {
+                log.warn("clients still get in the way of {} after {} rounds", step.group, round);
+            }
+            context.pipeline().pause(0);
+            losers = undo.losers(step.writeSets);
+        }
+    }
+
+    private void awaitCapture(Group group, Undo.Outlook outlook) throws SQLException, InterruptedException {
+        if (outlook == Undo.Outlook.UNKNOWN) {
+            context.counters().captureWaits.increment();
+            log.warn("the capture of this server's binlog is behind or away; {} waits for it", group);
+            awaitCapture();
+        }
+    }
+
+    private void awaitCapture() throws SQLException, InterruptedException {
+        while (!context.undo().awaitCapture(session)) {
+            context.pipeline().pause(0);
+        }
+    }
+
+    /** After a failure: whether a client committed something meanwhile that has to be undone first. */
+    private boolean hasNewLosers(Step step, List<Doomed> losers) throws SQLException, InterruptedException {
+        awaitCapture();
+        return context.undo().losers(step.writeSets).size() != losers.size();
     }
 
     /**
@@ -160,6 +222,7 @@ final class Worker implements Runnable {
     private void execute(
             List<Certified> writeSets, List<Doomed> losers, long undoneAt, long seqno, LogPosition position)
             throws SQLException, InterruptedException {
+        undoing = false;
         byte[] update = positionRow.update(seqno, position, System.currentTimeMillis() * 1000);
         if (!losers.isEmpty()) {
             undoing = true;
@@ -183,25 +246,6 @@ final class Worker implements Runnable {
         }
     }
 
-    /** With the locks of these held: whether all that stands in their way is undone. Rolls back when it isn't. */
-    private boolean isClear(Group group, List<Certified> writeSets, List<Doomed> losers)
-            throws SQLException, InterruptedException {
-        Undo.Outlook outlook = context.undo().outlook(session, writeSets, losers);
-        if (outlook == Undo.Outlook.CLEAR) {
-            return true;
-        }
-        session.rollback();
-        if (outlook == Undo.Outlook.UNKNOWN) {
-            context.counters().captureWaits.increment();
-            log.warn("the capture of this server's binlog is behind or away; {} waits for it", group);
-            while (!context.undo().awaitCapture(session)) {
-                context.pipeline().pause(0);
-            }
-        }
-        context.pipeline().awaitHead(group);
-        return false;
-    }
-
     private void commit(List<Doomed> losers, long undoneAt) throws SQLException {
         context.undo().committing(losers, undoneAt);
         try {
@@ -214,15 +258,6 @@ final class Worker implements Runnable {
             context.counters().undone.add(losers.size());
             log.info("undone at seqno {}: {}", undoneAt, context.undo().names(losers));
         }
-    }
-
-    /** After a failure: whether a client committed something meanwhile that has to be undone first. */
-    private boolean hasNewLosers(List<Certified> writeSets, List<Doomed> losers)
-            throws SQLException, InterruptedException {
-        while (!context.undo().awaitCapture(session)) {
-            context.pipeline().pause(0);
-        }
-        return context.undo().losers(writeSets).size() != losers.size();
     }
 
     private void done(Group group, boolean positionSaved) {
@@ -245,7 +280,6 @@ final class Worker implements Runnable {
             throw e;
         }
         session.rollback();
-        undoing = false;
         waitOut(group, e, attempt);
     }
 
@@ -289,11 +323,12 @@ final class Worker implements Runnable {
 
     private boolean tryAlone(Group group, Certified writeSet, long seqno, LogPosition position, int attempt)
             throws SQLException, InterruptedException {
-        List<Certified> alone = List.of(writeSet);
-        List<Doomed> losers = context.undo().losers(alone);
+        Step step = new Step(group, List.of(writeSet), seqno, position);
+        List<Doomed> losers = context.undo().losers(step.writeSets);
         try {
-            execute(alone, losers, seqno, seqno, position);
-            if (!isClear(group, alone, losers)) {
+            // In rounds from the first attempt on.
+            losers = executeClear(step, true, attempt + 1);
+            if (losers == null) {
                 return false;
             }
             commit(losers, seqno);
@@ -301,7 +336,7 @@ final class Worker implements Runnable {
         } catch (SQLException e) {
             boolean tookBack = undoing;
             afterFailure(group, e, attempt);
-            if (mayPass(e) || hasNewLosers(alone, losers)) {
+            if (mayPass(e)) {
                 return false;
             }
             if (tookBack) {
@@ -319,9 +354,7 @@ final class Worker implements Runnable {
     /** Before DDL, which commits by itself: takes back what it dooms, in a transaction of its own. */
     private void undoBefore(Group group) throws SQLException, InterruptedException {
         for (int attempt = 1; ; attempt++) {
-            while (!context.undo().awaitCapture(session)) {
-                context.pipeline().pause(0);
-            }
+            awaitCapture();
             List<Doomed> losers = context.undo().losers(group.work());
             if (losers.isEmpty()) {
                 return;

@@ -360,7 +360,7 @@ class ApplierIT {
                 "CREATE USER IF NOT EXISTS least@localhost, app@localhost",
                 "GRANT SELECT, UPDATE, CREATE ON *.* TO app@localhost",
                 "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, REPLICATION SLAVE,"
-                        + " REPLICATION CLIENT, REPLICATION_APPLIER, SESSION_VARIABLES_ADMIN, SYSTEM_VARIABLES_ADMIN,"
+                        + " PROCESS, REPLICATION CLIENT, REPLICATION_APPLIER, SESSION_VARIABLES_ADMIN, SYSTEM_VARIABLES_ADMIN,"
                         + " CONNECTION_ADMIN ON *.* TO least@localhost",
                 "SET GLOBAL read_only = 1");
         replica.start(

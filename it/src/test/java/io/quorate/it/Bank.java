@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * accounts, and write a table without any key.
  */
 final class Bank implements AutoCloseable {
-    static final int ACCOUNTS = 60;
+    static final int ACCOUNTS = 600;
     static final int OPENING = 1000;
 
     static final String[] TABLES = {

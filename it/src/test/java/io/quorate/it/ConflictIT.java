@@ -55,7 +55,16 @@ class ConflictIT {
             }
             acknowledged = bank.stop();
         }
+        for (int node = 1; node <= 3; node++) {
+            System.out.println("n" + node + " "
+                    + cluster.http(node, "/actuator/prometheus")
+                            .lines()
+                            .filter(l -> l.matches("quorate_(apply|cert|own|capture|ordered|applied|commit|lag).*"))
+                            .collect(java.util.stream.Collectors.joining("; ")));
+        }
+        long stopped = System.nanoTime();
         cluster.assertConverged();
+        System.out.println("settled after " + (System.nanoTime() - stopped) / 1_000_000 + " ms");
         Set<Bank.Transfer> happened = Bank.history(cluster, 1);
         Set<Bank.Transfer> undone = new TreeSet<>(acknowledged);
         undone.removeAll(happened);

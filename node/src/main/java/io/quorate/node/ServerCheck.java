@@ -66,6 +66,7 @@ final class ServerCheck {
             "REFERENCES",
             "REPLICATION SLAVE",
             "REPLICATION CLIENT",
+            "PROCESS",
             "REPLICATION_APPLIER",
             "SESSION_VARIABLES_ADMIN",
             "SYSTEM_VARIABLES_ADMIN",
