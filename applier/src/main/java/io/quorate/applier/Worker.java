@@ -156,7 +156,8 @@ final class Worker implements Runnable {
      *
      * <p>Clients may commit more that has to be undone until the step holds its locks. The head therefore goes back to a
      * savepoint rather than to the start when it finds such a thing: InnoDB keeps the locks of rows, so that the next
-     * round finds less.
+     * round finds less. The position goes before it, because an engine that had no part in the transaction when the
+     * savepoint was set is rolled back altogether, locks and all.
      *
      * @return what is undone in it; null when it was rolled back and has to be tried again
      */
@@ -164,12 +165,15 @@ final class Worker implements Runnable {
         Undo undo = context.undo();
         List<Doomed> losers = undo.losers(step.writeSets);
         boolean inRounds = head && (attempt > 1 || !losers.isEmpty());
+        byte[] update = positionUpdate(step.seqno, step.position);
         if (inRounds) {
+            run(List.of(), update);
             session.execute("SAVEPOINT quorate");
+            update = null;
         }
         for (int round = 1; ; round++) {
             try {
-                execute(step.writeSets, losers, step.seqno, step.seqno, step.position);
+                execute(step.writeSets, losers, step.seqno, update);
                 Undo.Outlook outlook = undo.outlook(session, step.writeSets, losers);
                 if (outlook == Undo.Outlook.CLEAR) {
                     return losers;
@@ -214,28 +218,29 @@ final class Worker implements Runnable {
         return context.undo().losers(step.writeSets).size() != losers.size();
     }
 
+    private byte[] positionUpdate(long seqno, LogPosition position) {
+        return positionRow.update(seqno, position, System.currentTimeMillis() * 1000);
+    }
+
     /**
-     * Takes the losers back and applies what passed, with the position.
+     * Takes the losers back and applies what passed.
      *
      * @param undoneAt the position that counts as theirs
+     * @param positionUpdate the first thing to do, null when it is done
      */
-    private void execute(
-            List<Certified> writeSets, List<Doomed> losers, long undoneAt, long seqno, LogPosition position)
+    private void execute(List<Certified> writeSets, List<Doomed> losers, long undoneAt, byte[] positionUpdate)
             throws SQLException, InterruptedException {
-        undoing = false;
-        byte[] update = positionRow.update(seqno, position, System.currentTimeMillis() * 1000);
-        if (!losers.isEmpty()) {
-            undoing = true;
-            run(context.undo().inverses(losers), update);
+        undoing = !losers.isEmpty();
+        if (undoing) {
+            run(context.undo().inverses(losers), positionUpdate);
             undoing = false;
             session.execute(UndoneTable.forget(context.undo().settledNumber()));
             session.execute(UndoneTable.insert(losers, undoneAt));
-            update = null;
         }
         List<Certified> passed = writeSets.stream().allMatch(Certified::passed)
                 ? writeSets
                 : writeSets.stream().filter(Certified::passed).toList();
-        run(passed, update);
+        run(passed, losers.isEmpty() ? positionUpdate : null);
     }
 
     private void run(List<Certified> writeSets, byte[] positionUpdate) throws SQLException {
@@ -364,8 +369,7 @@ final class Worker implements Runnable {
                         List.of(),
                         losers,
                         group.last(),
-                        group.first() - 1,
-                        context.pipeline().committedPosition());
+                        positionUpdate(group.first() - 1, context.pipeline().committedPosition()));
                 commit(losers, group.last());
             } catch (SQLException e) {
                 afterFailure(group, e, attempt);
@@ -413,7 +417,7 @@ final class Worker implements Runnable {
     }
 
     private void savePosition(long seqno, LogPosition position) throws SQLException, InterruptedException {
-        execute(List.of(), List.of(), seqno, seqno, position);
+        run(List.of(), positionUpdate(seqno, position));
         session.commit();
     }
 
