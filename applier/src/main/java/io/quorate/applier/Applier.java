@@ -202,7 +202,7 @@ public final class Applier implements AutoCloseable {
 
     private void read(long from) {
         Ending ending = new Ending();
-        try (WriteSetLog.Cursor cursor = writeSets.read(from)) {
+        try (WriteSetLog.Cursor cursor = open(from)) {
             List<Pipeline.Offered> batch = new ArrayList<>();
             while (!ended.get()) {
                 boolean more = fill(batch, cursor);
@@ -222,6 +222,17 @@ public final class Applier implements AutoCloseable {
         } catch (RuntimeException e) {
             ending.failed(new QuorateException(ErrorCode.APPLY_FAILED, "the applier's reader failed: " + e, e));
         }
+    }
+
+    /** A power failure may have taken from the record what the database has kept; the order hands it out again. */
+    private WriteSetLog.Cursor open(long from) throws IOException, InterruptedException {
+        if (writeSets.last() < from - 1) {
+            log.info("the record ends at {}, the database is at {}; waiting for the order", writeSets.last(), from - 1);
+        }
+        while (writeSets.last() < from - 1) {
+            Thread.sleep(READ_WAIT.toMillis() / 10);
+        }
+        return writeSets.read(from);
     }
 
     /** Reads what there is, as much as a group may hold, waiting for the first; false when that was all. */

@@ -10,7 +10,7 @@ import java.util.List;
  * Consecutive writesets that are committed together. What needs no work here (our own that passed, failed ones of
  * others) counts for the range only. Owned by {@link Schedule} until taken, by a worker afterwards.
  */
-final class Group {
+public final class Group {
     private final long first;
     private final List<Certified> work = new ArrayList<>();
     private long last;
@@ -21,14 +21,14 @@ final class Group {
     private long originCommittedMicros;
     private volatile long session;
 
-    Group(long first, LogPosition position, long originCommittedMicros) {
+    public Group(long first, LogPosition position, long originCommittedMicros) {
         this.first = first;
         this.last = first - 1;
         this.position = position;
         this.originCommittedMicros = originCommittedMicros;
     }
 
-    void add(Certified next, boolean skipped) {
+    public void add(Certified next, boolean skipped) {
         last = next.seqno();
         position = next.position();
         originCommittedMicros = next.writeSet().committedMicros();
@@ -42,55 +42,55 @@ final class Group {
         }
     }
 
-    long first() {
+    public long first() {
         return first;
     }
 
-    long last() {
+    public long last() {
         return last;
     }
 
     /** What must be committed before this may start; below {@link #first}. */
-    long needs() {
+    public long needs() {
         return needs;
     }
 
-    List<Certified> work() {
+    public List<Certified> work() {
         return work;
     }
 
-    boolean hasWork() {
+    public boolean hasWork() {
         return !work.isEmpty();
     }
 
     /** Of other nodes, to be applied; what is left of the work are own ones that failed. */
-    int transactions() {
+    public int transactions() {
         return (int) work.stream().filter(Certified::passed).count();
     }
 
-    int bytes() {
+    public int bytes() {
         return bytes;
     }
 
-    boolean isBarrier() {
+    public boolean isBarrier() {
         return barrier;
     }
 
     /** The order's position that goes with {@link #last}. */
-    LogPosition position() {
+    public LogPosition position() {
         return position;
     }
 
-    long originCommittedMicros() {
+    public long originCommittedMicros() {
         return originCommittedMicros;
     }
 
     /** The server's number of the connection that executes this; 0 before. */
-    long session() {
+    public long session() {
         return session;
     }
 
-    void session(long id) {
+    public void session(long id) {
         session = id;
     }
 

@@ -17,7 +17,7 @@ import java.util.ArrayDeque;
  * <p>A writeset that depends on a group still running would make the whole open group wait for that one. The open group is
  * then closed without it when that gains something: when it could start before that other group commits.
  */
-final class Schedule {
+public final class Schedule {
     /** Groups closed and not yet taken, at most: what a burst of dependencies may cut in advance. */
     private static final int CLOSED_MAX = 2;
 
@@ -32,7 +32,7 @@ final class Schedule {
     private LogPosition committedPosition = LogPosition.START;
     private long committedMicros;
 
-    Schedule(long committed, int transactionsMax, int bytesMax) {
+    public Schedule(long committed, int transactionsMax, int bytesMax) {
         this.committed = committed;
         this.next = committed + 1;
         this.transactionsMax = transactionsMax;
@@ -46,7 +46,7 @@ final class Schedule {
      * @param skipped nothing of it is to be executed here
      * @param idle whether a worker waits for a group
      */
-    boolean offer(Certified writeSet, boolean skipped, boolean idle) {
+    public boolean offer(Certified writeSet, boolean skipped, boolean idle) {
         if (writeSet.seqno() != next) {
             throw new IllegalStateException("seqno " + writeSet.seqno() + " offered where " + next + " is next");
         }
@@ -97,7 +97,7 @@ final class Schedule {
     }
 
     /** The next group that may start now, or null; {@code openToo} lets the open group go as it is. */
-    Group take(boolean openToo) {
+    public Group take(boolean openToo) {
         Group group = closed.peek();
         boolean fromOpen = group == null;
         if (fromOpen) {
@@ -120,31 +120,31 @@ final class Schedule {
     }
 
     /** Whether something waits for a worker. */
-    boolean hasGroup() {
+    public boolean hasGroup() {
         return !closed.isEmpty() || (open != null && open.hasWork());
     }
 
     /** Whether the open group has reached its limit. */
-    boolean openIsFull() {
+    public boolean openIsFull() {
         return open != null && (open.work().size() >= transactionsMax || open.bytes() >= bytesMax);
     }
 
-    boolean isHead(Group group) {
+    public boolean isHead(Group group) {
         return running.peek() == group;
     }
 
     /** The running group that commits next, or null. */
-    Group head() {
+    public Group head() {
         return running.peek();
     }
 
     /** The running groups in order. */
-    Iterable<Group> running() {
+    public Iterable<Group> running() {
         return running;
     }
 
     /** The head has been committed. */
-    void committed(Group group) {
+    public void committed(Group group) {
         if (running.peek() != group) {
             throw new IllegalStateException(group + " committed out of order");
         }
@@ -166,7 +166,7 @@ final class Schedule {
     }
 
     /** When nothing runs or waits: an empty group whose commit writes the position only; else null. */
-    Group takePositionOnly() {
+    public Group takePositionOnly() {
         if (!running.isEmpty() || !closed.isEmpty() || open != null) {
             return null;
         }
@@ -176,24 +176,24 @@ final class Schedule {
     }
 
     /** Everything up to it is in the database. */
-    long committed() {
+    public long committed() {
         return committed;
     }
 
-    LogPosition committedPosition() {
+    public LogPosition committedPosition() {
         return committedPosition;
     }
 
-    long committedMicros() {
+    public long committedMicros() {
         return committedMicros;
     }
 
-    int executing() {
+    public int executing() {
         return running.size();
     }
 
     /** Writesets accepted that need work and are in no worker's hands. */
-    int queued() {
+    public int queued() {
         int n = open == null ? 0 : open.work().size();
         for (Group group : closed) {
             n += group.work().size();

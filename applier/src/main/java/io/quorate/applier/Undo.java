@@ -43,7 +43,12 @@ final class Undo {
 
     /** What has to be undone before these can be applied, as far as it is known now; the latest first. */
     List<Doomed> losers(Collection<Certified> group) {
-        return own.toUndo(group);
+        return own.toUndo(group, List.of());
+    }
+
+    /** The same, and {@code losers} in any case. */
+    List<Doomed> losers(Collection<Certified> group, List<Doomed> losers) {
+        return own.toUndo(group, losers);
     }
 
     /** How it stands with what the server has committed by now. */
@@ -62,8 +67,12 @@ final class Undo {
         if (!own.awaitCovered(session.lastGtid(server), CAPTURE_WAIT)) {
             return Outlook.UNKNOWN;
         }
-        List<Doomed> now = own.toUndo(group);
-        return now.size() == undone.size() ? Outlook.CLEAR : Outlook.MORE;
+        return hasMore(group, undone) ? Outlook.MORE : Outlook.CLEAR;
+    }
+
+    /** Whether there are others to undo beside these. */
+    boolean hasMore(Collection<Certified> group, List<Doomed> losers) {
+        return own.toUndo(group, losers).size() > losers.size();
     }
 
     /** Waits, without locks, until the capture has read what the server has committed by now; false when the time is over. */

@@ -194,7 +194,7 @@ final class Worker implements Runnable {
                 log.warn("clients still get in the way of {} after {} rounds", step.group, round);
             }
             context.pipeline().pause(0);
-            losers = undo.losers(step.writeSets);
+            losers = undo.losers(step.writeSets, losers);
         }
     }
 
@@ -215,7 +215,7 @@ final class Worker implements Runnable {
     /** After a failure: whether a client committed something meanwhile that has to be undone first. */
     private boolean hasNewLosers(Step step, List<Doomed> losers) throws SQLException, InterruptedException {
         awaitCapture();
-        return context.undo().losers(step.writeSets).size() != losers.size();
+        return context.undo().hasMore(step.writeSets, losers);
     }
 
     private byte[] positionUpdate(long seqno, LogPosition position) {

@@ -217,12 +217,12 @@ public final class Certifier {
         return origins.all();
     }
 
-    /** The seqnos above {@code seqno} of this origin's writesets that failed, as far as it may still build on them. */
-    public long[] failures(UUID origin, long seqno) {
+    /** The seqnos of this origin's writesets that failed, as far as what it built on them may still come. */
+    public long[] failures(UUID origin) {
         int number = origins.find(origin);
         return number == Origins.UNKNOWN
                 ? new long[0]
-                : origins.failures(number).seqnosAbove(seqno);
+                : origins.failures(number).seqnos();
     }
 
     /** Of the last writeset certified, 0 before the first. */

@@ -81,8 +81,8 @@ final class Failures {
         return h;
     }
 
-    long[] seqnosAbove(long seqno) {
-        return Arrays.stream(seqnos, from, to).filter(s -> s > seqno).toArray();
+    long[] seqnos() {
+        return Arrays.copyOfRange(seqnos, from, to);
     }
 
     void writeTo(DataOutput out) throws IOException {

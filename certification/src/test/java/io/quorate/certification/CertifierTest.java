@@ -118,9 +118,9 @@ class CertifierTest {
     void whatAnOriginHasSeenFailIsForgotten() {
         write(B, 0, UPDATE, ROW);
         write(A, 0, UPDATE, ROW);
-        assertThat(certifier.failures(A, 0)).containsExactly(2);
+        assertThat(certifier.failures(A)).containsExactly(2);
         write(A, 2, UPDATE, 5);
-        assertThat(certifier.failures(A, 0)).isEmpty();
+        assertThat(certifier.failures(A)).isEmpty();
     }
 
     @Test

@@ -91,6 +91,7 @@ public final class OwnWrites {
     private final Set<Own> undone = new LinkedHashSet<>();
 
     private final Map<Long, Long> undoneBefore;
+    private long unknownUntil;
     private long covered;
     private long coveredSeen;
     private long ordered;
@@ -126,7 +127,7 @@ public final class OwnWrites {
             if (w.gtid().number() <= ordered) {
                 return w;
             }
-            WriteSet complete = w.withBuiltOn(builtOn(w));
+            WriteSet complete = w.withBuiltOn(w.lastSeen() < unknownUntil ? WriteSet.builtOnAll() : builtOn(w));
             add(new Own(complete));
             return complete;
         } finally {
@@ -233,6 +234,16 @@ public final class OwnWrites {
         }
     }
 
+    /** {@link #awaitCovered} without waiting. */
+    public boolean isCovered(long number) {
+        lock.lock();
+        try {
+            return covered >= number;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /**
      * The order has taken this server's binlog up to {@code last}; what is open up to there and not among the failed
      * has passed.
@@ -264,11 +275,24 @@ public final class OwnWrites {
         }
     }
 
+    /**
+     * A transaction failed as {@code seqno}, and it is not known any more what it wrote. Whatever had not seen its undo may
+     * have been built on it.
+     */
+    public void failedUnknown(long seqno) {
+        lock.lock();
+        try {
+            unknownUntil = Math.max(unknownUntil, seqno);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void failed(Certified c) {
         long number = c.writeSet().gtid().number();
         Own own = open.get(number);
         if (own == null) {
-            if (c.seqno() <= applied || !isHere.test(c)) {
+            if (!isHere.test(c)) {
                 return;
             }
             own = new Own(c.writeSet());
@@ -276,33 +300,49 @@ public final class OwnWrites {
         }
         own.failedAt = c.seqno();
         own.writeSet = null;
+        if (own.undoneAt == 0 && c.seqno() <= applied) {
+            // Undone in its place at the latest.
+            own.undoneAt = c.seqno();
+            undone.add(own);
+        }
     }
 
     /**
      * What has to be undone before these writesets can be applied, the latest first: the order in which it is done.
      *
      * @param group consecutive writesets: those of other nodes that passed, and those of this one that failed
+     * @param chosen what will be undone in any case. Who is known to lose only through a chain of keys may drop out of the
+     *     answer when a link of it is forgotten; being chosen, it takes with it what was built on it all the same
      */
-    public List<Doomed> toUndo(Collection<Certified> group) {
+    public List<Doomed> toUndo(Collection<Certified> group, Collection<Doomed> chosen) {
         lock.lock();
         try {
             if (open.isEmpty()) {
                 return List.of();
             }
             TreeSet<Long> doomed = new TreeSet<>();
+            for (Doomed d : chosen) {
+                if (open.containsKey(d.number())) {
+                    doomed.add(d.number());
+                }
+            }
             for (Certified c : group) {
                 if (c.passed()) {
                     addLosers(c.writeSet().keys(), doomed);
                 } else {
                     Own own = open.get(c.writeSet().gtid().number());
-                    addUnlessUndone(own, doomed);
+                    if (own != null) {
+                        doomed.add(own.number);
+                    }
                 }
             }
             addBuiltOn(doomed);
             List<Doomed> result = new ArrayList<>(doomed.size());
             for (long number : doomed.descendingSet()) {
                 Own own = open.get(number);
-                result.add(new Doomed(number, own.failedAt, own.writeSet));
+                if (own.undoneAt == 0) {
+                    result.add(new Doomed(number, own.failedAt, own.writeSet));
+                }
             }
             return result;
         } finally {
@@ -312,7 +352,7 @@ public final class OwnWrites {
 
     private void addLosers(Keys winner, Set<Long> doomed) {
         if (touchesEverything(winner)) {
-            open.values().forEach(own -> addUnlessUndone(own, doomed));
+            doomed.addAll(open.keySet());
             return;
         }
         for (int i = 0; i < winner.size(); i++) {
@@ -321,27 +361,22 @@ public final class OwnWrites {
             Touches list = touches.get(hash);
             for (int n = 0; list != null && n < list.size(); n++) {
                 if (Matrix.conflicts(found, list.type(n))) {
-                    addUnlessUndone(list.own(n), doomed);
+                    doomed.add(list.own(n).number);
                 }
             }
             if (Matrix.conflicts(found, KeyType.SHARED.ordinal()) && shared.containsKey(hash)) {
-                open.values().stream().filter(own -> holds(own.keys, hash)).forEach(o -> addUnlessUndone(o, doomed));
+                open.values().stream().filter(own -> holds(own.keys, hash)).forEach(o -> doomed.add(o.number));
             }
         }
         Touches everything = touches.get(Keys.EVERYTHING);
         for (int n = 0; everything != null && n < everything.size(); n++) {
             if (everything.own(n).everything) {
-                addUnlessUndone(everything.own(n), doomed);
+                doomed.add(everything.own(n).number);
             }
         }
     }
 
-    private static void addUnlessUndone(Own own, Set<Long> doomed) {
-        if (own != null && own.undoneAt == 0) {
-            doomed.add(own.number);
-        }
-    }
-
+    /** Also through what is undone: something may have been built on it by its keys, and on what is doomed now by its rows. */
     private void addBuiltOn(NavigableSet<Long> doomed) {
         if (doomed.isEmpty()) {
             return;
@@ -352,7 +387,7 @@ public final class OwnWrites {
                 built = doomed.contains(own.builtOn[i]);
             }
             if (built) {
-                addUnlessUndone(own, doomed);
+                doomed.add(own.number);
             }
         }
     }

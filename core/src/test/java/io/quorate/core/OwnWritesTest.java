@@ -45,7 +45,7 @@ class OwnWritesTest {
     }
 
     private List<Long> toUndo(Certified... group) {
-        return own.toUndo(List.of(group)).stream().map(OwnWrites.Doomed::number).toList();
+        return own.toUndo(List.of(group), List.of()).stream().map(OwnWrites.Doomed::number).toList();
     }
 
     @Test
@@ -83,13 +83,33 @@ class OwnWritesTest {
     @Test
     void whatCommittedAfterAnUndoIsFreeOfIt() {
         captured(0, UPDATE, ROW);
-        List<OwnWrites.Doomed> losers = own.toUndo(List.of(winner(5, UPDATE, ROW)));
+        List<OwnWrites.Doomed> losers = own.toUndo(List.of(winner(5, UPDATE, ROW)), List.of());
         own.undoing(losers, 7);
         assertThat(captured(6, UPDATE, ROW).builtOn()).as("before it").containsExactly(1);
         assertThat(captured(7, UPDATE, ROW).builtOn()).as("after it").containsExactly(2);
         assertThat(toUndo(winner(5, UPDATE, ROW))).as("not twice").containsExactly(3L, 2L);
         own.notUndone(losers);
         assertThat(toUndo(winner(5, UPDATE, ROW))).containsExactly(3L, 2L, 1L);
+    }
+
+    /** Found by the simulation. */
+    @Test
+    void whatStandsOnAnUndoneOneByItsKeyGoesWithWhatLiesBelow() {
+        captured(0, UPDATE, ROW);
+        captured(0, EXCLUSIVE, ROW, OTHER);
+        // The second is undone; a third commits unseen, without needing its lock.
+        own.undoing(own.toUndo(List.of(winner(5, UPDATE, OTHER)), List.of()), 5);
+        assertThat(captured(4, EXCLUSIVE, ROW).builtOn()).containsExactly(2);
+        assertThat(toUndo(winner(6, UPDATE, ROW))).containsExactly(3L, 1L);
+    }
+
+    /** Found by the simulation. */
+    @Test
+    void whatIsChosenTakesAlongWhatWasBuiltOnIt() {
+        captured(0, UPDATE, ROW);
+        captured(0, UPDATE, ROW);
+        List<OwnWrites.Doomed> chosen = List.of(new OwnWrites.Doomed(1, 0, null));
+        assertThat(own.toUndo(List.of(winner(5, UPDATE, OTHER)), chosen)).hasSize(2);
     }
 
     @Test
@@ -105,8 +125,8 @@ class OwnWritesTest {
         WriteSet w = captured(0, UPDATE, ROW);
         Certified failed = certified(4, Verdict.TOO_OLD, w);
         own.ordered(List.of(failed), 1);
-        assertThat(own.toUndo(List.of(failed))).containsExactly(new OwnWrites.Doomed(1, 4, null));
-        own.undoing(own.toUndo(List.of(failed)), 4);
+        assertThat(own.toUndo(List.of(failed), List.of())).containsExactly(new OwnWrites.Doomed(1, 4, null));
+        own.undoing(own.toUndo(List.of(failed), List.of()), 4);
         own.applied(4);
         assertThat(own.size()).as("until the capture has passed the undo").isEqualTo(1);
         own.covered(2, 4);
@@ -126,13 +146,31 @@ class OwnWritesTest {
                         certified(5, Verdict.CONFLICT, second),
                         certified(6, Verdict.CONFLICT, lost)),
                 3);
-        assertThat(next.toUndo(List.of(winner(4, UPDATE, ROW, OTHER, 9))))
+        assertThat(next.toUndo(List.of(winner(4, UPDATE, ROW, OTHER, 9)), List.of()))
                 .containsExactly(new OwnWrites.Doomed(1, 4, null));
         assertThat(next.captured(writeSet(HERE, 3, 0, UPDATE, ROW)).builtOn())
                 .as("ordered already")
                 .isEmpty();
         assertThat(next.captured(writeSet(HERE, 4, 3, UPDATE, ROW, OTHER)).builtOn())
                 .containsExactly(1);
+    }
+
+    /** Found by the simulation: what is captured again may have been built on what is undone by now. */
+    @Test
+    void aNewSessionKnowsWhatWasUndoneBeforeForWhatHadNotSeenIt() {
+        OwnWrites next = new OwnWrites(8, Map.of(1L, 3L), c -> true);
+        next.ordered(
+                List.of(
+                        certified(4, Verdict.CONFLICT, writeSet(HERE, 1, 0, UPDATE, ROW)),
+                        certified(8, Verdict.CONFLICT, writeSet(HERE, 2, 0, UPDATE, OTHER))),
+                2);
+        assertThat(next.toUndo(List.of(winner(9, UPDATE, ROW, OTHER)), List.of())).isEmpty();
+        assertThat(next.captured(writeSet(HERE, 3, 2, UPDATE, ROW)).builtOn()).containsExactly(1);
+        assertThat(next.captured(writeSet(HERE, 4, 3, UPDATE, 9)).builtOn()).isEmpty();
+        assertThat(next.captured(writeSet(HERE, 5, 7, UPDATE, OTHER)).builtOn()).containsExactly(2);
+        next.failedUnknown(9);
+        assertThat(next.captured(writeSet(HERE, 6, 8, UPDATE, 10)).isBuiltOnAll()).isTrue();
+        assertThat(next.captured(writeSet(HERE, 7, 9, UPDATE, 11)).builtOn()).isEmpty();
     }
 
     @Test

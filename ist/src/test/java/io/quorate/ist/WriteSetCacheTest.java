@@ -160,8 +160,9 @@ class WriteSetCacheTest {
             assertThat(cache.stats().bytes()).isLessThanOrEqualTo(16384);
             assertHolds(cache, cache.first(), cache.last());
             assertCode(ErrorCode.CACHE_PASSED, () -> cache.read(cache.first() - 1));
+            cache.force();
         }
-        try (WriteSetCache cache = open(4096, 16384, 0)) {
+        try (WriteSetCache cache = open(4096, 16384, 500)) {
             assertThat(cache.first()).isGreaterThan(1);
             assertHolds(cache, cache.first(), cache.last());
         }

@@ -99,17 +99,19 @@ final class OrderedStream implements OrderListener {
 
     /**
      * Tells {@code register} from now on what becomes of this server's transactions; at once, which of them have failed
-     * above {@code applied}.
+     * so that some that are captured again may have been built on them.
      */
-    void attach(OwnWrites register, long applied) throws IOException {
+    void attach(OwnWrites register) throws IOException {
         synchronized (certifier) {
             ownWrites = register;
             List<Certified> failed = new ArrayList<>();
-            for (long seqno : certifier.failures(self, applied)) {
-                // One that isn't cached yet is told when it is.
-                if (seqno <= cache.last()) {
+            for (long seqno : certifier.failures(self)) {
+                if (seqno < cache.first()) {
+                    register.failedUnknown(seqno);
+                } else if (seqno <= cache.last()) {
                     failed.add(cached(seqno));
                 }
+                // One that isn't cached yet is told when it is.
             }
             register.ordered(failed, ownOrNone().last());
         }
@@ -124,9 +126,12 @@ final class OrderedStream implements OrderListener {
         }
     }
 
-    /** Whether the order has handed out all that the cache held when the node started: then our place in it is known. */
-    boolean isCurrent() {
-        return lastOrdered >= cachedBefore;
+    /**
+     * Whether the order has handed out all that this node ever acted upon: what the cache held when the node started, and
+     * what is applied, which is more when a power failure took the end of the cache. Only then is our place in it known.
+     */
+    boolean isCurrent(long applied) {
+        return lastOrdered >= Math.max(cachedBefore, applied);
     }
 
     private OriginPosition ownOrNone() {

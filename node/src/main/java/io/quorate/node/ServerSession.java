@@ -90,7 +90,7 @@ final class ServerSession implements AutoCloseable {
     private OwnWrites openOwnWrites(long applied, Map<Long, Long> undone, Predicate<Certified> isHere)
             throws IOException {
         ownWrites = new OwnWrites(applied, undone, isHere);
-        parts.stream.attach(ownWrites, applied);
+        parts.stream.attach(ownWrites);
         ownWrites.covered(identity.baseline().last(identity.server()), 0);
         return ownWrites;
     }
@@ -124,7 +124,7 @@ final class ServerSession implements AutoCloseable {
             // Only with a majority is our own place in the order known, and so where to capture from; and what the
             // order
             // has taken must not look open.
-            if (capture == null && parts.order.quorum().primary() && parts.stream.isCurrent()) {
+            if (capture == null && parts.order.quorum().primary() && parts.stream.isCurrent(applier.appliedSeqno())) {
                 startCapture();
             }
             try (Connection connection = access.connect()) {

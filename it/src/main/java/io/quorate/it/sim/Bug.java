@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it.sim;
+
+/** What can be broken on purpose, to see that the simulation would notice. */
+enum Bug {
+    /** No key for unique indexes beside the primary key. */
+    UNIQUE_KEY_DROPPED,
+    /** No key for the parent of a foreign key. */
+    REFERENCE_DROPPED,
+    /** A writeset claims to have seen one more than it had. */
+    LAST_SEEN_TOO_HIGH,
+    /** The index has forgotten some writesets before all had seen them. */
+    PURGED_TOO_EARLY,
+    /** What a writeset depends on is ignored: it runs beside it, or before it. */
+    DEPENDENCY_IGNORED,
+    /** Groups commit as they are ready. */
+    COMMITTED_OUT_OF_ORDER,
+    /** An entry that came twice is taken twice. */
+    DUPLICATE_TAKEN,
+    /** The position is saved after the rows, on its own. */
+    POSITION_APART,
+    /** What loses stays. */
+    UNDO_SKIPPED,
+    /** What is undone isn't remembered. */
+    UNDO_FORGOTTEN,
+    /** A statement that changes a table runs beside row changes. */
+    DDL_NO_BARRIER,
+    /** What was torn at a crash counts as written. */
+    TORN_TAIL_TRUSTED,
+    /** A transaction doesn't say what it was built on. */
+    BUILT_ON_DROPPED,
+    /** A group commits without asking what clients have committed meanwhile. */
+    NO_SECOND_LOOK,
+    /** The capture begins before the order has told what it has already. */
+    CAPTURE_TOO_EARLY,
+    /** The order in which losers are undone is theirs, not the reverse. */
+    UNDONE_FORWARDS
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it.sim;
+
+import java.util.List;
+import java.util.Set;
+
+/** A client of one node: transactions of a few statements, one after the other; gives up where it meets a lock. */
+final class Client {
+    private final Node node;
+    private final World world;
+    private final boolean definesTables;
+    private Database.Transaction transaction;
+    private int left;
+    private long fresh;
+
+    Client(Node node, int number, boolean definesTables) {
+        this.node = node;
+        this.world = node.world;
+        this.definesTables = definesTables;
+        this.fresh = 1000L * (1 + node.number) + 100_000L * number;
+        think();
+    }
+
+    private void think() {
+        world.after(200 + world.random.nextInt(4000), this::begin);
+    }
+
+    private void begin() {
+        if (!world.writing) {
+            return;
+        }
+        if (!node.isWritable()) {
+            think();
+            return;
+        }
+        if (definesTables && world.random.nextInt(25) == 0) {
+            define();
+            think();
+            return;
+        }
+        transaction = node.database.begin(true);
+        left = 1 + world.random.nextInt(4);
+        statement();
+    }
+
+    private void define() {
+        Table table = world.random.nextBoolean() ? Table.LIST : Table.SCRAP;
+        if (!node.database.isBusy(table)) {
+            node.database.ddlByClient(table);
+            world.statistics.ddl++;
+            world.trace("n" + node.number + " changes table " + table);
+            node.committed();
+        }
+    }
+
+    private void statement() {
+        if (!transaction.isOpen()) {
+            // Killed, or the server went away.
+            think();
+            return;
+        }
+        boolean went = left > 0 ? change() : commit();
+        if (!went) {
+            node.database.rollback(transaction);
+        }
+        if (!went || left < 0) {
+            think();
+        } else {
+            world.after(1 + world.random.nextInt(world.faults.stepMicrosMax()), this::statement);
+        }
+    }
+
+    private boolean commit() {
+        left = -1;
+        if (!node.isWritable() || transaction.isEmpty()) {
+            return false;
+        }
+        node.database.commitClient(transaction);
+        world.statistics.committed++;
+        world.trace("n" + node.number + ":" + node.database.lastNumber() + " commits "
+                + node.database.binlog().get(node.database.binlog().size() - 1).changes());
+        node.committed();
+        return true;
+    }
+
+    private boolean change() {
+        left--;
+        return switch (world.random.nextInt(8)) {
+            case 0, 1 -> transfer();
+            case 2 -> token();
+            case 3 -> append();
+            case 4 -> child();
+            case 5 -> parent();
+            default -> scrap();
+        };
+    }
+
+    private boolean put(Table table, Row before, Row after) {
+        try {
+            Set<Database.Transaction> holders =
+                    node.database.change(transaction, new Change(table, node.database.version(table), before, after));
+            return holders.isEmpty();
+        } catch (Rows.Misfit e) {
+            // A duplicate, say: the client gives up.
+            return false;
+        }
+    }
+
+    private Row any(Table table) {
+        List<Row> rows = node.database.rows().all(table);
+        return rows.isEmpty() ? null : rows.get(world.random.nextInt(rows.size()));
+    }
+
+    private boolean transfer() {
+        Row from = any(Table.ACCOUNT);
+        Row to = any(Table.ACCOUNT);
+        long amount = 1L + world.random.nextInt(9);
+        if (from.equals(to) || from.get(0).equals(to.get(0))) {
+            return true;
+        }
+        return put(Table.ACCOUNT, from, from.with(1, from.get(1) - amount))
+                && put(Table.ACCOUNT, to, to.with(1, to.get(1) + amount));
+    }
+
+    private boolean token() {
+        Row account = any(Table.ACCOUNT);
+        Long token = world.random.nextInt(4) == 0 ? null : (long) world.random.nextInt(6);
+        return put(Table.ACCOUNT, account, account.with(2, token));
+    }
+
+    private boolean append() {
+        Row list = any(Table.LIST);
+        return put(Table.LIST, list, Row.of(list.get(0), list.get(1) + 1, list.get(2) * 31 + fresh++));
+    }
+
+    private boolean child() {
+        Row child = any(Table.CHILD);
+        if (child != null && world.random.nextInt(3) == 0) {
+            return put(Table.CHILD, child, null);
+        }
+        Row parent = any(Table.PARENT);
+        if (child != null && parent != null && world.random.nextInt(3) == 0) {
+            return put(Table.CHILD, child, child.with(1, parent.get(0)));
+        }
+        return parent == null || put(Table.CHILD, null, Row.of((long) world.random.nextInt(8), parent.get(0)));
+    }
+
+    private boolean parent() {
+        Row parent = any(Table.PARENT);
+        if (parent == null || world.random.nextInt(3) == 0) {
+            return put(Table.PARENT, null, Row.of((long) world.random.nextInt(6), 0L));
+        }
+        return world.random.nextBoolean()
+                ? put(Table.PARENT, parent, null)
+                : put(Table.PARENT, parent, parent.with(1, parent.get(1) + 1));
+    }
+
+    private boolean scrap() {
+        Row row = any(Table.SCRAP);
+        if (row == null || world.random.nextInt(3) == 0) {
+            return put(Table.SCRAP, null, Row.of((long) world.random.nextInt(3), (long) world.random.nextInt(2)));
+        }
+        return put(Table.SCRAP, row, world.random.nextBoolean() ? null : row.with(1, (long) world.random.nextInt(3)));
+    }
+}

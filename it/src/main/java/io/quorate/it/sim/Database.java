@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it.sim;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A database server: rows with two-phase locking, a binlog, and the tables in which the applier keeps its position and what
+ * it has undone. A crash takes back what was not committed; what was is durable.
+ */
+final class Database {
+    /**
+     * @param number GTID number; 0 for DDL that the applier ran
+     * @param applied the position that came with it; -1 when a client committed it
+     * @param ddl the table whose definition it changed, null for rows
+     */
+    record Logged(long number, long applied, byte[] payload, List<Change> changes, Table ddl) {
+        boolean byClient() {
+            return applied < 0;
+        }
+    }
+
+    /** An open transaction. */
+    static final class Transaction {
+        final boolean client;
+        private final Deque<Change> done = new ArrayDeque<>();
+        private final List<Change> changes = new ArrayList<>();
+        private final Set<Long> locks = new LinkedHashSet<>();
+        private boolean open = true;
+
+        Transaction(boolean client) {
+            this.client = client;
+        }
+
+        boolean isOpen() {
+            return open;
+        }
+
+        boolean isEmpty() {
+            return changes.isEmpty();
+        }
+    }
+
+    private static final class Lock {
+        private final Set<Transaction> holders = new LinkedHashSet<>();
+        private boolean exclusive;
+    }
+
+    private final Rows rows;
+    private final Map<Long, Lock> locks = new HashMap<>();
+    private final Set<Transaction> transactions = new LinkedHashSet<>();
+    private final List<Logged> binlog = new ArrayList<>();
+    private final Map<Long, Long> undone = new HashMap<>();
+    private final Map<Table, Integer> versions = new HashMap<>();
+    private final Set<Long> ddlDone = new HashSet<>();
+    private long lastNumber;
+    private long position;
+
+    Database(Rows rows) {
+        this.rows = rows;
+    }
+
+    Rows rows() {
+        return rows;
+    }
+
+    List<Logged> binlog() {
+        return binlog;
+    }
+
+    long lastNumber() {
+        return lastNumber;
+    }
+
+    long position() {
+        return position;
+    }
+
+    Map<Long, Long> undone() {
+        return new LinkedHashMap<>(undone);
+    }
+
+    int version(Table table) {
+        return versions.getOrDefault(table, 0);
+    }
+
+    Transaction begin(boolean client) {
+        Transaction t = new Transaction(client);
+        transactions.add(t);
+        return t;
+    }
+
+    /**
+     * Makes a change, if the locks are to be had.
+     *
+     * @return who holds them; empty when it is done
+     */
+    Set<Transaction> change(Transaction t, Change wanted) throws Rows.Misfit {
+        Set<Transaction> holders = new LinkedHashSet<>();
+        Change c = rows.actual(wanted);
+        List<Long> exclusive = new ArrayList<>();
+        List<Long> shared = new ArrayList<>();
+        needs(wanted, exclusive, shared);
+        needs(c, exclusive, shared);
+        for (long key : exclusive) {
+            addHolders(t, key, true, holders);
+        }
+        for (long key : shared) {
+            addHolders(t, key, false, holders);
+        }
+        if (!holders.isEmpty()) {
+            return holders;
+        }
+        exclusive.forEach(key -> hold(t, key, true));
+        shared.forEach(key -> hold(t, key, false));
+        rows.apply(c);
+        t.done.push(c);
+        t.changes.add(c);
+        return holders;
+    }
+
+    private static void needs(Change c, List<Long> exclusive, List<Long> shared) {
+        Table table = c.table();
+        for (Row row : new Row[] {c.before(), c.after()}) {
+            if (row == null) {
+                continue;
+            }
+            if (!table.keyed) {
+                // Two may insert the same.
+                (row == c.before() ? exclusive : shared).add(table.key(row));
+                continue;
+            }
+            exclusive.add(table.key(0, row.get(0)));
+            for (int column : table.unique()) {
+                if (row.get(column) != null) {
+                    exclusive.add(table.key(column, row.get(column)));
+                }
+            }
+            if (table.parent != null) {
+                shared.add(table.parent.key(0, row.get(1)));
+            }
+        }
+    }
+
+    private void addHolders(Transaction t, long key, boolean exclusive, Set<Transaction> holders) {
+        Lock lock = locks.get(key);
+        if (lock != null && (exclusive || lock.exclusive)) {
+            lock.holders.stream().filter(h -> h != t).forEach(holders::add);
+        }
+    }
+
+    private void hold(Transaction t, long key, boolean exclusive) {
+        Lock lock = locks.computeIfAbsent(key, k -> new Lock());
+        lock.holders.add(t);
+        lock.exclusive |= exclusive;
+        t.locks.add(key);
+    }
+
+    /** Takes the changes back and keeps the locks. */
+    void rollbackToSavepoint(Transaction t) {
+        while (!t.done.isEmpty()) {
+            Change c = t.done.pop();
+            try {
+                rows.apply(new Change(c.table(), c.version(), c.after(), c.before()));
+            } catch (Rows.Misfit e) {
+                throw new IllegalStateException(e);
+            }
+        }
+        t.changes.clear();
+    }
+
+    void rollback(Transaction t) {
+        if (t.open) {
+            rollbackToSavepoint(t);
+            release(t);
+        }
+    }
+
+    private void release(Transaction t) {
+        t.open = false;
+        transactions.remove(t);
+        for (long key : t.locks) {
+            Lock lock = locks.get(key);
+            lock.holders.remove(t);
+            if (lock.holders.isEmpty()) {
+                locks.remove(key);
+            }
+        }
+    }
+
+    void commitClient(Transaction t) {
+        binlog.add(new Logged(++lastNumber, -1, Change.encode(t.changes), List.copyOf(t.changes), null));
+        release(t);
+    }
+
+    /**
+     * Commits for the applier, with its position.
+     *
+     * @param undoneNow GTID numbers that this takes back
+     * @param undoneAt the position noted for them
+     * @param settled up to where notes may be forgotten
+     */
+    void commitApplied(Transaction t, long newPosition, List<Long> undoneNow, long undoneAt, long settled) {
+        undone.keySet().removeIf(n -> n <= settled);
+        for (long number : undoneNow) {
+            if (undone.put(number, undoneAt) != null) {
+                throw new Violation("number " + number + " is undone twice");
+            }
+        }
+        position = Math.max(position, newPosition);
+        binlog.add(new Logged(++lastNumber, newPosition, new byte[0], List.of(), null));
+        release(t);
+    }
+
+    /** Whether rows of a table are being changed, so that its definition can't be. */
+    boolean isBusy(Table table) {
+        return transactions.stream().anyMatch(t -> t.changes.stream().anyMatch(c -> c.table() == table));
+    }
+
+    void ddlByClient(Table table) {
+        versions.merge(table, 1, Integer::sum);
+        binlog.add(new Logged(++lastNumber, -1, new byte[0], List.of(), table));
+    }
+
+    /** Under a GTID of its own, so that it runs once. */
+    void ddlApplied(Table table, long seqno) {
+        if (ddlDone.add(seqno)) {
+            versions.merge(table, 1, Integer::sum);
+            binlog.add(new Logged(0, 0, new byte[0], List.of(), table));
+        }
+    }
+
+    /** The rows without what open transactions have changed. */
+    Rows committed() {
+        Rows committed = rows.copy();
+        for (Transaction t : transactions) {
+            for (Change c : t.done) {
+                try {
+                    committed.apply(new Change(c.table(), c.version(), c.after(), c.before()));
+                } catch (Rows.Misfit e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        }
+        return committed;
+    }
+
+    void crash() {
+        for (Transaction t : List.copyOf(transactions)) {
+            rollback(t);
+        }
+    }
+
+    /** Whether a client's transaction holds something, and which. */
+    List<Transaction> clients() {
+        return transactions.stream().filter(t -> t.client).toList();
+    }
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it.sim;
+
+import io.quorate.applier.Group;
+import io.quorate.core.Certified;
+import io.quorate.core.OwnWrites.Doomed;
+import io.quorate.core.WriteSet;
+import io.quorate.core.binlog.Inverse;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A worker with a group, statement by statement, as the applier's worker goes about it: undo and apply, look what clients
+ * have committed meanwhile, wait for the turn, commit.
+ */
+final class Execution {
+    private enum Phase {
+        START,
+        AWAIT_HEAD,
+        EXECUTE,
+        LOOK,
+        TURN,
+        DDL,
+        SAVE_POSITION
+    }
+
+    /** So many waits for a client's lock, and the client goes. */
+    private static final int PATIENCE = 3;
+
+    private final Session session;
+    private final World world;
+    private final Node node;
+    private final Group group;
+    private Phase phase = Phase.START;
+    private Database.Transaction transaction;
+    private List<Doomed> losers = List.of();
+    private List<Change> changes = List.of();
+    private int undoChanges;
+    private int at;
+    private int waits;
+    private long lookFor;
+    private boolean over;
+
+    Execution(Session session, Group group) {
+        this.session = session;
+        this.world = session.world;
+        this.node = session.node;
+        this.group = group;
+        again();
+    }
+
+    void abandon() {
+        over = true;
+        if (transaction != null) {
+            node.database.rollback(transaction);
+        }
+    }
+
+    private void again() {
+        world.after(1 + world.random.nextInt(world.faults.stepMicrosMax()), () -> {
+            if (!over) {
+                step();
+            }
+        });
+    }
+
+    private boolean isHead() {
+        return session.schedule.isHead(group);
+    }
+
+    private void step() {
+        switch (phase) {
+            case START -> start();
+            case AWAIT_HEAD -> phase = isHead() ? Phase.START : Phase.AWAIT_HEAD;
+            case EXECUTE -> execute();
+            case LOOK -> look();
+            case TURN -> turn();
+            case DDL -> ddl();
+            case SAVE_POSITION -> savePosition();
+        }
+        if (!over) {
+            again();
+        }
+    }
+
+    private List<Doomed> losers() {
+        return world.bugs.contains(Bug.UNDO_SKIPPED) ? List.of() : session.own.toUndo(group.work(), losers);
+    }
+
+    private boolean hasMore() {
+        return losers().size() > losers.size();
+    }
+
+    private void start() {
+        if (group.isBarrier()) {
+            if (!isHead()) {
+                return;
+            }
+            if (!session.own.isCovered(node.database.lastNumber())) {
+                return;
+            }
+        }
+        losers = losers();
+        if (!losers.isEmpty() && !isHead()) {
+            phase = Phase.AWAIT_HEAD;
+            return;
+        }
+        if (group.isBarrier() && losers.isEmpty()) {
+            phase = Phase.DDL;
+            return;
+        }
+        transaction = node.database.begin(false);
+        prepare();
+    }
+
+    private void prepare() {
+        changes = new ArrayList<>();
+        List<Doomed> backwards = new ArrayList<>(losers);
+        if (world.bugs.contains(Bug.UNDONE_FORWARDS)) {
+            Collections.reverse(backwards);
+        }
+        for (Doomed loser : backwards) {
+            WriteSet w = loser.writeSet() == null ? node.read(loser.failedAt()).writeSet() : loser.writeSet();
+            World.require(!w.isBarrier(), () -> "DDL " + w + " would have to be undone");
+            changes.addAll(Change.decode(Inverse.of(w.payload())));
+        }
+        undoChanges = changes.size();
+        if (!group.isBarrier()) {
+            for (Certified c : group.work()) {
+                if (c.passed() && c.writeSet().session() != 1) {
+                    changes.addAll(Change.decode(c.writeSet().payload()));
+                } else if (c.passed()) {
+                    node.database.ddlApplied(Table.ALL[c.writeSet().payload()[0]], c.seqno());
+                }
+            }
+        }
+        at = 0;
+        waits = 0;
+        phase = Phase.EXECUTE;
+    }
+
+    private void execute() {
+        if (at == changes.size()) {
+            lookFor = node.database.lastNumber();
+            phase = Phase.LOOK;
+            waits = 0;
+            return;
+        }
+        Change change = changes.get(at);
+        if (at >= undoChanges && node.number != 0) {
+            World.require(
+                    change.version() == node.database.version(change.table()),
+                    () -> "n" + node.number + " applies rows of version " + change.version() + " of " + change.table()
+                            + " to version " + node.database.version(change.table()) + " in " + group);
+        }
+        try {
+            Set<Database.Transaction> holders = node.database.change(transaction, change);
+            if (holders.isEmpty()) {
+                at++;
+                waits = 0;
+            } else if (++waits > PATIENCE) {
+                clear(holders);
+            }
+        } catch (Rows.Misfit e) {
+            if (!isHead()) {
+                rollback();
+                phase = Phase.AWAIT_HEAD;
+            } else if (session.own.isCovered(node.database.lastNumber())) {
+                World.require(
+                        hasMore(),
+                        () -> "n" + node.number + " can't apply " + change + " of " + group + ": " + e.getMessage());
+                nextRound();
+            }
+        }
+    }
+
+    /** The head's way is cleared; others wait, for they may be waiting for the head's own losers. */
+    private void clear(Set<Database.Transaction> holders) {
+        if (!isHead()) {
+            return;
+        }
+        for (Database.Transaction holder : holders) {
+            if (holder.client) {
+                world.statistics.killed++;
+                node.database.rollback(holder);
+                continue;
+            }
+            for (Execution other : session.running) {
+                if (other.transaction == holder) {
+                    world.statistics.yields++;
+                    other.rollback();
+                    other.phase = Phase.AWAIT_HEAD;
+                }
+            }
+        }
+    }
+
+    private void rollback() {
+        node.database.rollback(transaction);
+        transaction = null;
+        losers = List.of();
+    }
+
+    private void nextRound() {
+        world.statistics.rounds++;
+        node.database.rollbackToSavepoint(transaction);
+        losers = losers();
+        prepare();
+    }
+
+    private void look() {
+        if (world.bugs.contains(Bug.NO_SECOND_LOOK)) {
+            phase = Phase.TURN;
+            return;
+        }
+        if (!session.own.isCovered(lookFor)) {
+            if (++waits > 40) {
+                rollback();
+                phase = Phase.AWAIT_HEAD;
+            }
+            return;
+        }
+        if (!hasMore()) {
+            phase = Phase.TURN;
+        } else if (isHead()) {
+            nextRound();
+        } else {
+            rollback();
+            phase = Phase.AWAIT_HEAD;
+        }
+    }
+
+    private void turn() {
+        if (!isHead() && !world.bugs.contains(Bug.COMMITTED_OUT_OF_ORDER)) {
+            return;
+        }
+        if (!isHead() && session.running.size() < 2) {
+            return;
+        }
+        commit();
+    }
+
+    private void commit() {
+        long position = group.isBarrier() ? group.first() - 1 : group.last();
+        boolean apart = world.bugs.contains(Bug.POSITION_APART) && !group.isBarrier();
+        boolean forgotten = world.bugs.contains(Bug.UNDO_FORGOTTEN);
+        List<Long> numbers = losers.stream().map(Doomed::number).toList();
+        session.own.undoing(losers, group.last());
+        world.trace("n" + node.number + " commits " + group + (numbers.isEmpty() ? "" : " and undoes " + numbers));
+        node.undoneEver.addAll(numbers);
+        world.statistics.undone += numbers.size();
+        node.database.commitApplied(
+                transaction,
+                apart ? node.database.position() : position,
+                forgotten ? List.of() : numbers,
+                group.last(),
+                session.own.settledNumber());
+        transaction = null;
+        losers = List.of();
+        session.capture();
+        if (group.isBarrier()) {
+            phase = Phase.START;
+            return;
+        }
+        if (apart) {
+            phase = Phase.SAVE_POSITION;
+            return;
+        }
+        done();
+    }
+
+    private void ddl() {
+        for (Certified c : group.work()) {
+            Table table = Table.ALL[c.writeSet().payload()[0]];
+            if (node.database.isBusy(table)) {
+                // It waits for the clients that use the table; those that wait too long are ended.
+                if (++waits > PATIENCE) {
+                    node.database.clients().forEach(node.database::rollback);
+                }
+                return;
+            }
+            node.database.ddlApplied(table, c.seqno());
+        }
+        phase = Phase.SAVE_POSITION;
+    }
+
+    private void savePosition() {
+        Database.Transaction t = node.database.begin(false);
+        node.database.commitApplied(t, group.last(), List.of(), 0, 0);
+        world.trace("n" + node.number + " saves position " + group.last());
+        session.capture();
+        done();
+    }
+
+    private void done() {
+        over = true;
+        if (isHead()) {
+            session.schedule.committed(group);
+        }
+        session.own.applied(session.schedule.committed());
+        node.check();
+        session.finished(this);
+    }
+
+    @Override
+    public String toString() {
+        return phase + " " + group + (isHead() ? " head" : "") + " losers " + losers.size();
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it.sim;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+
+/** What the tables hold, with their constraints and no transactions. */
+final class Rows {
+    /** A change that doesn't fit: the row is missing or there already, a unique value is taken, a parent is missing. */
+    static final class Misfit extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        Misfit(String what) {
+            super(what);
+        }
+    }
+
+    private final Map<Table, TreeMap<Long, Row>> keyed = new EnumMap<>(Table.class);
+    private final Map<Row, Integer> scrap = new HashMap<>();
+    private final Map<Long, Long> unique = new HashMap<>();
+
+    Rows() {
+        for (Table t : Table.ALL) {
+            keyed.put(t, new TreeMap<>());
+        }
+    }
+
+    Rows copy() {
+        Rows copy = new Rows();
+        keyed.forEach((table, rows) -> copy.keyed.get(table).putAll(rows));
+        copy.scrap.putAll(scrap);
+        copy.unique.putAll(unique);
+        return copy;
+    }
+
+    Row get(Table table, long id) {
+        return keyed.get(table).get(id);
+    }
+
+    List<Row> all(Table table) {
+        return table.keyed ? new ArrayList<>(keyed.get(table).values()) : new ArrayList<>(scrap.keySet());
+    }
+
+    boolean holds(Row scrapRow) {
+        return scrap.containsKey(scrapRow);
+    }
+
+    void apply(Change c) throws Misfit {
+        if (!c.table().keyed) {
+            if (c.before() != null) {
+                Integer count = scrap.get(c.before());
+                if (count == null) {
+                    throw new Misfit("no row " + c.before() + " in " + c.table());
+                }
+                put(c.before(), count - 1);
+            }
+            if (c.after() != null) {
+                put(c.after(), scrap.getOrDefault(c.after(), 0) + 1);
+            }
+            return;
+        }
+        TreeMap<Long, Row> rows = keyed.get(c.table());
+        Row old = null;
+        if (c.before() != null) {
+            old = rows.get(c.before().get(0));
+            if (old == null) {
+                throw new Misfit("no row " + c.before() + " in " + c.table());
+            }
+        }
+        check(c, rows, old);
+        if (old != null) {
+            rows.remove(old.get(0));
+            for (int column : c.table().unique()) {
+                if (old.get(column) != null) {
+                    unique.remove(c.table().key(column, old.get(column)));
+                }
+            }
+        }
+        if (c.after() != null) {
+            rows.put(c.after().get(0), c.after());
+            for (int column : c.table().unique()) {
+                if (c.after().get(column) != null) {
+                    unique.put(
+                            c.table().key(column, c.after().get(column)),
+                            c.after().get(0));
+                }
+            }
+        }
+    }
+
+    private void check(Change c, TreeMap<Long, Row> rows, Row old) throws Misfit {
+        Row after = c.after();
+        if (after != null) {
+            boolean moves = old == null || !old.get(0).equals(after.get(0));
+            if (moves && rows.containsKey(after.get(0))) {
+                throw new Misfit("duplicate " + after + " in " + c.table());
+            }
+            for (int column : c.table().unique()) {
+                Long owner =
+                        after.get(column) == null ? null : unique.get(c.table().key(column, after.get(column)));
+                if (owner != null && (old == null || !owner.equals(old.get(0)))) {
+                    throw new Misfit("duplicate value of " + after + " in " + c.table());
+                }
+            }
+            if (c.table().parent != null && !keyed.get(c.table().parent).containsKey(after.get(1))) {
+                throw new Misfit("no parent of " + after + " in " + c.table());
+            }
+        }
+        boolean leaves = old != null && (after == null || !after.get(0).equals(old.get(0)));
+        if (leaves && c.table() == Table.PARENT) {
+            for (Row child : keyed.get(Table.CHILD).values()) {
+                if (child.get(1).equals(old.get(0))) {
+                    throw new Misfit("child " + child + " of " + old);
+                }
+            }
+        }
+    }
+
+    private void put(Row row, int count) {
+        if (count == 0) {
+            scrap.remove(row);
+        } else {
+            scrap.put(row, count);
+        }
+    }
+
+    long total() {
+        return keyed.get(Table.ACCOUNT).values().stream()
+                .mapToLong(row -> row.get(1))
+                .sum();
+    }
+
+    /** The change as it happens here: with what the row holds now, which a server looks up by its key alone. */
+    Change actual(Change c) {
+        if (!c.table().keyed || c.before() == null) {
+            return c;
+        }
+        Row old = keyed.get(c.table()).get(c.before().get(0));
+        return old == null ? c : new Change(c.table(), c.version(), old, c.after());
+    }
+
+    /** What differs, in words; null when nothing does. */
+    String difference(Rows that) {
+        for (Table t : Table.ALL) {
+            if (!keyed.get(t).equals(that.keyed.get(t))) {
+                Map<Long, Row> here = new TreeMap<>(keyed.get(t));
+                Map<Long, Row> there = new TreeMap<>(that.keyed.get(t));
+                here.entrySet().removeIf(e -> Objects.equals(that.keyed.get(t).get(e.getKey()), e.getValue()));
+                there.entrySet().removeIf(e -> Objects.equals(keyed.get(t).get(e.getKey()), e.getValue()));
+                return t + ": " + here.values() + " instead of " + there.values();
+            }
+        }
+        return scrap.equals(that.scrap) ? null : Table.SCRAP + ": " + scrap + " instead of " + that.scrap;
+    }
+}

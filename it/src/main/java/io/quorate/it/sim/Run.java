@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it.sim;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * One run: a seed, and how much of what it would do is done.
+ *
+ * @param micros how long clients write and faults happen
+ */
+record Run(long seed, int nodes, int clients, long micros, Faults faults, Set<Bug> bugs) {
+    private static final long SETTLE_MICROS = 60_000_000;
+    private static final long EVENTS_MAX = 5_000_000;
+
+    /** What became of it. */
+    record Outcome(Run run, String violation, List<String> history, Statistics statistics) {
+        boolean failed() {
+            return violation != null;
+        }
+    }
+
+    /** The whole of what a seed stands for. */
+    static Run of(long seed, Set<Bug> bugs) {
+        Random r = new Random(mixed(seed));
+        boolean calm = r.nextInt(4) == 0;
+        Faults faults = calm
+                ? Faults.NONE
+                : new Faults(
+                        r.nextInt(3) * 0.05,
+                        r.nextInt(3) * 0.05,
+                        r.nextInt(5),
+                        r.nextInt(3),
+                        r.nextInt(4),
+                        500 << r.nextInt(6),
+                        50 << r.nextInt(7),
+                        30 << r.nextInt(4));
+        return new Run(seed, 2 + r.nextInt(3), 1 + r.nextInt(3), 60_000 + r.nextInt(200_000), faults, bugs);
+    }
+
+    /** Neighbouring seeds of {@link Random} begin alike. */
+    static long mixed(long seed) {
+        long z = seed * 0x9E3779B97F4A7C15L;
+        z = (z ^ z >>> 30) * 0xBF58476D1CE4E5B9L;
+        return z ^ z >>> 31;
+    }
+
+    Run with(int fewerNodes, int fewerClients, long fewerMicros, Faults fewerFaults) {
+        return new Run(seed, fewerNodes, fewerClients, fewerMicros, fewerFaults, bugs);
+    }
+
+    Outcome execute() {
+        Path directory = null;
+        World world = null;
+        try {
+            directory = Files.createTempDirectory(scratch(), "quorate-sim-");
+            world = new World(seed, nodes, faults, bugs, directory);
+            execute(world);
+            return new Outcome(this, null, world.history(), world.statistics);
+        } catch (RuntimeException e) {
+            String what = e instanceof Violation ? e.getMessage() : e.toString() + at(e);
+            return new Outcome(this, what, world == null ? List.of() : world.history(), new Statistics());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            if (world != null) {
+                world.nodes().forEach(Node::end);
+            }
+            delete(directory);
+        }
+    }
+
+    private static String at(Exception e) {
+        return e.getStackTrace().length == 0 ? "" : " at " + e.getStackTrace()[0];
+    }
+
+    private static Path scratch() {
+        Path memory = Path.of("/dev/shm");
+        return Files.isWritable(memory) ? memory : Path.of(System.getProperty("java.io.tmpdir"));
+    }
+
+    private void execute(World world) {
+        for (Node node : world.nodes()) {
+            for (int i = 0; i < clients; i++) {
+                new Client(node, i, node.number == 0 && i == 0);
+            }
+        }
+        for (int i = 0; i < faults.crashes(); i++) {
+            world.after(world.random.nextInt((int) micros), () -> crash(world));
+        }
+        for (int i = 0; i < faults.cuts(); i++) {
+            world.after(world.random.nextInt((int) micros), () -> cut(world));
+        }
+        for (int i = 0; i < faults.elections(); i++) {
+            world.after(world.random.nextInt((int) micros), world.order()::elect);
+        }
+        world.run(micros, EVENTS_MAX);
+        world.writing = false;
+        for (long until = micros; !world.isSettled(); ) {
+            until += 20_000;
+            if (until > micros + SETTLE_MICROS || world.eventCount() > EVENTS_MAX) {
+                throw new Violation("not settled: " + world.nodes());
+            }
+            world.order().heal();
+            world.run(until, EVENTS_MAX);
+        }
+        world.nodes().forEach(Node::check);
+        world.requireEqual();
+    }
+
+    private static void crash(World world) {
+        Node node = world.nodes().get(world.random.nextInt(world.nodes().size()));
+        long away = 1000 + world.random.nextInt(40_000);
+        if (world.random.nextInt(3) != 0 && node.isServing()) {
+            node.crashService();
+            world.after(away, node::startService);
+        }
+        if (world.random.nextInt(3) == 0 && node.databaseUp) {
+            node.crashDatabase();
+            world.after(away / 2, () -> node.databaseUp = true);
+        }
+    }
+
+    private static void cut(World world) {
+        Node node = world.nodes().get(world.random.nextInt(world.nodes().size()));
+        node.cutOff = true;
+        world.trace("n" + node.number + " is cut off");
+        world.after(1000 + world.random.nextInt(40_000), () -> {
+            node.cutOff = false;
+            node.wake();
+        });
+    }
+
+    private static void delete(Path directory) {
+        if (directory == null) {
+            return;
+        }
+        try (Stream<Path> all = Files.walk(directory)) {
+            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

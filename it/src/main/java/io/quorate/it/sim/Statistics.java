@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it.sim;
+
+import io.quorate.core.Verdict;
+import java.util.EnumMap;
+import java.util.Map;
+
+/** Counts of a run, to see that what is to be proved did happen. */
+final class Statistics {
+    private final Map<Verdict, Long> verdicts = new EnumMap<>(Verdict.class);
+    long committed;
+    long undone;
+    long rounds;
+    long killed;
+    long yields;
+    long crashes;
+    long ddl;
+
+    void decided(Verdict verdict) {
+        verdicts.merge(verdict, 1L, Long::sum);
+    }
+
+    long of(Verdict verdict) {
+        return verdicts.getOrDefault(verdict, 0L);
+    }
+
+    void add(Statistics that) {
+        that.verdicts.forEach((verdict, count) -> verdicts.merge(verdict, count, Long::sum));
+        committed += that.committed;
+        undone += that.undone;
+        rounds += that.rounds;
+        killed += that.killed;
+        yields += that.yields;
+        crashes += that.crashes;
+        ddl += that.ddl;
+    }
+
+    @Override
+    public String toString() {
+        return committed + " transactions of clients; verdicts " + verdicts + "; " + undone + " undone, " + rounds
+                + " further rounds, " + killed + " clients in the way, " + yields + " groups yielded; " + crashes
+                + " crashes, " + ddl + " DDL";
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it.sim;
+
+import java.util.List;
+
+/** The tables that clients write. The first column is the primary key, where there is one. */
+enum Table {
+    /** id, balance, token: money moves, tokens are unique and churn. */
+    ACCOUNT(3, true, null),
+    /** id, n: rows that children reference. */
+    PARENT(2, true, null),
+    /** id, parent. */
+    CHILD(2, true, PARENT),
+    /** id, length, digest of all that was appended: every lost or doubled append shows. */
+    LIST(3, true, null),
+    /** a, b: no key at all. */
+    SCRAP(2, false, null);
+
+    static final Table[] ALL = values();
+
+    final int columns;
+    final boolean keyed;
+    /** What column 1 references. */
+    final Table parent;
+
+    Table(int columns, boolean keyed, Table parent) {
+        this.columns = columns;
+        this.keyed = keyed;
+        this.parent = parent;
+    }
+
+    /** Columns with a unique index of their own. */
+    List<Integer> unique() {
+        return this == ACCOUNT ? List.of(2) : List.of();
+    }
+
+    long key() {
+        return hash(ordinal(), 99, 0);
+    }
+
+    /** Of a value in an index, which its first column names. */
+    long key(int column, long value) {
+        return hash(ordinal(), column, value);
+    }
+
+    /** Of a whole row. */
+    long key(Row row) {
+        return hash(ordinal(), 98, row.hashCode());
+    }
+
+    private static long hash(long table, long column, long value) {
+        long h = (table + 1) * 0x9E3779B97F4A7C15L + column;
+        h = (h ^ h >>> 30) * 0xBF58476D1CE4E5B9L + value;
+        h = (h ^ h >>> 27) * 0x94D049BB133111EBL;
+        h ^= h >>> 31;
+        return h == 0 ? 1 : h;
+    }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it.sim;
+
+import io.quorate.core.Certified;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * A cluster on a clock of its own. Everything that happens is an event, one after the other, and every choice comes from
+ * one {@link Random}: a seed replays a run exactly. What must always hold is checked where it could break.
+ */
+final class World {
+    private static final int TRACE_MAX = 4000;
+
+    private record Event(long at, long number, Runnable what) {}
+
+    /** What the first node that certified a log entry made of it. */
+    private record Decision(long digest, List<Certified> certified) {}
+
+    final Random random;
+    final Faults faults;
+    final Set<Bug> bugs;
+    final Path directory;
+    private final PriorityQueue<Event> events =
+            new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::number));
+    private final List<Node> nodes = new ArrayList<>();
+    private final Order order = new Order(this);
+    private final List<Decision> decisions = new ArrayList<>();
+    private final List<Certified> certified = new ArrayList<>();
+    private final Map<UUID, Map<Long, Certified>> byNumber = new HashMap<>();
+    private final Deque<String> trace = new ArrayDeque<>();
+    private final Rows ordered;
+    private final long total;
+    private long now;
+    private long eventCount;
+    boolean writing = true;
+
+    final Statistics statistics = new Statistics();
+
+    World(long seed, int nodeCount, Faults faults, Set<Bug> bugs, Path directory) {
+        this.random = new Random(Run.mixed(seed) + 1);
+        this.faults = faults;
+        this.bugs = bugs;
+        this.directory = directory;
+        this.ordered = opening();
+        this.total = ordered.total();
+        for (int i = 0; i < nodeCount; i++) {
+            nodes.add(new Node(this, i, opening()));
+        }
+    }
+
+    private static Rows opening() {
+        Rows rows = new Rows();
+        try {
+            for (long id = 0; id < 6; id++) {
+                rows.apply(new Change(Table.ACCOUNT, 0, null, Row.of(id, 100L, null)));
+            }
+            for (long id = 0; id < 4; id++) {
+                rows.apply(new Change(Table.PARENT, 0, null, Row.of(id, 0L)));
+                rows.apply(new Change(Table.LIST, 0, null, Row.of(id, 0L, 7L)));
+                rows.apply(new Change(Table.SCRAP, 0, null, Row.of(id % 2, 0L)));
+            }
+        } catch (Rows.Misfit e) {
+            throw new IllegalStateException(e);
+        }
+        return rows;
+    }
+
+    List<Node> nodes() {
+        return nodes;
+    }
+
+    Order order() {
+        return order;
+    }
+
+    long now() {
+        return now;
+    }
+
+    long millis() {
+        return now / 1000;
+    }
+
+    boolean chance(double probability) {
+        return probability > 0 && random.nextDouble() < probability;
+    }
+
+    long delay() {
+        return 1 + random.nextInt(faults.delayMicrosMax());
+    }
+
+    /** From one entry to the next; now and then a node's disk is slow. */
+    long deliveryDelay() {
+        return 1 + random.nextInt(random.nextInt(20) == 0 ? faults.delayMicrosMax() : 300);
+    }
+
+    void after(long micros, Runnable what) {
+        events.add(new Event(now + micros, eventCount++, what));
+    }
+
+    boolean isCutOff(Node node) {
+        return node.cutOff;
+    }
+
+    int reachable() {
+        return (int) nodes.stream().filter(n -> n.isServing() && !n.cutOff).count();
+    }
+
+    /** Runs events until {@code until} or for {@code max} of them. */
+    void run(long until, long max) {
+        for (long left = max; left > 0 && !events.isEmpty() && events.peek().at() <= until; left--) {
+            Event event = events.poll();
+            now = event.at();
+            event.what().run();
+        }
+        now = Math.max(now, until);
+    }
+
+    long eventCount() {
+        return eventCount;
+    }
+
+    void trace(String what) {
+        if (trace.size() == TRACE_MAX) {
+            trace.removeFirst();
+        }
+        trace.add("%9d us  %s".formatted(now, what));
+    }
+
+    List<String> history() {
+        return List.copyOf(trace);
+    }
+
+    // What must hold.
+
+    /** Every node decides alike, and what passes was built on what the order says. */
+    void decided(int index, long digest, List<Certified> result, Node node) {
+        if (index < decisions.size()) {
+            Decision first = decisions.get(index);
+            require(
+                    first.digest == digest && sameVerdicts(first.certified, result),
+                    () -> "n" + node.number + " decides entry " + index + " otherwise: " + result + ", not "
+                            + first.certified);
+            return;
+        }
+        decisions.add(new Decision(digest, result));
+        for (Certified c : result) {
+            require(c.seqno() == certified.size() + 1L, () -> "seqno " + c.seqno() + " after " + certified.size());
+            certified.add(c);
+            byNumber.computeIfAbsent(c.writeSet().gtid().source(), k -> new HashMap<>())
+                    .put(c.writeSet().gtid().number(), c);
+            trace("seqno " + c.seqno() + " " + c.verdict() + (c.passed() ? "" : " with " + c.conflictsWith()) + " "
+                    + name(c));
+            statistics.decided(c.verdict());
+            if (c.passed()) {
+                replay(ordered, c, true);
+                require(ordered.total() == total, () -> "after seqno " + c.seqno() + " the total is another");
+            }
+        }
+    }
+
+    private static boolean sameVerdicts(List<Certified> a, List<Certified> b) {
+        if (a.size() != b.size()) {
+            return false;
+        }
+        for (int i = 0; i < a.size(); i++) {
+            if (a.get(i).seqno() != b.get(i).seqno()
+                    || a.get(i).verdict() != b.get(i).verdict()
+                    || a.get(i).conflictsWith() != b.get(i).conflictsWith()
+                    || a.get(i).dependsOn() != b.get(i).dependsOn()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Applies a writeset to a model; strictly: it must find every row as it was when it was written. */
+    void replay(Rows model, Certified c, boolean strictly) {
+        for (Change change : Change.decode(
+                c.writeSet().isBarrier() ? new byte[0] : c.writeSet().payload())) {
+            if (strictly && change.before() != null) {
+                boolean as = change.table().keyed
+                        ? change.before()
+                                .equals(model.get(
+                                        change.table(), change.before().get(0)))
+                        : model.holds(change.before());
+                require(
+                        as,
+                        () -> "lost update: " + name(c) + " passed as seqno " + c.seqno() + " on " + change.before()
+                                + ", the order has "
+                                + (change.table().keyed
+                                        ? model.get(
+                                                change.table(), change.before().get(0))
+                                        : "none"));
+            }
+            try {
+                model.apply(change);
+            } catch (Rows.Misfit e) {
+                throw new Violation(
+                        "seqno " + c.seqno() + " " + name(c) + " doesn't fit into the order: " + e.getMessage());
+            }
+        }
+    }
+
+    Certified certified(long seqno) {
+        return certified.get((int) seqno - 1);
+    }
+
+    long lastSeqno() {
+        return certified.size();
+    }
+
+    /** What became of a transaction, null while nobody knows. */
+    Certified fate(UUID origin, long number) {
+        return byNumber.getOrDefault(origin, Map.of()).get(number);
+    }
+
+    static String name(Certified c) {
+        return "n" + c.writeSet().gtid().source().getLeastSignificantBits() + ":"
+                + c.writeSet().gtid().number();
+    }
+
+    static void require(boolean holds, java.util.function.Supplier<String> otherwise) {
+        if (!holds) {
+            throw new Violation(otherwise.get());
+        }
+    }
+
+    /** All settled: the order has everything, every node has applied it, and their rows are the order's. */
+    boolean isSettled() {
+        return nodes.stream().allMatch(n -> n.isSettled(lastSeqno()));
+    }
+
+    void requireEqual() {
+        for (Node node : nodes) {
+            String difference = node.database.rows().difference(ordered);
+            require(difference == null, () -> "n" + node.number + " ends with " + difference);
+        }
+    }
+}
