@@ -7,6 +7,7 @@ import io.quorate.core.Gtid;
 import io.quorate.core.LogPosition;
 import io.quorate.core.OwnWrites;
 import io.quorate.core.OwnWrites.Doomed;
+import io.quorate.core.OwnWrites.Losers;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
@@ -42,12 +43,12 @@ final class Undo {
     }
 
     /** What has to be undone before these can be applied, as far as it is known now; the latest first. */
-    List<Doomed> losers(Collection<Certified> group) {
+    Losers losers(Collection<Certified> group) {
         return own.toUndo(group, List.of());
     }
 
     /** The same, and {@code losers} in any case. */
-    List<Doomed> losers(Collection<Certified> group, List<Doomed> losers) {
+    Losers losers(Collection<Certified> group, List<Doomed> losers) {
         return own.toUndo(group, losers);
     }
 
@@ -57,7 +58,7 @@ final class Undo {
         CLEAR,
         /** There is more to undo. */
         MORE,
-        /** The capture is too far behind to tell. */
+        /** The capture is too far behind, or the order is, to tell. */
         UNKNOWN
     }
 
@@ -67,12 +68,16 @@ final class Undo {
         if (!own.awaitCovered(session.lastGtid(server), CAPTURE_WAIT)) {
             return Outlook.UNKNOWN;
         }
-        return hasMore(group, undone) ? Outlook.MORE : Outlook.CLEAR;
+        Losers now = own.toUndo(group, undone);
+        if (!now.certain()) {
+            return Outlook.UNKNOWN;
+        }
+        return now.doomed().size() > undone.size() ? Outlook.MORE : Outlook.CLEAR;
     }
 
     /** Whether there are others to undo beside these. */
     boolean hasMore(Collection<Certified> group, List<Doomed> losers) {
-        return own.toUndo(group, losers).size() > losers.size();
+        return own.toUndo(group, losers).doomed().size() > losers.size();
     }
 
     /** Waits, without locks, until the capture has read what the server has committed by now; false when the time is over. */

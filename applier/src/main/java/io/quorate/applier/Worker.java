@@ -6,6 +6,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.OwnWrites.Doomed;
+import io.quorate.core.OwnWrites.Losers;
 import io.quorate.core.QuorateException;
 import java.sql.SQLException;
 import java.util.Arrays;
@@ -112,7 +113,7 @@ final class Worker implements Runnable {
     /** Executes and commits the group; false when it has to be tried again. */
     private boolean tryTogether(Group group, int attempt) throws SQLException, InterruptedException {
         boolean head = context.pipeline().isHead(group);
-        if (!head && !context.undo().losers(group.work()).isEmpty()) {
+        if (!head && !context.undo().losers(group.work()).doomed().isEmpty()) {
             // A group before this one may have to undo the same.
             context.pipeline().awaitHead(group);
             head = true;
@@ -163,7 +164,7 @@ final class Worker implements Runnable {
      */
     private List<Doomed> executeClear(Step step, boolean head, int attempt) throws SQLException, InterruptedException {
         Undo undo = context.undo();
-        List<Doomed> losers = undo.losers(step.writeSets);
+        List<Doomed> losers = certain(undo.losers(step.writeSets), step);
         boolean inRounds = head && (attempt > 1 || !losers.isEmpty());
         byte[] update = positionUpdate(step.seqno, step.position);
         if (inRounds) {
@@ -194,8 +195,18 @@ final class Worker implements Runnable {
                 log.warn("clients still get in the way of {} after {} rounds", step.group, round);
             }
             context.pipeline().pause(0);
-            losers = undo.losers(step.writeSets, losers);
+            losers = certain(undo.losers(step.writeSets, losers), step);
         }
+    }
+
+    /** Waits, with or without locks, for what the order has to tell: it doesn't wait for us. */
+    private List<Doomed> certain(Losers losers, Step step) throws InterruptedException {
+        Losers now = losers;
+        while (!now.certain()) {
+            context.pipeline().pause(10);
+            now = context.undo().losers(step.writeSets, List.of());
+        }
+        return now.doomed();
     }
 
     private void awaitCapture(Group group, Undo.Outlook outlook) throws SQLException, InterruptedException {
@@ -329,7 +340,7 @@ final class Worker implements Runnable {
     private boolean tryAlone(Group group, Certified writeSet, long seqno, LogPosition position, int attempt)
             throws SQLException, InterruptedException {
         Step step = new Step(group, List.of(writeSet), seqno, position);
-        List<Doomed> losers = context.undo().losers(step.writeSets);
+        List<Doomed> losers = context.undo().losers(step.writeSets).doomed();
         try {
             // In rounds from the first attempt on.
             losers = executeClear(step, true, attempt + 1);
@@ -360,7 +371,8 @@ final class Worker implements Runnable {
     private void undoBefore(Group group) throws SQLException, InterruptedException {
         for (int attempt = 1; ; attempt++) {
             awaitCapture();
-            List<Doomed> losers = context.undo().losers(group.work());
+            List<Doomed> losers = certain(
+                    context.undo().losers(group.work()), new Step(group, group.work(), group.last(), group.position()));
             if (losers.isEmpty()) {
                 return;
             }

@@ -266,7 +266,7 @@ class UndoIT {
         for (WriteSet loser : losers) {
             failures.add(failed(winners.size() + failures.size() + 1L, loser));
         }
-        own.ordered(failures, losers.get(losers.size() - 1).gtid().number());
+        own.ordered(failures, losers.get(losers.size() - 1).gtid().number(), 0);
         replica.append(failures);
         replica.awaitApplied();
         replica.assertSame(schema);
@@ -285,7 +285,7 @@ class UndoIT {
         for (WriteSet loser : losers) {
             failures.add(failed(failures.size() + 1L, loser));
         }
-        own.ordered(failures, losers.get(losers.size() - 1).gtid().number());
+        own.ordered(failures, losers.get(losers.size() - 1).gtid().number(), 0);
         replica.append(failures);
         replica.start(Replica.SETTINGS);
         replica.awaitApplied();
@@ -308,7 +308,7 @@ class UndoIT {
             assertThat(applied).isEqualTo(1);
             assertThat(undone).containsExactly(Map.entry(1L, 1L));
             OwnWrites next = new OwnWrites(applied, undone, isHere);
-            next.ordered(List.of(failure), 1);
+            next.ordered(List.of(failure), 1, 0);
             next.covered(Long.MAX_VALUE, 0);
             return next;
         });

@@ -55,6 +55,10 @@ public final class OwnWrites {
         private long undoneAt;
 
         private boolean indexed;
+        /** What it was built on is guessed, on the safe side for certification; what will be certified may say otherwise. */
+        private boolean guessed;
+        /** When it was undone isn't known, only that it was. */
+        private boolean undoneSometime;
 
         Own(WriteSet w) {
             number = w.gtid().number();
@@ -78,6 +82,17 @@ public final class OwnWrites {
      */
     public record Doomed(long number, long failedAt, WriteSet writeSet) {}
 
+    /**
+     * What is to be undone.
+     *
+     * @param doomed the latest first
+     * @param certain false when it depends on what the order is still to tell of transactions that were captured before:
+     *     ask again later
+     */
+    public record Losers(List<Doomed> doomed, boolean certain) {
+        public static final Losers NONE = new Losers(List.of(), true);
+    }
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition advanced = lock.newCondition();
     private final Predicate<Certified> isHere;
@@ -95,6 +110,7 @@ public final class OwnWrites {
     private long covered;
     private long coveredSeen;
     private long ordered;
+    private long orderedSeen;
     private long applied;
 
     /**
@@ -127,12 +143,25 @@ public final class OwnWrites {
             if (w.gtid().number() <= ordered) {
                 return w;
             }
-            WriteSet complete = w.withBuiltOn(w.lastSeen() < unknownUntil ? WriteSet.builtOnAll() : builtOn(w));
-            add(new Own(complete));
+            boolean unknown = w.lastSeen() < unknownUntil;
+            WriteSet complete = w.withBuiltOn(unknown ? WriteSet.builtOnAll() : builtOn(w));
+            Own own = new Own(complete);
+            own.guessed = unknown || isGuess(complete.builtOn());
+            add(own);
             return complete;
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean isGuess(long[] builtOn) {
+        for (long number : builtOn) {
+            Own own = open.get(number);
+            if (own != null && own.undoneSometime) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void add(Own own) {
@@ -249,8 +278,9 @@ public final class OwnWrites {
      * has passed.
      *
      * @param certified writesets of this server that came with it, of either verdict
+     * @param lastSeen what this server has reported as seen by then
      */
-    public void ordered(Collection<Certified> certified, long last) {
+    public void ordered(Collection<Certified> certified, long last, long lastSeen) {
         lock.lock();
         try {
             for (Certified c : certified) {
@@ -259,6 +289,7 @@ public final class OwnWrites {
                 }
             }
             ordered = Math.max(ordered, last);
+            orderedSeen = Math.max(orderedSeen, lastSeen);
             for (Own own : List.copyOf(open.headMap(ordered, true).values())) {
                 if (own.failedAt == 0) {
                     open.remove(own.number);
@@ -302,6 +333,7 @@ public final class OwnWrites {
         own.writeSet = null;
         if (own.undoneAt == 0 && c.seqno() <= applied) {
             // Undone in its place at the latest.
+            own.undoneSometime = true;
             own.undoneAt = c.seqno();
             undone.add(own);
         }
@@ -314,11 +346,11 @@ public final class OwnWrites {
      * @param chosen what will be undone in any case. Who is known to lose only through a chain of keys may drop out of the
      *     answer when a link of it is forgotten; being chosen, it takes with it what was built on it all the same
      */
-    public List<Doomed> toUndo(Collection<Certified> group, Collection<Doomed> chosen) {
+    public Losers toUndo(Collection<Certified> group, Collection<Doomed> chosen) {
         lock.lock();
         try {
             if (open.isEmpty()) {
-                return List.of();
+                return Losers.NONE;
             }
             TreeSet<Long> doomed = new TreeSet<>();
             for (Doomed d : chosen) {
@@ -336,7 +368,7 @@ public final class OwnWrites {
                     }
                 }
             }
-            addBuiltOn(doomed);
+            boolean certain = addBuiltOn(doomed);
             List<Doomed> result = new ArrayList<>(doomed.size());
             for (long number : doomed.descendingSet()) {
                 Own own = open.get(number);
@@ -344,7 +376,7 @@ public final class OwnWrites {
                     result.add(new Doomed(number, own.failedAt, own.writeSet));
                 }
             }
-            return result;
+            return new Losers(result, certain);
         } finally {
             lock.unlock();
         }
@@ -377,19 +409,22 @@ public final class OwnWrites {
     }
 
     /** Also through what is undone: something may have been built on it by its keys, and on what is doomed now by its rows. */
-    private void addBuiltOn(NavigableSet<Long> doomed) {
+    private boolean addBuiltOn(NavigableSet<Long> doomed) {
         if (doomed.isEmpty()) {
-            return;
+            return true;
         }
+        boolean certain = true;
         for (Own own : open.tailMap(doomed.first(), false).values()) {
             boolean built = own.builtOn.length > 0 && own.builtOn[0] == 0;
             for (int i = 0; i < own.builtOn.length && !built; i++) {
                 built = doomed.contains(own.builtOn[i]);
             }
             if (built) {
+                certain &= !own.guessed || own.failedAt > 0 || doomed.contains(own.number);
                 doomed.add(own.number);
             }
         }
+        return certain;
     }
 
     private static boolean holds(Keys keys, long hash) {
@@ -472,14 +507,17 @@ public final class OwnWrites {
         }
     }
 
-    /** What is undone counts for nobody once all that was committed before the undo is captured. */
+    /**
+     * What is undone counts for nobody once all that was committed before the undo is captured. It is remembered until
+     * that is ordered, too: until then some of it may have to be captured again.
+     */
     private void forget() {
         for (Iterator<Own> all = undone.iterator(); all.hasNext(); ) {
             Own own = all.next();
             if (own.isUndoneFor(coveredSeen)) {
                 unindex(own);
             }
-            if (!own.indexed && own.failedAt > 0 && own.failedAt <= applied) {
+            if (!own.indexed && own.failedAt > 0 && own.failedAt <= Math.min(applied, orderedSeen)) {
                 open.remove(own.number);
                 all.remove();
             }

@@ -126,7 +126,8 @@ class Node implements SmartLifecycle {
     /** The loop's regular look at how far things are; also lets the cache forget what nobody here needs. */
     private NodeEvent.Progress look() {
         long applied = progress.lastApplied();
-        stores.cache().retain(Math.min(applied, stream.checkpointSeqno()) + 1);
+        long needed = Math.min(Math.min(applied, stream.checkpointSeqno()) + 1, stream.oldestOwnFailure());
+        stores.cache().retain(needed);
         return new NodeEvent.Progress(stream.lastOrdered(), applied, System.nanoTime() / 1_000_000);
     }
 

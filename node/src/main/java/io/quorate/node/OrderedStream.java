@@ -113,7 +113,15 @@ final class OrderedStream implements OrderListener {
                 }
                 // One that isn't cached yet is told when it is.
             }
-            register.ordered(failed, ownOrNone().last());
+            register.ordered(failed, ownOrNone().last(), ownOrNone().lastSeen());
+        }
+    }
+
+    /** The first own writeset that failed and that what is captured again may have been built on; else the next seqno. */
+    long oldestOwnFailure() {
+        synchronized (certifier) {
+            long[] failures = self == null ? new long[0] : certifier.failures(self);
+            return failures.length == 0 ? certifier.lastSeqno() + 1 : failures[0];
         }
     }
 
@@ -161,7 +169,7 @@ final class OrderedStream implements OrderListener {
         append(result.certified());
         OwnWrites register = ownWrites;
         if (register != null && proposal.origin().equals(self)) {
-            register.ordered(result.certified(), own.last());
+            register.ordered(result.certified(), own.last(), own.lastSeen());
         }
     }
 

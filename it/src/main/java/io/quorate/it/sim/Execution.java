@@ -4,6 +4,7 @@ package io.quorate.it.sim;
 import io.quorate.applier.Group;
 import io.quorate.core.Certified;
 import io.quorate.core.OwnWrites.Doomed;
+import io.quorate.core.OwnWrites.Losers;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.Inverse;
 import java.util.ArrayList;
@@ -42,6 +43,7 @@ final class Execution {
     private int waits;
     private long lookFor;
     private boolean over;
+    private boolean certain = true;
 
     Execution(Session session, Group group) {
         this.session = session;
@@ -86,7 +88,9 @@ final class Execution {
     }
 
     private List<Doomed> losers() {
-        return world.bugs.contains(Bug.UNDO_SKIPPED) ? List.of() : session.own.toUndo(group.work(), losers);
+        Losers now = session.own.toUndo(group.work(), losers);
+        certain = now.certain();
+        return world.bugs.contains(Bug.UNDO_SKIPPED) ? List.of() : now.doomed();
     }
 
     private boolean hasMore() {
@@ -103,6 +107,10 @@ final class Execution {
             }
         }
         losers = losers();
+        if (!certain) {
+            losers = List.of();
+            return;
+        }
         if (!losers.isEmpty() && !isHead()) {
             phase = Phase.AWAIT_HEAD;
             return;
@@ -207,6 +215,11 @@ final class Execution {
         world.statistics.rounds++;
         node.database.rollbackToSavepoint(transaction);
         losers = losers();
+        if (!certain) {
+            rollback();
+            phase = Phase.AWAIT_HEAD;
+            return;
+        }
         prepare();
     }
 
@@ -222,7 +235,11 @@ final class Execution {
             }
             return;
         }
-        if (!hasMore()) {
+        boolean more = hasMore();
+        if (!certain) {
+            rollback();
+            phase = Phase.AWAIT_HEAD;
+        } else if (!more) {
             phase = Phase.TURN;
         } else if (isHead()) {
             nextRound();

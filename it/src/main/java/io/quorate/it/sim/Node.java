@@ -246,7 +246,9 @@ final class Node {
         checkpoint = write(certifier);
         checkpointIndex = nextIndex;
         checkpointSeqno = certifier.lastSeqno();
-        cache.retain(Math.min(checkpointSeqno, database.position()) + 1);
+        long[] failures = certifier.failures(uuid);
+        long needed = Math.min(checkpointSeqno, database.position()) + 1;
+        cache.retain(failures.length == 0 ? needed : Math.min(needed, failures[0]));
     }
 
     private static byte[] write(Certifier certifier) {
@@ -350,7 +352,7 @@ final class Node {
                 failed.add(read(seqno));
             }
         }
-        register.ordered(failed, ownPosition().last());
+        register.ordered(failed, ownPosition().last(), ownPosition().lastSeen());
     }
 
     Certified read(long seqno) {

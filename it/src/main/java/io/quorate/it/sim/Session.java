@@ -236,7 +236,7 @@ final class Session {
 
     /** The order has delivered something of ours. */
     void ordered(Certification result) {
-        own.ordered(result.certified(), node.ownPosition().last());
+        own.ordered(result.certified(), node.ownPosition().last(), node.ownPosition().lastSeen());
         if (window == null) {
             return;
         }
