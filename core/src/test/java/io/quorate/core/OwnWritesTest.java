@@ -45,7 +45,9 @@ class OwnWritesTest {
     }
 
     private List<Long> toUndo(Certified... group) {
-        return own.toUndo(List.of(group), List.of()).doomed().stream().map(OwnWrites.Doomed::number).toList();
+        return own.toUndo(List.of(group), List.of()).doomed().stream()
+                .map(OwnWrites.Doomed::number)
+                .toList();
     }
 
     @Test
@@ -83,7 +85,8 @@ class OwnWritesTest {
     @Test
     void whatCommittedAfterAnUndoIsFreeOfIt() {
         captured(0, UPDATE, ROW);
-        List<OwnWrites.Doomed> losers = own.toUndo(List.of(winner(5, UPDATE, ROW)), List.of()).doomed();
+        List<OwnWrites.Doomed> losers =
+                own.toUndo(List.of(winner(5, UPDATE, ROW)), List.of()).doomed();
         own.undoing(losers, 7);
         assertThat(captured(6, UPDATE, ROW).builtOn()).as("before it").containsExactly(1);
         assertThat(captured(7, UPDATE, ROW).builtOn()).as("after it").containsExactly(2);
@@ -109,7 +112,8 @@ class OwnWritesTest {
         captured(0, UPDATE, ROW);
         captured(0, UPDATE, ROW);
         List<OwnWrites.Doomed> chosen = List.of(new OwnWrites.Doomed(1, 0, null));
-        assertThat(own.toUndo(List.of(winner(5, UPDATE, OTHER)), chosen).doomed()).hasSize(2);
+        assertThat(own.toUndo(List.of(winner(5, UPDATE, OTHER)), chosen).doomed())
+                .hasSize(2);
     }
 
     @Test
@@ -149,7 +153,8 @@ class OwnWritesTest {
                         certified(6, Verdict.CONFLICT, lost)),
                 3,
                 0);
-        assertThat(next.toUndo(List.of(winner(4, UPDATE, ROW, OTHER, 9)), List.of()).doomed())
+        assertThat(next.toUndo(List.of(winner(4, UPDATE, ROW, OTHER, 9)), List.of())
+                        .doomed())
                 .containsExactly(new OwnWrites.Doomed(1, 4, null));
         assertThat(next.captured(writeSet(HERE, 3, 0, UPDATE, ROW)).builtOn())
                 .as("ordered already")
@@ -168,12 +173,15 @@ class OwnWritesTest {
                         certified(8, Verdict.CONFLICT, writeSet(HERE, 2, 0, UPDATE, OTHER))),
                 2,
                 0);
-        assertThat(next.toUndo(List.of(winner(9, UPDATE, ROW, OTHER)), List.of()).doomed()).isEmpty();
+        assertThat(next.toUndo(List.of(winner(9, UPDATE, ROW, OTHER)), List.of())
+                        .doomed())
+                .isEmpty();
         assertThat(next.captured(writeSet(HERE, 3, 2, UPDATE, ROW)).builtOn()).containsExactly(1);
         assertThat(next.captured(writeSet(HERE, 4, 3, UPDATE, 9)).builtOn()).isEmpty();
         assertThat(next.captured(writeSet(HERE, 5, 7, UPDATE, OTHER)).builtOn()).containsExactly(2);
         next.failedUnknown(9);
-        assertThat(next.captured(writeSet(HERE, 6, 8, UPDATE, 10)).isBuiltOnAll()).isTrue();
+        assertThat(next.captured(writeSet(HERE, 6, 8, UPDATE, 10)).isBuiltOnAll())
+                .isTrue();
         assertThat(next.captured(writeSet(HERE, 7, 9, UPDATE, 11)).builtOn()).isEmpty();
     }
 
@@ -183,10 +191,13 @@ class OwnWritesTest {
         captured(0, UPDATE, ROW);
         own.failedUnknown(9);
         WriteSet guessed = captured(1, UPDATE, OTHER);
-        assertThat(own.toUndo(List.of(winner(5, UPDATE, 99)), List.of()).certain()).isTrue();
-        assertThat(own.toUndo(List.of(winner(5, UPDATE, ROW)), List.of()).certain()).isFalse();
+        assertThat(own.toUndo(List.of(winner(5, UPDATE, 99)), List.of()).certain())
+                .isTrue();
+        assertThat(own.toUndo(List.of(winner(5, UPDATE, ROW)), List.of()).certain())
+                .isFalse();
         own.ordered(List.of(certified(11, Verdict.BUILT_ON_FAILED, guessed)), 2, 1);
-        assertThat(own.toUndo(List.of(winner(5, UPDATE, ROW)), List.of()).certain()).isTrue();
+        assertThat(own.toUndo(List.of(winner(5, UPDATE, ROW)), List.of()).certain())
+                .isTrue();
     }
 
     @Test

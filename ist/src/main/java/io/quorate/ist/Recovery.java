@@ -43,7 +43,7 @@ final class Recovery {
             long first = file.getKey();
             // Above what is durable, a hole is what a crash leaves when the system had not written a file's name yet.
             cut |= !segments.isEmpty() && last() >= durableSeqno && last() != first - 1;
-            // Nothing that follows what is durable is ever dropped on purpose, so the hole may be before the first file too.
+            // What follows the durable part is never dropped on purpose: the hole may come before the first file.
             cut |= segments.isEmpty() && first > durableSeqno + 1;
             if (cut) {
                 log.warn("Deleting {}: the cache ends before it", file.getValue());

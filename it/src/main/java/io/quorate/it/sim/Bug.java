@@ -11,8 +11,8 @@ enum Bug {
     LAST_SEEN_TOO_HIGH,
     /** The index has forgotten some writesets before all had seen them. */
     PURGED_TOO_EARLY,
-    /** What a writeset depends on is ignored: it runs beside it, or before it. */
-    DEPENDENCY_IGNORED,
+    /** What is in a group runs in another order, across what depends on what. */
+    GROUP_BACKWARDS,
     /** Groups commit as they are ready. */
     COMMITTED_OUT_OF_ORDER,
     /** An entry that came twice is taken twice. */

@@ -29,6 +29,13 @@ record Change(Table table, int version, Row before, Row after) {
     private static final int LONGLONG = 8;
     private static final int SIMPLE_PRIMARY_KEY = 8;
 
+    /** What takes it back. */
+    Change inverse() {
+        Row was = before;
+        Row became = after;
+        return new Change(table, version, became, was);
+    }
+
     void addKeys(KeysBuilder keys, Set<Bug> bugs) {
         keys.add(table.key(), KeyType.SHARED);
         if (table.keyed) {

@@ -129,13 +129,14 @@ final class Database {
 
     private static void needs(Change c, List<Long> exclusive, List<Long> shared) {
         Table table = c.table();
+        if (!table.keyed) {
+            // Two may insert the same.
+            addWhole(c, c.before(), exclusive);
+            addWhole(c, c.after(), shared);
+            return;
+        }
         for (Row row : new Row[] {c.before(), c.after()}) {
             if (row == null) {
-                continue;
-            }
-            if (!table.keyed) {
-                // Two may insert the same.
-                (row == c.before() ? exclusive : shared).add(table.key(row));
                 continue;
             }
             exclusive.add(table.key(0, row.get(0)));
@@ -147,6 +148,12 @@ final class Database {
             if (table.parent != null) {
                 shared.add(table.parent.key(0, row.get(1)));
             }
+        }
+    }
+
+    private static void addWhole(Change c, Row row, List<Long> keys) {
+        if (row != null) {
+            keys.add(c.table().key(row));
         }
     }
 
@@ -169,7 +176,7 @@ final class Database {
         while (!t.done.isEmpty()) {
             Change c = t.done.pop();
             try {
-                rows.apply(new Change(c.table(), c.version(), c.after(), c.before()));
+                rows.apply(c.inverse());
             } catch (Rows.Misfit e) {
                 throw new IllegalStateException(e);
             }
@@ -244,7 +251,7 @@ final class Database {
         for (Transaction t : transactions) {
             for (Change c : t.done) {
                 try {
-                    committed.apply(new Change(c.table(), c.version(), c.after(), c.before()));
+                    committed.apply(c.inverse());
                 } catch (Rows.Misfit e) {
                     throw new IllegalStateException(e);
                 }

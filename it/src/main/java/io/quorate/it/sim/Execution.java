@@ -136,7 +136,11 @@ final class Execution {
         }
         undoChanges = changes.size();
         if (!group.isBarrier()) {
-            for (Certified c : group.work()) {
+            List<Certified> work = new ArrayList<>(group.work());
+            if (world.bugs.contains(Bug.GROUP_BACKWARDS)) {
+                Collections.reverse(work);
+            }
+            for (Certified c : work) {
                 if (c.passed() && c.writeSet().session() != 1) {
                     changes.addAll(Change.decode(c.writeSet().payload()));
                 } else if (c.passed()) {

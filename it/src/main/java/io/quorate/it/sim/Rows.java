@@ -93,7 +93,7 @@ final class Rows {
         }
     }
 
-    private void check(Change c, TreeMap<Long, Row> rows, Row old) throws Misfit {
+    private void check(Change c, Map<Long, Row> rows, Row old) throws Misfit {
         Row after = c.after();
         if (after != null) {
             boolean moves = old == null || !old.get(0).equals(after.get(0));

@@ -42,7 +42,7 @@ record Run(long seed, int nodes, int clients, long micros, Faults faults, Set<Bu
                         500 << r.nextInt(6),
                         50 << r.nextInt(7),
                         30 << r.nextInt(4));
-        return new Run(seed, 2 + r.nextInt(3), 1 + r.nextInt(3), 60_000 + r.nextInt(200_000), faults, bugs);
+        return new Run(seed, 2 + r.nextInt(3), 1 + r.nextInt(3), 60_000L + r.nextInt(200_000), faults, bugs);
     }
 
     /** Neighbouring seeds of {@link Random} begin alike. */
@@ -117,7 +117,7 @@ record Run(long seed, int nodes, int clients, long micros, Faults faults, Set<Bu
 
     private static void crash(World world) {
         Node node = world.nodes().get(world.random.nextInt(world.nodes().size()));
-        long away = 1000 + world.random.nextInt(40_000);
+        long away = 1000L + world.random.nextInt(40_000);
         if (world.random.nextInt(3) != 0 && node.isServing()) {
             node.crashService();
             world.after(away, node::startService);
@@ -132,7 +132,7 @@ record Run(long seed, int nodes, int clients, long micros, Faults faults, Set<Bu
         Node node = world.nodes().get(world.random.nextInt(world.nodes().size()));
         node.cutOff = true;
         world.trace("n" + node.number + " is cut off");
-        world.after(1000 + world.random.nextInt(40_000), () -> {
+        world.after(1000L + world.random.nextInt(40_000), () -> {
             node.cutOff = false;
             node.wake();
         });

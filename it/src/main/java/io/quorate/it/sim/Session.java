@@ -126,14 +126,12 @@ final class Session {
     }
 
     private Certified spoil(Certified c) {
-        boolean noBarrier = world.bugs.contains(Bug.DDL_NO_BARRIER);
-        if (!world.bugs.contains(Bug.DEPENDENCY_IGNORED) && !noBarrier) {
+        WriteSet w = c.writeSet();
+        if (!world.bugs.contains(Bug.DDL_NO_BARRIER) || !w.isBarrier()) {
             return c;
         }
-        WriteSet w = c.writeSet();
-        WriteSet spoilt = noBarrier && w.isBarrier()
-                ? new WriteSet(w.gtid(), w.lastSeen(), 0, WriteSet.Kind.ROWS, w.keys(), w.payload(), w.builtOn(), 1)
-                : w;
+        WriteSet spoilt =
+                new WriteSet(w.gtid(), w.lastSeen(), 0, WriteSet.Kind.ROWS, w.keys(), w.payload(), w.builtOn(), 1);
         return new Certified(c.seqno(), c.verdict(), c.conflictsWith(), 0, c.position(), c.lastOfEntry(), spoilt);
     }
 
@@ -236,7 +234,10 @@ final class Session {
 
     /** The order has delivered something of ours. */
     void ordered(Certification result) {
-        own.ordered(result.certified(), node.ownPosition().last(), node.ownPosition().lastSeen());
+        own.ordered(
+                result.certified(),
+                node.ownPosition().last(),
+                node.ownPosition().lastSeen());
         if (window == null) {
             return;
         }

@@ -97,12 +97,12 @@ final class World {
     }
 
     long delay() {
-        return 1 + random.nextInt(faults.delayMicrosMax());
+        return 1L + random.nextInt(faults.delayMicrosMax());
     }
 
     /** From one entry to the next; now and then a node's disk is slow. */
     long deliveryDelay() {
-        return 1 + random.nextInt(random.nextInt(20) == 0 ? faults.delayMicrosMax() : 300);
+        return 1L + random.nextInt(random.nextInt(20) == 0 ? faults.delayMicrosMax() : 300);
     }
 
     void after(long micros, Runnable what) {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.core.Verdict;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Half of the seeds are the same every time, half are new. */
+@Timeout(600)
+class SimulationTest {
+    private static final int SEEDS = 2000;
+
+    @Test
+    void nothingThatMustHoldBreaks() throws InterruptedException {
+        Statistics all = new Statistics();
+        long fresh = System.nanoTime() >>> 8;
+        for (long from : new long[] {1, fresh}) {
+            Simulation.Result result = Simulation.run(from, SEEDS / 2, Set.of());
+            assertThat(result.failure())
+                    .withFailMessage(() -> Simulation.describe(Simulation.shrink(result.failure())))
+                    .isNull();
+            all.add(result.statistics());
+        }
+        System.out.println("seeds from 1 and from " + fresh + ": " + all);
+        assertThat(all.of(Verdict.CONFLICT)).as("conflicts").isGreaterThan(10_000);
+        assertThat(all.of(Verdict.BUILT_ON_FAILED)).as("chains").isGreaterThan(1000);
+        assertThat(all.undone).as("undone").isGreaterThan(10_000);
+        assertThat(all.crashes).as("crashes").isGreaterThan(1000);
+        assertThat(all.ddl).as("DDL").isGreaterThan(1000);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Bug.class)
+    void everyPlantedBugIsCaught(Bug bug) throws InterruptedException {
+        Simulation.Result result = Simulation.run(1, SEEDS, Set.of(bug));
+        assertThat(result.failure()).as("within %d seeds", SEEDS).isNotNull();
+        System.out.println(bug + ": seed " + result.failure().run().seed() + ", "
+                + result.failure().violation().lines().findFirst().orElse(""));
+    }
+
+    @Test
+    void aSeedReplaysItsRunExactly() {
+        for (long seed = 100; seed < 110; seed++) {
+            Run.Outcome first = Run.of(seed, Set.of()).execute();
+            Run.Outcome second = Run.of(seed, Set.of()).execute();
+            assertThat(second.history()).isEqualTo(first.history()).isNotEmpty();
+        }
+    }
+
+    @Test
+    void aFailureIsMadeShort() throws InterruptedException {
+        Run.Outcome failure = Simulation.run(1, SEEDS, Set.of(Bug.UNDO_SKIPPED)).failure();
+        Run.Outcome shortest = Simulation.shrink(failure);
+        assertThat(shortest.failed()).isTrue();
+        assertThat(shortest.run().micros()).isLessThanOrEqualTo(failure.run().micros());
+        assertThat(shortest.run().execute().violation()).isEqualTo(shortest.violation());
+        assertThat(Simulation.describe(shortest))
+                .contains("seed " + failure.run().seed(), "shortest found");
+    }
+}
