@@ -12,6 +12,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Clients of three nodes write the same rows. More with {@code -Dquorate.seconds=300}, the same again with {@code
@@ -55,13 +57,6 @@ class ConflictIT {
             }
             acknowledged = bank.stop();
         }
-        for (int node = 1; node <= 3; node++) {
-            System.out.println("n" + node + " "
-                    + cluster.http(node, "/actuator/prometheus")
-                            .lines()
-                            .filter(l -> l.matches("quorate_(apply|cert|own|capture|ordered|applied|commit|lag).*"))
-                            .collect(java.util.stream.Collectors.joining("; ")));
-        }
         long stopped = System.nanoTime();
         cluster.assertConverged();
         System.out.println("settled after " + (System.nanoTime() - stopped) / 1_000_000 + " ms");
@@ -70,6 +65,15 @@ class ConflictIT {
         undone.removeAll(happened);
         System.out.println(acknowledged.size() + " transfers acknowledged, " + happened.size() + " in the history, "
                 + undone.size() + " undone");
+        assertThat(journaled(1))
+                .as("undone and not in the journal, seed %d", seed)
+                .containsAll(undone);
+        for (int node = 2; node <= 3; node++) {
+            assertThat(journaled(node)).as("n%d and n1 tell the same", node).isEqualTo(journaled(1));
+        }
+        Set<Bank.Transfer> both = journaled(1);
+        both.retainAll(happened);
+        assertThat(both).as("undone and there, seed %d", seed).isEmpty();
         assertThat(happened).as("transfers that passed").hasSizeGreaterThan(100);
         assertThat(undone).as("conflicts").isNotEmpty();
         for (int node = 1; node <= 3; node++) {
@@ -77,5 +81,23 @@ class ConflictIT {
                     .as("n%d, seed %d", node, seed)
                     .isEmpty();
         }
+    }
+
+    /** The transfers that a node's journal says were undone. */
+    private static Set<Bank.Transfer> journaled(int node) throws Exception {
+        Set<Bank.Transfer> transfers = new TreeSet<>();
+        JsonMapper json = JsonMapper.shared();
+        JsonNode list = json.readTree(cluster.http(node, "/actuator/conflicts?limit=10000&full=true"));
+        for (JsonNode c : list.get("conflicts")) {
+            for (JsonNode row : c.get("loser").get("rows")) {
+                if (row.get("table").asString().equals("bank.history")) {
+                    JsonNode after = row.get("after");
+                    transfers.add(new Bank.Transfer(
+                            Integer.parseInt(after.get("writer").asString()),
+                            Integer.parseInt(after.get("n").asString())));
+                }
+            }
+        }
+        return transfers;
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.NodeMachine;
@@ -24,6 +26,7 @@ import org.springframework.boot.availability.ReadinessState;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
+import tools.jackson.databind.json.JsonMapper;
 
 /** One node: wires the stores, the order, the link to the server and the loop that owns the state, and ends them again. */
 @Component
@@ -34,20 +37,25 @@ class Node implements SmartLifecycle {
 
     private final NodeProperties properties;
     private final ApplicationEventPublisher publisher;
+    private final JsonMapper json;
+    private final MeterRegistry meters;
     private final ApplyProgress progress = new ApplyProgress();
 
     private NodeLoop loop;
     private FileChannel lockFile;
     private Stores stores;
     private OrderedStream stream;
+    private ConflictJournal conflicts;
     private volatile TotalOrder order;
     private ServerAccess access;
     private volatile ServerLink link;
     private volatile boolean running;
 
-    Node(NodeProperties properties, ApplicationEventPublisher publisher) {
+    Node(NodeProperties properties, ApplicationEventPublisher publisher, JsonMapper json, MeterRegistry meters) {
         this.properties = properties;
         this.publisher = publisher;
+        this.json = json;
+        this.meters = meters;
     }
 
     @Override
@@ -79,6 +87,9 @@ class Node implements SmartLifecycle {
         if (identity != null) {
             stream.self(identity.server());
         }
+        conflicts = new ConflictJournal(
+                directory.resolve("conflicts"), properties.conflicts(), stores.cache(), json, meters, this::accountOf);
+        stream.onFailed(conflicts::failed);
         order = RatisTotalOrder.start(transportSettings(directory), stream);
         ServerSession.Parts parts =
                 new ServerSession.Parts(properties, incarnation, stores.cache(), stream, order, progress, loop::post);
@@ -121,6 +132,13 @@ class Node implements SmartLifecycle {
         if (l != null) {
             l.quorumChanged(quorum);
         }
+    }
+
+    /** The account of an own transaction's connection, while that is open. */
+    private String accountOf(Certified own) {
+        return own.writeSet().gtid().source().equals(stream.self())
+                ? access.accountOf(own.writeSet().session())
+                : null;
     }
 
     /** The loop's regular look at how far things are; also lets the cache forget what nobody here needs. */
@@ -173,6 +191,10 @@ class Node implements SmartLifecycle {
         return stream;
     }
 
+    ConflictJournal conflicts() {
+        return conflicts;
+    }
+
     Stores stores() {
         return stores;
     }
@@ -196,6 +218,7 @@ class Node implements SmartLifecycle {
         close(link);
         close(order);
         close(loop);
+        close(conflicts);
         close(stores);
         close(access);
         close(lockFile);

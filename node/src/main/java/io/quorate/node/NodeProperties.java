@@ -39,7 +39,8 @@ public record NodeProperties(
         @DefaultValue @Valid Order order,
         @DefaultValue @Valid Certification certification,
         @DefaultValue @Valid Cache cache,
-        @DefaultValue @Valid Apply apply) {
+        @DefaultValue @Valid Apply apply,
+        @DefaultValue @Valid Conflicts conflicts) {
     static final String NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,62}";
 
     /**
@@ -139,4 +140,16 @@ public record NodeProperties(
             @DefaultValue("1MB") DataSize groupBytesMax,
             @DefaultValue("20ms") Duration groupInterval,
             @DefaultValue("1000") @Min(0) long syncedLagMax) {}
+
+    /**
+     * The conflict journal.
+     *
+     * @param bytesMax the oldest of it goes beyond this
+     * @param ageMax or when it is older
+     * @param maskedColumns {@code schema.table.column}, any of them {@code *}: their values are left out
+     */
+    public record Conflicts(
+            @DefaultValue("64MB") DataSize bytesMax,
+            @DefaultValue("30d") Duration ageMax,
+            @DefaultValue List<String> maskedColumns) {}
 }

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,6 +56,7 @@ final class OrderedStream implements OrderListener {
 
     private volatile Proposer proposer;
     private volatile OwnWrites ownWrites;
+    private volatile LongConsumer failed = seqno -> {};
     private final long cachedBefore;
 
     /** Where the certification state and the position it belongs to are kept. */
@@ -87,6 +89,16 @@ final class OrderedStream implements OrderListener {
             self = server;
             own = certifier.positions().get(server);
         }
+    }
+
+    /** Who hears of every writeset that failed, once it is in the cache. Before the order is started. */
+    void onFailed(LongConsumer listener) {
+        failed = listener;
+    }
+
+    /** The server beside this node, null while it isn't known. */
+    UUID self() {
+        return self;
     }
 
     /** Hands the deliveries of our own origin to {@code next}, and says where the order stands with it at that moment. */
@@ -189,15 +201,16 @@ final class OrderedStream implements OrderListener {
         if (certified.isEmpty()) {
             return;
         }
-        for (Certified c : certified) {
-            if (c.verdict() != Verdict.PASSED) {
-                log.warn("{} is seqno {}: {} with seqno {}", c.writeSet(), c.seqno(), c.verdict(), c.conflictsWith());
-            }
-        }
         try {
             cache.append(certified);
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.DISK, "the writeset cache can't be written: " + e, e);
+        }
+        for (Certified c : certified) {
+            if (c.verdict() != Verdict.PASSED) {
+                log.debug("{} is seqno {}: {} with seqno {}", c.writeSet(), c.seqno(), c.verdict(), c.conflictsWith());
+                failed.accept(c.seqno());
+            }
         }
         lastOrdered = certified.get(certified.size() - 1).seqno();
         ordered.add(certified.size());

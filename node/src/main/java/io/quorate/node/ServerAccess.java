@@ -76,6 +76,19 @@ final class ServerAccess implements AutoCloseable {
         }
     }
 
+    /** The account behind a connection, null when it isn't there any more. */
+    String accountOf(long session) {
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(
+                        "SELECT CONCAT(PROCESSLIST_USER, '@', PROCESSLIST_HOST) FROM performance_schema.threads"
+                                + " WHERE PROCESSLIST_ID = " + session)) {
+            return row.next() ? row.getString(1) : null;
+        } catch (SQLException e) {
+            return null;
+        }
+    }
+
     QuorateException unreachable(SQLException e) {
         Throwable root = e;
         while (root.getCause() != null) {

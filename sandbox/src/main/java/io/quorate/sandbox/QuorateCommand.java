@@ -14,7 +14,12 @@ import picocli.CommandLine.Spec;
         description = "Multi-writer replication for unmodified MySQL servers.",
         mixinStandardHelpOptions = true,
         versionProvider = QuorateCommand.Version.class,
-        subcommands = {DemoCommand.class, SandboxCommand.class})
+        subcommands = {DemoCommand.class, SandboxCommand.class, ConflictsCommand.class},
+        footer = {
+            "",
+            "From the source tree also: quorate simulate [--seeds N] [--from S]",
+            "  runs the cluster simulation, a failure is printed with its seed and a short history"
+        })
 public final class QuorateCommand implements Runnable {
     @Spec
     private CommandSpec spec;

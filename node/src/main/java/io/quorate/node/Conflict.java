@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What the journal says of a writeset that failed.
+ *
+ * @param seqno its place in the order
+ * @param verdict why: {@code CONFLICT}, {@code TOO_OLD} or {@code BUILT_ON_FAILED}
+ * @param met what both touched, in clear; empty when it can't be told from the rows
+ * @param loser the transaction that failed; undone on its own node, never seen on another
+ * @param winner the one it lost against, or the failed one it was built on; null when that is no longer known
+ */
+@JsonPropertyOrder({"seqno", "verdict", "met", "loser", "winner"})
+record Conflict(long seqno, String verdict, List<Met> met, Transaction loser, Transaction winner) {
+    /**
+     * Something that both touched.
+     *
+     * @param table schema and name
+     * @param key {@code PRIMARY}, or {@code values} when it is inferred from equal values that both wrote
+     * @param values columns and what they hold
+     */
+    record Met(String table, String key, Map<String, String> values) {}
+
+    /**
+     * @param server the UUID of the server it was committed on
+     * @param committed when, by that server's clock
+     * @param session that server's number of the client's connection
+     * @param account of that connection; null when it is another node's, or gone
+     * @param rowCount how many rows it changed
+     * @param rows the first of them
+     * @param statement for DDL
+     */
+    record Transaction(
+            long seqno,
+            String server,
+            String gtid,
+            String committed,
+            long session,
+            String account,
+            long rowCount,
+            List<Row> rows,
+            String statement) {}
+
+    /** A row as it was and as it became; null where there was none. */
+    record Row(String table, Map<String, String> before, Map<String, String> after) {}
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.quorate.core.Certified;
+import io.quorate.core.WriteSetLog;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Every writeset that failed certification, by seqno, the same on every node but for what only the loser's node knows: a
+ * line of JSON each, in files of the node's data directory, bounded by size and age. The thread that hands out the order
+ * only names the seqno; reading, writing and asking the server are done here.
+ */
+final class ConflictJournal implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(ConflictJournal.class);
+    private static final int FILES = 8;
+    private static final String PREFIX = "conflicts-";
+    private static final String SUFFIX = ".jsonl";
+
+    private final Path directory;
+    private final NodeProperties.Conflicts settings;
+    private final WriteSetLog cache;
+    private final JsonMapper json;
+    private final MeterRegistry meters;
+    private final ConflictReader reader;
+    private final Function<Certified, String> accountOf;
+    private final LinkedBlockingQueue<Long> failed = new LinkedBlockingQueue<>();
+    private final Thread thread;
+    private long last;
+    private Path current;
+
+    /** @param accountOf whose client committed it, null when that isn't known here */
+    ConflictJournal(
+            Path directory,
+            NodeProperties.Conflicts settings,
+            WriteSetLog cache,
+            JsonMapper json,
+            MeterRegistry meters,
+            Function<Certified, String> accountOf)
+            throws IOException {
+        this.directory = Files.createDirectories(directory);
+        this.settings = settings;
+        this.cache = cache;
+        this.json = json;
+        this.meters = meters;
+        this.accountOf = accountOf;
+        this.reader = new ConflictReader(settings.maskedColumns());
+        List<Path> files = files();
+        if (!files.isEmpty()) {
+            current = files.get(files.size() - 1);
+            List<Conflict> newest = read(current);
+            last = newest.isEmpty()
+                    ? first(current) - 1
+                    : newest.get(newest.size() - 1).seqno();
+        }
+        this.thread = new Thread(this::run, "quorate-conflicts");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** This writeset failed, and is in the cache. Never blocks. */
+    void failed(long seqno) {
+        failed.add(seqno);
+    }
+
+    private void run() {
+        try {
+            while (true) {
+                Long seqno = failed.take();
+                // What is handed out again after a restart was written before.
+                if (seqno > last) {
+                    write(seqno);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void write(long seqno) throws InterruptedException {
+        try {
+            Certified loser = cached(seqno);
+            if (loser == null) {
+                log.warn("seqno {} failed and is no longer in the writeset cache: it is not in the journal", seqno);
+                return;
+            }
+            Conflict conflict = reader.read(loser, cached(loser.conflictsWith()), accountOf.apply(loser));
+            append(conflict);
+            count(conflict);
+        } catch (IOException | UncheckedIOException e) {
+            log.warn("the conflict journal in {} can't be written: {}", directory, e.toString());
+        } catch (RuntimeException e) {
+            log.warn("seqno {} can't be described for the conflict journal: {}", seqno, e.toString());
+        }
+    }
+
+    private Certified cached(long seqno) throws IOException, InterruptedException {
+        if (seqno < cache.first() || seqno > cache.last()) {
+            return null;
+        }
+        try (WriteSetLog.Cursor cursor = cache.read(seqno)) {
+            return cursor.next(Duration.ZERO);
+        }
+    }
+
+    private synchronized void append(Conflict conflict) throws IOException {
+        if (current == null || Files.size(current) >= settings.bytesMax().toBytes() / FILES) {
+            current = directory.resolve(PREFIX + "%020d".formatted(conflict.seqno()) + SUFFIX);
+            forgetOldest();
+        }
+        Files.writeString(
+                current,
+                json.writeValueAsString(conflict) + "\n",
+                StandardCharsets.UTF_8,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.APPEND);
+        last = conflict.seqno();
+    }
+
+    private void forgetOldest() throws IOException {
+        List<Path> files = files();
+        Instant oldest = Instant.now().minus(settings.ageMax());
+        for (int i = 0; i < files.size(); i++) {
+            boolean tooMany = files.size() - i >= FILES;
+            if (tooMany || Files.getLastModifiedTime(files.get(i)).toInstant().isBefore(oldest)) {
+                Files.delete(files.get(i));
+            }
+        }
+    }
+
+    private void count(Conflict conflict) {
+        Stream<String> tables = conflict.met().isEmpty()
+                ? conflict.loser().rows().stream().map(Conflict.Row::table)
+                : conflict.met().stream().map(Conflict.Met::table);
+        tables.distinct().limit(1).forEach(table -> meters.counter(
+                        "quorate.conflicts", "table", table, "cause", conflict.verdict())
+                .increment());
+    }
+
+    private List<Path> files() throws IOException {
+        try (Stream<Path> all = Files.list(directory)) {
+            return all.filter(f -> f.getFileName().toString().startsWith(PREFIX)
+                            && f.getFileName().toString().endsWith(SUFFIX))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    private static long first(Path file) {
+        String name = file.getFileName().toString();
+        return Long.parseLong(name.substring(PREFIX.length(), name.length() - SUFFIX.length()));
+    }
+
+    /** A line that a crash cut short is left out. */
+    private List<Conflict> read(Path file) throws IOException {
+        List<Conflict> conflicts = new ArrayList<>();
+        for (String line : Files.readString(file, StandardCharsets.UTF_8).split("\n")) {
+            try {
+                if (!line.isEmpty()) {
+                    conflicts.add(json.readValue(line, Conflict.class));
+                }
+            } catch (JacksonException e) {
+                log.debug("left out a line of {}", file);
+            }
+        }
+        return conflicts;
+    }
+
+    /** The latest, newest first. */
+    synchronized List<Conflict> latest(int limit) throws IOException {
+        List<Conflict> latest = new ArrayList<>();
+        List<Path> files = files();
+        for (int i = files.size() - 1; i >= 0 && latest.size() < limit; i--) {
+            List<Conflict> conflicts = read(files.get(i));
+            for (int n = conflicts.size() - 1; n >= 0 && latest.size() < limit; n--) {
+                latest.add(conflicts.get(n));
+            }
+        }
+        return latest;
+    }
+
+    /** Null when there is no such. */
+    synchronized Conflict find(long seqno) throws IOException {
+        List<Path> files = files();
+        for (int i = files.size() - 1; i >= 0; i--) {
+            if (first(files.get(i)) <= seqno) {
+                String begins = "{\"seqno\":" + seqno + ",";
+                try (Stream<String> lines = Files.lines(files.get(i), StandardCharsets.UTF_8)) {
+                    return lines.filter(line -> line.startsWith(begins))
+                            .findFirst()
+                            .map(line -> json.readValue(line, Conflict.class))
+                            .orElse(null);
+                }
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+        try {
+            thread.join(TimeUnit.SECONDS.toMillis(5));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.Certified;
+import io.quorate.core.WriteSet;
+import io.quorate.core.binlog.RowImage;
+import io.quorate.core.binlog.RowsEvent;
+import io.quorate.core.binlog.TableMap;
+import io.quorate.core.binlog.ValueText;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/** Makes of two writesets what the journal says of them. */
+final class ConflictReader {
+    private static final int ROWS_SHOWN_MAX = 20;
+    private static final int ROWS_COMPARED_MAX = 2000;
+    private static final int MET_MAX = 20;
+    private static final String MASKED = "(masked)";
+
+    private final Set<String> masked = new LinkedHashSet<>();
+
+    /** @param maskedColumns {@code schema.table.column}, any of the three may be {@code *}; lower case or not */
+    ConflictReader(List<String> maskedColumns) {
+        maskedColumns.forEach(m -> masked.add(m.toLowerCase(Locale.ROOT)));
+    }
+
+    /** A row while it is compared: the key values that its table map names, and everything. */
+    private record Compared(
+            String table, Map<String, String> key, Map<String, String> before, Map<String, String> after) {}
+
+    Conflict read(Certified loser, Certified winner, String loserAccount) {
+        List<Compared> lost = rows(loser.writeSet());
+        List<Compared> won = winner == null ? List.of() : rows(winner.writeSet());
+        return new Conflict(
+                loser.seqno(),
+                loser.verdict().name(),
+                met(lost, won),
+                transaction(loser, lost, loserAccount),
+                winner == null ? null : transaction(winner, won, null));
+    }
+
+    private static Conflict.Transaction transaction(Certified c, List<Compared> rows, String account) {
+        WriteSet w = c.writeSet();
+        return new Conflict.Transaction(
+                c.seqno(),
+                w.gtid().source().toString(),
+                w.gtid().toString(),
+                Instant.EPOCH.plus(w.committedMicros(), ChronoUnit.MICROS).toString(),
+                w.session(),
+                account,
+                rows.size(),
+                rows.stream()
+                        .limit(ROWS_SHOWN_MAX)
+                        .map(r -> new Conflict.Row(r.table, r.before, r.after))
+                        .toList(),
+                statement(w));
+    }
+
+    private static String statement(WriteSet w) {
+        byte[] b = w.payload();
+        if (b.length == 0 || BinlogEvents.type(b, 0) != BinlogEvents.QUERY) {
+            return null;
+        }
+        // Thread, time, length of the schema's name, error, length of the status variables.
+        int at = BinlogEvents.HEADER_BYTES;
+        int schema = b[at + 8] & 0xff;
+        int variables = (b[at + 11] & 0xff) | ((b[at + 12] & 0xff) << 8);
+        int from = at + 13 + variables + schema + 1;
+        int end = Math.min(BinlogEvents.length(b, 0), from + 500);
+        return new String(b, from, Math.max(0, end - from), StandardCharsets.UTF_8);
+    }
+
+    private List<Compared> rows(WriteSet w) {
+        List<Compared> rows = new ArrayList<>();
+        Map<Long, TableMap> maps = new HashMap<>();
+        byte[] b = w.payload();
+        for (int at = 0; at < b.length && rows.size() < ROWS_COMPARED_MAX; at += BinlogEvents.length(b, at)) {
+            int type = BinlogEvents.type(b, at);
+            if (type == BinlogEvents.TABLE_MAP) {
+                maps.put(BinlogEvents.tableId(b, at), TableMap.read(b, at, BinlogEvents.length(b, at)));
+            } else if (BinlogEvents.isRows(type)) {
+                RowsEvent event = new RowsEvent(maps.get(BinlogEvents.tableId(b, at)), b, at);
+                while (rows.size() < ROWS_COMPARED_MAX && event.next()) {
+                    rows.add(row(event));
+                }
+            }
+        }
+        return rows;
+    }
+
+    private Compared row(RowsEvent event) {
+        TableMap map = event.map();
+        RowImage any = event.hasBefore() ? event.before() : event.after();
+        Map<String, String> key = new LinkedHashMap<>();
+        for (int column : map.primaryKey) {
+            key.put(name(map, column), value(map, column, event, any));
+        }
+        return new Compared(
+                map.schema + "." + map.table,
+                key,
+                event.hasBefore() ? values(event, event.before()) : null,
+                event.hasAfter() ? values(event, event.after()) : null);
+    }
+
+    private Map<String, String> values(RowsEvent event, RowImage image) {
+        Map<String, String> values = new LinkedHashMap<>();
+        for (int i = 0; i < event.map().columns(); i++) {
+            values.put(name(event.map(), i), value(event.map(), i, event, image));
+        }
+        return values;
+    }
+
+    private String value(TableMap map, int column, RowsEvent event, RowImage image) {
+        return isMasked(map, column) && image.length(column) >= 0
+                ? MASKED
+                : ValueText.of(map, column, event.bytes(), image);
+    }
+
+    private static String name(TableMap map, int column) {
+        return map.names == null ? "column " + (column + 1) : map.names[column];
+    }
+
+    private boolean isMasked(TableMap map, int column) {
+        for (String pattern : masked) {
+            String[] parts = pattern.split("\\.", 3);
+            if (parts.length == 3
+                    && matches(parts[0], map.schema)
+                    && matches(parts[1], map.table)
+                    && matches(parts[2], name(map, column))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean matches(String pattern, String name) {
+        return pattern.equals("*") || pattern.equals(name.toLowerCase(Locale.ROOT));
+    }
+
+    /** Rows with one primary key; where there are none, values that both wrote into one column. */
+    private static List<Conflict.Met> met(List<Compared> lost, List<Compared> won) {
+        Set<Conflict.Met> met = new LinkedHashSet<>();
+        Map<String, List<Compared>> byTable = new HashMap<>();
+        won.forEach(row ->
+                byTable.computeIfAbsent(row.table, t -> new ArrayList<>()).add(row));
+        for (Compared row : lost) {
+            for (Compared other : byTable.getOrDefault(row.table, List.of())) {
+                if (!row.key.isEmpty() && row.key.equals(other.key)) {
+                    met.add(new Conflict.Met(row.table, "PRIMARY", row.key));
+                }
+            }
+            if (met.size() >= MET_MAX) {
+                break;
+            }
+        }
+        if (met.isEmpty()) {
+            for (Compared row : lost) {
+                for (Compared other : byTable.getOrDefault(row.table, List.of())) {
+                    Map<String, String> equal = written(row);
+                    equal.entrySet().retainAll(written(other).entrySet());
+                    if (!equal.isEmpty() && met.size() < MET_MAX) {
+                        met.add(new Conflict.Met(row.table, "values", equal));
+                    }
+                }
+            }
+        }
+        return List.copyOf(met);
+    }
+
+    /** What a row became, or was when it is gone, as far as that is a change. */
+    private static Map<String, String> written(Compared row) {
+        Map<String, String> written = new LinkedHashMap<>(row.after != null ? row.after : row.before);
+        if (row.before != null && row.after != null) {
+            written.entrySet().removeIf(e -> Objects.equals(row.before.get(e.getKey()), e.getValue()));
+        }
+        written.values().removeIf(v -> v == null || v.equals(MASKED));
+        return written;
+    }
+}
