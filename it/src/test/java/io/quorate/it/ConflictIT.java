@@ -27,7 +27,7 @@ class ConflictIT {
 
     @BeforeAll
     static void start() throws Exception {
-        cluster = Cluster.start(3, Map.of());
+        cluster = Cluster.start(3, Map.of("quorate.conflicts.masked-columns", "bank.account.TOKEN,x.*.y"));
     }
 
     @AfterAll
@@ -90,6 +90,12 @@ class ConflictIT {
         JsonNode list = json.readTree(cluster.http(node, "/actuator/conflicts?limit=10000&full=true"));
         for (JsonNode c : list.get("conflicts")) {
             for (JsonNode row : c.get("loser").get("rows")) {
+                if (row.get("table").asString().equals("bank.account")) {
+                    JsonNode token = row.get("before").get("token");
+                    assertThat(token.isNull() || token.asString().equals("(masked)"))
+                            .as("%s", row)
+                            .isTrue();
+                }
                 if (row.get("table").asString().equals("bank.history")) {
                     JsonNode after = row.get("after");
                     transfers.add(new Bank.Transfer(
