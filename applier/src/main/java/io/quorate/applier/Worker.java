@@ -113,11 +113,6 @@ final class Worker implements Runnable {
     /** Executes and commits the group; false when it has to be tried again. */
     private boolean tryTogether(Group group, int attempt) throws SQLException, InterruptedException {
         boolean head = context.pipeline().isHead(group);
-        if (!head && !context.undo().losers(group.work()).doomed().isEmpty()) {
-            // A group before this one may have to undo the same.
-            context.pipeline().awaitHead(group);
-            head = true;
-        }
         long from = System.nanoTime();
         try {
             Step step = new Step(group, group.work(), group.last(), group.position());
@@ -160,11 +155,16 @@ final class Worker implements Runnable {
      * round finds less. The position goes before it, because an engine that had no part in the transaction when the
      * savepoint was set is rolled back altogether, locks and all.
      *
-     * @return what is undone in it; null when it was rolled back and has to be tried again
+     * <p>Only the head undoes: a group before this one may have to undo the same.
+     *
+     * @return what is undone in it; null when nothing is open and it has to be tried again as the head
      */
     private List<Doomed> executeClear(Step step, boolean head, int attempt) throws SQLException, InterruptedException {
         Undo undo = context.undo();
         List<Doomed> losers = certain(undo.losers(step.writeSets), step);
+        if (!head && !losers.isEmpty()) {
+            return null;
+        }
         boolean inRounds = head && (attempt > 1 || !losers.isEmpty());
         byte[] update = positionUpdate(step.seqno, step.position);
         if (inRounds) {

@@ -42,6 +42,7 @@ class ConflictIT {
         Random random = new Random(seed);
         Bank.open(cluster, 1);
         cluster.assertConverged();
+        boolean[] warned = {false};
         Set<Bank.Transfer> acknowledged;
         try (Bank bank = new Bank(cluster, seed, 10, 2, 1, 2, 3)) {
             long end = System.nanoTime() + SECONDS * 1_000_000_000L;
@@ -53,6 +54,7 @@ class ConflictIT {
                 cluster.kill(node, part);
                 Thread.sleep(1000 + random.nextInt(3000));
                 assertThat(cluster.restart(node)).isTrue();
+                warned[0] |= cluster.http(node, "/actuator/cluster").contains("\"bank.scrap\"");
                 Thread.sleep(1000 + random.nextInt(5000));
             }
             acknowledged = bank.stop();
@@ -60,6 +62,7 @@ class ConflictIT {
         long stopped = System.nanoTime();
         cluster.assertConverged();
         System.out.println("settled after " + (System.nanoTime() - stopped) / 1_000_000 + " ms");
+        assertThat(warned[0]).as("the table without a key is in the status").isTrue();
         Set<Bank.Transfer> happened = Bank.history(cluster, 1);
         Set<Bank.Transfer> undone = new TreeSet<>(acknowledged);
         undone.removeAll(happened);

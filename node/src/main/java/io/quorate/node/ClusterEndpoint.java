@@ -50,6 +50,7 @@ class ClusterEndpoint {
         answer.put("primaryComponent", self.primaryComponent());
         answer.put("lastOrdered", self.lastOrdered());
         answer.put("lastApplied", self.lastApplied());
+        answer.put("tablesWithoutKey", node.keyless().names());
         answer.put("nodes", asked.stream().map(CompletableFuture::join).toList());
         return answer;
     }

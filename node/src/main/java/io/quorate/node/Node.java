@@ -40,6 +40,7 @@ class Node implements SmartLifecycle {
     private final JsonMapper json;
     private final MeterRegistry meters;
     private final ApplyProgress progress = new ApplyProgress();
+    private final KeylessTables keyless = new KeylessTables();
 
     private NodeLoop loop;
     private FileChannel lockFile;
@@ -91,8 +92,8 @@ class Node implements SmartLifecycle {
                 directory.resolve("conflicts"), properties.conflicts(), stores.cache(), json, meters, this::accountOf);
         stream.onFailed(conflicts::failed);
         order = RatisTotalOrder.start(transportSettings(directory), stream);
-        ServerSession.Parts parts =
-                new ServerSession.Parts(properties, incarnation, stores.cache(), stream, order, progress, loop::post);
+        ServerSession.Parts parts = new ServerSession.Parts(
+                properties, incarnation, stores.cache(), stream, order, progress, keyless, loop::post);
         link = new ServerLink(access, properties.mysql().retry(), parts, loop::post);
         loop.start();
         link.start();
@@ -189,6 +190,10 @@ class Node implements SmartLifecycle {
 
     OrderedStream stream() {
         return stream;
+    }
+
+    KeylessTables keyless() {
+        return keyless;
     }
 
     ConflictJournal conflicts() {

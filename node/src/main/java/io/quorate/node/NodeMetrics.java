@@ -114,6 +114,9 @@ class NodeMetrics implements MeterBinder {
                 "groups executed again because the capture was behind",
                 ApplierStats::captureWaits);
         applier(registry, "quorate.apply.undone", "own transactions undone because they lost", ApplierStats::undone);
+        gauge(registry, "quorate.tables.keyless", "tables without any unique key", n -> n.keyless()
+                .names()
+                .size());
         gauge(
                 registry,
                 "quorate.own.open",

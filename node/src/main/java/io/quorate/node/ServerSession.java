@@ -39,6 +39,7 @@ import org.slf4j.LoggerFactory;
 final class ServerSession implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerSession.class);
     private static final long LOOK_MILLIS = 1000;
+    private static final int LOOKS_PER_TABLE_LOOK = 60;
 
     /** What every session works with. */
     record Parts(
@@ -48,6 +49,7 @@ final class ServerSession implements AutoCloseable {
             OrderedStream stream,
             TotalOrder order,
             ApplyProgress progress,
+            KeylessTables keyless,
             Consumer<NodeEvent> events) {}
 
     private final Parts parts;
@@ -56,6 +58,7 @@ final class ServerSession implements AutoCloseable {
     private NodeIdentity identity;
     private GtidSet executed;
     private LinkSignals.Task done;
+    private int looks;
     private volatile OwnWrites ownWrites;
     private volatile Applier applier;
     private volatile MySqlCapture capture;
@@ -73,6 +76,7 @@ final class ServerSession implements AutoCloseable {
             ServerCheck.require(connection);
             executed = ServerAccess.executed(connection);
             identity = identity(ServerAccess.uuid(connection));
+            parts.keyless.look(connection);
             carryOut(connection, signals.task());
         }
         parts.stream.self(identity.server());
@@ -129,6 +133,9 @@ final class ServerSession implements AutoCloseable {
             }
             try (Connection connection = access.connect()) {
                 carryOut(connection, task);
+                if (++looks % LOOKS_PER_TABLE_LOOK == 0) {
+                    parts.keyless.look(connection);
+                }
             }
             if (!up && capture != null && capture.stats().connected() && parts.stream.isKnown()) {
                 up = true;
