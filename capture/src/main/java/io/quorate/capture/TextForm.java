@@ -3,6 +3,7 @@ package io.quorate.capture;
 
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * Text under a collation: the weights of its characters, and of pairs that are one letter, without trailing spaces. Where
@@ -12,6 +13,8 @@ final class TextForm implements ComparisonForm {
     private final Collation collation;
     private final Charset charset;
     private final boolean unicode;
+    private static final byte[] SPACE = {' '};
+
     private final int prefix;
     private final Weights weights;
 
@@ -45,11 +48,13 @@ final class TextForm implements ComparisonForm {
     private void appendCodes(byte[] bytes, int from, int end, KeyBytes out) {
         int characters = 0;
         int kept = out.size();
+        // Whatever weighs as much as a space is padding, too.
+        byte[] space = weights.ofCode(SPACE, 0, 1);
         for (int at = from; at < end && (prefix == 0 || characters < prefix); characters++) {
             int codeBytes = weights.codeBytes(bytes, at, end);
             byte[] weight = weights.ofCode(bytes, at, codeBytes);
             out.put(weight, 0, weight.length);
-            if (codeBytes != 1 || bytes[at] != ' ') {
+            if (!Arrays.equals(weight, space)) {
                 kept = out.size();
             }
             at += Math.max(1, codeBytes);

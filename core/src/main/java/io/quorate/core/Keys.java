@@ -42,6 +42,25 @@ public final class Keys {
         return types[i];
     }
 
+    /** Whether {@link #EVERYTHING} is among them, EXCLUSIVE. */
+    public boolean touchEverything() {
+        for (int i = 0; i < hashes.length; i++) {
+            if (hashes[i] == EVERYTHING && types[i] == KeyType.EXCLUSIVE.ordinal()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    public boolean contains(long hash) {
+        for (long h : hashes) {
+            if (h == hash) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     @Override
     public boolean equals(Object o) {
         return o instanceof Keys that && Arrays.equals(hashes, that.hashes) && Arrays.equals(types, that.types);

@@ -40,39 +40,6 @@ import java.util.function.Predicate;
  * server.
  */
 public final class OwnWrites {
-    private static final int BUILT_ON_MAX = 64;
-
-    private static final class Own {
-        private final long number;
-        private final Keys keys;
-        private final long[] builtOn;
-        private final boolean everything;
-        /** Null once the order has it: then the node's record has it too. */
-        private WriteSet writeSet;
-        /** Its seqno once it has failed, 0 before. */
-        private long failedAt;
-        /** The position that came with its undo, 0 while its rows stand. */
-        private long undoneAt;
-
-        private boolean indexed;
-        /** What it was built on is guessed, on the safe side for certification; what will be certified may say otherwise. */
-        private boolean guessed;
-        /** When it was undone isn't known, only that it was. */
-        private boolean undoneSometime;
-
-        Own(WriteSet w) {
-            number = w.gtid().number();
-            keys = w.keys();
-            builtOn = w.builtOn();
-            writeSet = w;
-            everything = touchesEverything(keys);
-        }
-
-        boolean isUndoneFor(long lastSeen) {
-            return undoneAt > 0 && undoneAt <= lastSeen;
-        }
-    }
-
     /**
      * A transaction to undo.
      *
@@ -96,14 +63,10 @@ public final class OwnWrites {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition advanced = lock.newCondition();
     private final Predicate<Certified> isHere;
-    private final NavigableMap<Long, Own> open = new TreeMap<>();
-    /** For REFERENCE and stronger. */
-    private final Map<Long, Touches> touches = new HashMap<>();
-    /** How many open ones hold a key SHARED. */
-    private final Map<Long, Integer> shared = new HashMap<>();
-
+    private final NavigableMap<Long, OwnTransaction> open = new TreeMap<>();
+    private final OwnKeys keys = new OwnKeys();
     /** Those of {@link #open} whose rows are gone, or will be when the commit under way succeeds. */
-    private final Set<Own> undone = new LinkedHashSet<>();
+    private final Set<OwnTransaction> undone = new LinkedHashSet<>();
 
     private final Map<Long, Long> undoneBefore;
     private long unknownUntil;
@@ -145,7 +108,7 @@ public final class OwnWrites {
             }
             boolean unknown = w.lastSeen() < unknownUntil;
             WriteSet complete = w.withBuiltOn(unknown ? WriteSet.builtOnAll() : builtOn(w));
-            Own own = new Own(complete);
+            OwnTransaction own = new OwnTransaction(complete);
             own.guessed = unknown || isGuess(complete.builtOn());
             add(own);
             return complete;
@@ -154,9 +117,21 @@ public final class OwnWrites {
         }
     }
 
+    private long[] builtOn(WriteSet w) {
+        if (open.isEmpty()) {
+            return WriteSet.BUILT_ON_NONE;
+        }
+        if (w.keys().touchEverything()) {
+            boolean any =
+                    open.headMap(w.gtid().number()).values().stream().anyMatch(own -> !own.isUndoneFor(w.lastSeen()));
+            return any ? WriteSet.builtOnAll() : WriteSet.BUILT_ON_NONE;
+        }
+        return keys.builtOn(w);
+    }
+
     private boolean isGuess(long[] builtOn) {
         for (long number : builtOn) {
-            Own own = open.get(number);
+            OwnTransaction own = open.get(number);
             if (own != null && own.undoneSometime) {
                 return true;
             }
@@ -164,7 +139,7 @@ public final class OwnWrites {
         return false;
     }
 
-    private void add(Own own) {
+    private void add(OwnTransaction own) {
         if (open.putIfAbsent(own.number, own) != null) {
             return;
         }
@@ -173,67 +148,7 @@ public final class OwnWrites {
             own.undoneAt = before;
             undone.add(own);
         }
-        own.indexed = true;
-        for (int i = 0; i < own.keys.size(); i++) {
-            if (own.keys.type(i) == KeyType.SHARED) {
-                shared.merge(own.keys.hash(i), 1, Integer::sum);
-            } else {
-                touches.computeIfAbsent(own.keys.hash(i), hash -> new Touches()).add(own, own.keys.typeOrdinal(i));
-            }
-        }
-    }
-
-    private long[] builtOn(WriteSet w) {
-        if (open.isEmpty()) {
-            return WriteSet.BUILT_ON_NONE;
-        }
-        if (touchesEverything(w.keys())) {
-            boolean any =
-                    open.headMap(w.gtid().number()).values().stream().anyMatch(own -> !own.isUndoneFor(w.lastSeen()));
-            return any ? WriteSet.builtOnAll() : WriteSet.BUILT_ON_NONE;
-        }
-        Set<Long> numbers = new TreeSet<>();
-        builtOn(w, Keys.EVERYTHING, KeyType.SHARED.ordinal(), numbers);
-        for (int i = 0; i < w.keys().size() && numbers.size() <= BUILT_ON_MAX; i++) {
-            builtOn(w, w.keys().hash(i), w.keys().typeOrdinal(i), numbers);
-        }
-        if (numbers.size() > BUILT_ON_MAX) {
-            return WriteSet.builtOnAll();
-        }
-        return numbers.isEmpty()
-                ? WriteSet.BUILT_ON_NONE
-                : numbers.stream().mapToLong(n -> n).toArray();
-    }
-
-    /** From the latest back, until what comes before conflicts with one already named. */
-    private void builtOn(WriteSet w, long hash, int type, Set<Long> numbers) {
-        Touches list = touches.get(hash);
-        long before = w.gtid().number();
-        long lastSeen = w.lastSeen();
-        if (list == null) {
-            return;
-        }
-        boolean updated = false;
-        for (int i = list.size() - 1; i >= 0 && numbers.size() <= BUILT_ON_MAX; i--) {
-            int found = list.type(i);
-            if (list.own(i).number >= before
-                    || !Matrix.conflicts(found, type)
-                    || list.own(i).isUndoneFor(lastSeen)) {
-                continue;
-            }
-            boolean strong = found != KeyType.REFERENCE.ordinal();
-            if (strong && updated) {
-                if (found == KeyType.EXCLUSIVE.ordinal()) {
-                    return;
-                }
-                continue;
-            }
-            numbers.add(list.own(i).number);
-            if (found == KeyType.EXCLUSIVE.ordinal()) {
-                return;
-            }
-            updated |= strong;
-        }
+        keys.add(own);
     }
 
     /** The capture has read the binlog up to {@code number}, where {@code lastSeen} was applied. */
@@ -290,10 +205,10 @@ public final class OwnWrites {
             }
             ordered = Math.max(ordered, last);
             orderedSeen = Math.max(orderedSeen, lastSeen);
-            for (Own own : List.copyOf(open.headMap(ordered, true).values())) {
+            for (OwnTransaction own : List.copyOf(open.headMap(ordered, true).values())) {
                 if (own.failedAt == 0) {
                     open.remove(own.number);
-                    unindex(own);
+                    keys.remove(own);
                 }
             }
             if (covered < ordered) {
@@ -321,12 +236,12 @@ public final class OwnWrites {
 
     private void failed(Certified c) {
         long number = c.writeSet().gtid().number();
-        Own own = open.get(number);
+        OwnTransaction own = open.get(number);
         if (own == null) {
             if (!isHere.test(c)) {
                 return;
             }
-            own = new Own(c.writeSet());
+            own = new OwnTransaction(c.writeSet());
             add(own);
         }
         own.failedAt = c.seqno();
@@ -360,9 +275,9 @@ public final class OwnWrites {
             }
             for (Certified c : group) {
                 if (c.passed()) {
-                    addLosers(c.writeSet().keys(), doomed);
+                    keys.addLosers(c.writeSet().keys(), open.values(), doomed);
                 } else {
-                    Own own = open.get(c.writeSet().gtid().number());
+                    OwnTransaction own = open.get(c.writeSet().gtid().number());
                     if (own != null) {
                         doomed.add(own.number);
                     }
@@ -371,7 +286,7 @@ public final class OwnWrites {
             boolean certain = addBuiltOn(doomed);
             List<Doomed> result = new ArrayList<>(doomed.size());
             for (long number : doomed.descendingSet()) {
-                Own own = open.get(number);
+                OwnTransaction own = open.get(number);
                 if (own.undoneAt == 0) {
                     result.add(new Doomed(number, own.failedAt, own.writeSet));
                 }
@@ -382,39 +297,13 @@ public final class OwnWrites {
         }
     }
 
-    private void addLosers(Keys winner, Set<Long> doomed) {
-        if (touchesEverything(winner)) {
-            doomed.addAll(open.keySet());
-            return;
-        }
-        for (int i = 0; i < winner.size(); i++) {
-            long hash = winner.hash(i);
-            int found = winner.typeOrdinal(i);
-            Touches list = touches.get(hash);
-            for (int n = 0; list != null && n < list.size(); n++) {
-                if (Matrix.conflicts(found, list.type(n))) {
-                    doomed.add(list.own(n).number);
-                }
-            }
-            if (Matrix.conflicts(found, KeyType.SHARED.ordinal()) && shared.containsKey(hash)) {
-                open.values().stream().filter(own -> holds(own.keys, hash)).forEach(o -> doomed.add(o.number));
-            }
-        }
-        Touches everything = touches.get(Keys.EVERYTHING);
-        for (int n = 0; everything != null && n < everything.size(); n++) {
-            if (everything.own(n).everything) {
-                doomed.add(everything.own(n).number);
-            }
-        }
-    }
-
     /** Also through what is undone: something may have been built on it by its keys, and on what is doomed now by its rows. */
     private boolean addBuiltOn(NavigableSet<Long> doomed) {
         if (doomed.isEmpty()) {
             return true;
         }
         boolean certain = true;
-        for (Own own : open.tailMap(doomed.first(), false).values()) {
+        for (OwnTransaction own : open.tailMap(doomed.first(), false).values()) {
             boolean built = own.builtOn.length > 0 && own.builtOn[0] == 0;
             for (int i = 0; i < own.builtOn.length && !built; i++) {
                 built = doomed.contains(own.builtOn[i]);
@@ -425,15 +314,6 @@ public final class OwnWrites {
             }
         }
         return certain;
-    }
-
-    private static boolean holds(Keys keys, long hash) {
-        for (int i = 0; i < keys.size(); i++) {
-            if (keys.hash(i) == hash) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** The undo of these is about to be committed with position {@code seqno}. Must come before the commit. */
@@ -450,7 +330,7 @@ public final class OwnWrites {
         lock.lock();
         try {
             for (Doomed d : transactions) {
-                Own own = open.get(d.number());
+                OwnTransaction own = open.get(d.number());
                 if (own != null) {
                     own.undoneAt = seqno;
                     if (seqno > 0) {
@@ -480,7 +360,7 @@ public final class OwnWrites {
     public long undoneAt(long number) {
         lock.lock();
         try {
-            Own own = open.get(number);
+            OwnTransaction own = open.get(number);
             return own == null ? undoneBefore.getOrDefault(number, 0L) : own.undoneAt;
         } finally {
             lock.unlock();
@@ -512,96 +392,15 @@ public final class OwnWrites {
      * that is ordered, too: until then some of it may have to be captured again.
      */
     private void forget() {
-        for (Iterator<Own> all = undone.iterator(); all.hasNext(); ) {
-            Own own = all.next();
+        for (Iterator<OwnTransaction> all = undone.iterator(); all.hasNext(); ) {
+            OwnTransaction own = all.next();
             if (own.isUndoneFor(coveredSeen)) {
-                unindex(own);
+                keys.remove(own);
             }
             if (!own.indexed && own.failedAt > 0 && own.failedAt <= Math.min(applied, orderedSeen)) {
                 open.remove(own.number);
                 all.remove();
             }
-        }
-    }
-
-    private void unindex(Own own) {
-        if (!own.indexed) {
-            return;
-        }
-        own.indexed = false;
-        for (int i = 0; i < own.keys.size(); i++) {
-            long hash = own.keys.hash(i);
-            if (own.keys.type(i) == KeyType.SHARED) {
-                shared.computeIfPresent(hash, (h, count) -> count == 1 ? null : count - 1);
-            } else {
-                Touches list = touches.get(hash);
-                list.remove(own);
-                if (list.size() == 0) {
-                    touches.remove(hash);
-                }
-            }
-        }
-    }
-
-    private static boolean touchesEverything(Keys keys) {
-        for (int i = 0; i < keys.size(); i++) {
-            if (keys.hash(i) == Keys.EVERYTHING && keys.type(i) == KeyType.EXCLUSIVE) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Who holds one key, by rising GTID number; those that leave are mostly the first. */
-    private static final class Touches {
-        private Own[] owns = new Own[2];
-        private byte[] types = new byte[2];
-        private int from;
-        private int to;
-
-        int size() {
-            return to - from;
-        }
-
-        Own own(int i) {
-            return owns[from + i];
-        }
-
-        int type(int i) {
-            return types[from + i];
-        }
-
-        void add(Own own, int type) {
-            if (to == owns.length) {
-                int size = size();
-                int room = Math.max(2, 2 * size);
-                Own[] moved = new Own[room];
-                byte[] movedTypes = new byte[room];
-                System.arraycopy(owns, from, moved, 0, size);
-                System.arraycopy(types, from, movedTypes, 0, size);
-                owns = moved;
-                types = movedTypes;
-                from = 0;
-                to = size;
-            }
-            int at = to++;
-            // Only what an earlier session left is entered behind later ones.
-            for (; at > from && owns[at - 1].number > own.number; at--) {
-                owns[at] = owns[at - 1];
-                types[at] = types[at - 1];
-            }
-            owns[at] = own;
-            types[at] = (byte) type;
-        }
-
-        void remove(Own own) {
-            int at = from;
-            while (owns[at] != own) {
-                at++;
-            }
-            System.arraycopy(owns, from, owns, from + 1, at - from);
-            System.arraycopy(types, from, types, from + 1, at - from);
-            owns[from++] = null;
         }
     }
 }

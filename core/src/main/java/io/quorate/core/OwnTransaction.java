@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+/** What {@link OwnWrites} knows of one transaction; guarded by its lock. */
+final class OwnTransaction {
+    final long number;
+    final Keys keys;
+    final long[] builtOn;
+    final boolean everything;
+    /** Null once the order has it: then the node's record has it too. */
+    WriteSet writeSet;
+    /** Its seqno once it has failed, 0 before. */
+    long failedAt;
+    /** The position that came with its undo, 0 while its rows stand. */
+    long undoneAt;
+
+    boolean indexed;
+    /** What it was built on is guessed, on the safe side for certification; what will be certified may say otherwise. */
+    boolean guessed;
+    /** When it was undone isn't known, only that it was. */
+    boolean undoneSometime;
+
+    OwnTransaction(WriteSet w) {
+        number = w.gtid().number();
+        keys = w.keys();
+        builtOn = w.builtOn();
+        writeSet = w;
+        everything = keys.touchEverything();
+    }
+
+    boolean isUndoneFor(long lastSeen) {
+        return undoneAt > 0 && undoneAt <= lastSeen;
+    }
+}
