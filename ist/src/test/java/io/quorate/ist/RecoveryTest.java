@@ -111,6 +111,28 @@ class RecoveryTest {
         }
     }
 
+    /** Found by the simulation: the system may have written later files' names and not the first one's. */
+    @Test
+    void beginsAnewWhenTheFirstFileIsLost() throws Exception {
+        long last;
+        try (WriteSetCache cache = open(1000, 0)) {
+            for (int i = 0; i < 20; i++) {
+                cache.append(records.entries(cache.last() + 1, 3));
+            }
+            last = cache.last();
+        }
+        NavigableMap<String, byte[]> files = contents();
+        files.remove("lock");
+        assertThat(files).hasSizeGreaterThan(2);
+        files.remove(files.firstKey());
+        restore(files);
+        try (WriteSetCache cache = open(1000, 0)) {
+            assertThat(cache.last()).as("of " + last).isZero();
+            assertThat(cache.first()).isEqualTo(1);
+            assertGoesOn(cache, 0);
+        }
+    }
+
     @Test
     void cutsAfterZeroesOrGarbage() throws Exception {
         long last;
