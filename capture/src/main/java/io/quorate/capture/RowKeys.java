@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
-import io.quorate.core.BinlogEvents;
 import io.quorate.core.KeyType;
 import io.quorate.core.KeysBuilder;
-import io.quorate.core.binlog.ColumnType;
-import io.quorate.core.binlog.EventReader;
 import io.quorate.core.binlog.RowImage;
-import io.quorate.core.binlog.TableMap;
+import io.quorate.core.binlog.RowsEvent;
 import java.util.Arrays;
 
 /** Adds the keys of ROWS events. Reused; the reader's thread only. */
 final class RowKeys {
     private static final long NULL = 0;
-    private static final int PARTIAL_JSON = 1;
 
     private final KeyBytes form = new KeyBytes();
     private final RowImage before = new RowImage();
@@ -32,54 +28,30 @@ final class RowKeys {
      *
      * @return whether all rows had all that the table's keys need; otherwise the table's key is exclusive now
      */
-    boolean add(byte[] b, int offset, int length, TablePlan plan, KeysBuilder keys) {
-        int type = BinlogEvents.type(b, offset);
-        TableMap map = plan.map;
-        EventReader in = new EventReader(b, offset + BinlogEvents.HEADER_BYTES + 8, offset + length);
-        in.skip(in.u16() - 2);
-        int columns = in.packedInt();
-        if (columns != map.columns()) {
-            throw new IndexOutOfBoundsException(
-                    columns + " columns in rows of " + map.table + ", " + map.columns() + " in its TABLE_MAP");
-        }
-        int bitmapBytes = (columns + 7) / 8;
-        boolean update = type == BinlogEvents.UPDATE_ROWS || type == BinlogEvents.PARTIAL_UPDATE_ROWS;
-        int present = in.skip(bitmapBytes);
-        int presentAfter = update ? in.skip(bitmapBytes) : present;
-        int count = ones(b, present, columns);
-        int countAfter = update ? ones(b, presentAfter, columns) : count;
-        if (count == 0) {
-            // An image of no columns has no bytes either: how many rows there are can't be told.
+    boolean add(byte[] b, int offset, TablePlan plan, KeysBuilder keys) {
+        RowsEvent rows = new RowsEvent(plan.map, b, offset, before, after);
+        if (rows.isEmpty()) {
             keys.add(plan.tableKey, KeyType.EXCLUSIVE);
             return false;
         }
         complete = true;
-        while (in.remaining() > 0) {
-            int from = in.at;
-            in.at = before.read(map, b, from, present, count);
-            if (!update) {
-                boolean keyed = addRow(b, plan, keys) || plan.identified;
+        while (rows.next()) {
+            if (!rows.isUpdate()) {
+                boolean keyed = addRow(b, rows.hasBefore() ? before : after, plan, keys) || plan.identified;
                 if (!keyed) {
-                    addWhole(b, from, in.at, count == columns, plan, keys);
+                    addWhole(b, rows.beforeFrom(), rows.beforeTo(), rows.beforeIsWhole(), plan, keys);
                 }
             } else {
-                int to = in.at;
-                boolean partial = type == BinlogEvents.PARTIAL_UPDATE_ROWS && skipPartialBits(in, map);
-                int fromAfter = in.at;
-                in.at = after.read(map, b, fromAfter, presentAfter, countAfter);
                 addUpdate(b, plan, keys);
                 if (!plan.identified && !keyedBefore) {
-                    addWhole(b, from, to, count == columns, plan, keys);
+                    addWhole(b, rows.beforeFrom(), rows.beforeTo(), rows.beforeIsWhole(), plan, keys);
                 }
                 if (!plan.identified && !keyedAfter) {
-                    addWhole(b, fromAfter, in.at, !partial && countAfter == columns, plan, keys);
+                    addWhole(b, rows.afterFrom(), rows.afterTo(), rows.afterIsWhole(), plan, keys);
                 }
             }
-            if (type == BinlogEvents.DELETE_ROWS) {
+            if (!rows.hasAfter()) {
                 addCascades(plan, keys);
-            }
-            if (in.at > in.end) {
-                throw new IndexOutOfBoundsException("rows of " + map.table + " run over their event");
             }
         }
         if (!complete) {
@@ -88,10 +60,10 @@ final class RowKeys {
         return complete;
     }
 
-    private boolean addRow(byte[] b, TablePlan plan, KeysBuilder keys) {
+    private boolean addRow(byte[] b, RowImage row, TablePlan plan, KeysBuilder keys) {
         boolean keyed = false;
         for (TablePlan.RowKey key : plan.keys) {
-            long hash = hash(b, before, key);
+            long hash = hash(b, row, key);
             if (hash != NULL) {
                 keys.add(hash, key.reference() ? KeyType.REFERENCE : KeyType.EXCLUSIVE);
                 keyed |= key.unique();
@@ -175,26 +147,5 @@ final class RowKeys {
             }
         }
         return true;
-    }
-
-    /** What stands before an after image with partial JSON: options, and a bit for each JSON column. */
-    private static boolean skipPartialBits(EventReader in, TableMap map) {
-        boolean partial = (in.packed() & PARTIAL_JSON) != 0;
-        if (partial) {
-            int json = 0;
-            for (int type : map.types) {
-                json += type == ColumnType.JSON ? 1 : 0;
-            }
-            in.skip((json + 7) / 8);
-        }
-        return partial;
-    }
-
-    private static int ones(byte[] b, int bitmap, int bits) {
-        int count = 0;
-        for (int i = 0; i < bits; i++) {
-            count += (b[bitmap + (i >>> 3)] >>> (i & 7)) & 1;
-        }
-        return count;
     }
 }

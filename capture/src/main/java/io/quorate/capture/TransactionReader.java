@@ -271,7 +271,7 @@ final class TransactionReader {
         if (plan.coarse != null || committedMicros < plan.validFromMicros) {
             keys.add(plan.tableKey, KeyType.EXCLUSIVE);
             counters.coarse.increment();
-        } else if (!rowKeys.add(b, offset, length, plan, keys)) {
+        } else if (!rowKeys.add(b, offset, plan, keys)) {
             counters.coarse.increment();
             plans.warn(plan, "row images lack columns of its keys (binlog_row_image of a session is not FULL)");
         }

@@ -3,7 +3,6 @@ package io.quorate.certification;
 
 import io.quorate.certification.Certification.Link;
 import io.quorate.core.Certified;
-import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
 import io.quorate.core.Matrix;
@@ -149,7 +148,7 @@ public final class Certifier {
 
     private Certified certify(WriteSet w, int origin, LogPosition position, boolean lastOfEntry) {
         long seqno = ++lastSeqno;
-        boolean touchesEverything = touchesEverything(w.keys());
+        boolean touchesEverything = w.keys().touchEverything();
         index.meet(w.keys(), origin, w.lastSeen());
         long conflictsWith = index.conflictsWith();
         if (touchesEverything && passed.foreignTo(origin) > w.lastSeen()) {
@@ -196,15 +195,6 @@ public final class Certifier {
         }
         index.put(w.keys(), origin, seqno);
         generations.passed(seqno, origin, keys);
-    }
-
-    private static boolean touchesEverything(Keys keys) {
-        for (int i = 0; i < keys.size(); i++) {
-            if (keys.hash(i) == Keys.EVERYTHING && keys.type(i) == KeyType.EXCLUSIVE) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** How far the order has taken this origin's binlog; {@link OriginPosition#NONE} when it was never heard of. */

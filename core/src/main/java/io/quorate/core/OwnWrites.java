@@ -356,17 +356,6 @@ public final class OwnWrites {
         }
     }
 
-    /** The position that came with the undo of an own transaction, 0 when its rows stand or it isn't known here. */
-    public long undoneAt(long number) {
-        lock.lock();
-        try {
-            OwnTransaction own = open.get(number);
-            return own == null ? undoneBefore.getOrDefault(number, 0L) : own.undoneAt;
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /** GTID numbers up to here need not be remembered as undone any more. */
     public long settledNumber() {
         lock.lock();

@@ -43,6 +43,11 @@ final class CacheDirectory {
         return root;
     }
 
+    /** Where the sandbox is kept: where the user says, or here. */
+    static Path sandbox(Path chosen) {
+        return chosen != null ? chosen : ofUser().root().resolve("sandbox");
+    }
+
     /** The entry of that name, made first when it isn't there. */
     Path entry(String name, Maker maker) {
         Path entry = root.resolve(name);

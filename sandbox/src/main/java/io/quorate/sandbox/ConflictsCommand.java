@@ -183,8 +183,7 @@ final class ConflictsCommand implements Runnable {
     }
 
     private String ofSandbox() {
-        Path directory = dir != null ? dir : CacheDirectory.ofUser().root().resolve("sandbox");
-        Sandbox sandbox = Sandbox.open(directory, line -> {});
+        Sandbox sandbox = Sandbox.open(CacheDirectory.sandbox(dir), line -> {});
         return "127.0.0.1:" + sandbox.nodes().get(0).ports().http();
     }
 }

@@ -36,7 +36,7 @@ final class SandboxCommand implements Runnable {
     }
 
     private Path directory() {
-        return dir != null ? dir : CacheDirectory.ofUser().root().resolve("sandbox");
+        return CacheDirectory.sandbox(dir);
     }
 
     private static void say(String line) {

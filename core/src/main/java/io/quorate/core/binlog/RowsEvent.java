@@ -19,8 +19,8 @@ public final class RowsEvent {
     private final int presentAfter;
     private final int countBefore;
     private final int countAfter;
-    private final RowImage before = new RowImage();
-    private final RowImage after = new RowImage();
+    private final RowImage before;
+    private final RowImage after;
     private int beforeFrom;
     private int beforeTo;
     private int afterFrom;
@@ -33,6 +33,13 @@ public final class RowsEvent {
      * @throws IndexOutOfBoundsException when it can't be an event of that table
      */
     public RowsEvent(TableMap map, byte[] bytes, int offset) {
+        this(map, bytes, offset, new RowImage(), new RowImage());
+    }
+
+    /** The same, with images to walk in that were used before. */
+    public RowsEvent(TableMap map, byte[] bytes, int offset, RowImage before, RowImage after) {
+        this.before = before;
+        this.after = after;
         this.map = map;
         this.bytes = bytes;
         this.type = BinlogEvents.type(bytes, offset);
@@ -63,7 +70,7 @@ public final class RowsEvent {
 
     /** Moves to the next row; false when there is none. */
     public boolean next() {
-        if (in.remaining() <= 0 || countBefore == 0) {
+        if (in.remaining() <= 0 || isEmpty()) {
             return false;
         }
         boolean inserts = type == BinlogEvents.WRITE_ROWS;
@@ -116,6 +123,11 @@ public final class RowsEvent {
 
     public boolean hasAfter() {
         return type != BinlogEvents.DELETE_ROWS;
+    }
+
+    /** Whether the images have no column at all, and so no bytes: how many rows there are can't be told. */
+    public boolean isEmpty() {
+        return countBefore == 0;
     }
 
     /** Whether the before images have every column. */
