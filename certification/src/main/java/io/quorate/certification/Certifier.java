@@ -27,10 +27,15 @@ import java.util.UUID;
  * lastSeen}). All keys are checked before any is entered. {@link Keys#EVERYTHING} taken EXCLUSIVE conflicts with
  * everything foreign and unseen, in either direction.
  *
+ * <p><b>Snapshot isolation.</b> A {@link WriteSet.Kind#PREPARED} writeset fails when anybody wrote its keys after its
+ * snapshot, its own origin too: a lock that was waited for doesn't help who has read before. In the other direction it
+ * counts as foreign to its own origin, because that may have to roll it back to let an earlier one pass, and then
+ * applies it at its place like anybody's.
+ *
  * <p><b>What failed.</b> A failed writeset takes a seqno and enters no keys. Its origin has committed it already and will
  * undo it; what it committed before that and on top of it says so ({@link WriteSet#builtOn}), and fails too. After
  * Galera's rule that an aborted transaction counts for its own node, but exact: one failure on a row that is written
- * all the time does not bring down all later ones.
+ * all the time does not bring down all later ones. Nothing can be built on what was only prepared.
  *
  * <p><b>dependsOn</b> is the highest seqno the keys met, of its own origin too, and at least the {@link #cut()} and the
  * last DDL statement's. A DDL statement waits for all before it.
@@ -149,10 +154,11 @@ public final class Certifier {
     private Certified certify(WriteSet w, int origin, LogPosition position, boolean lastOfEntry) {
         long seqno = ++lastSeqno;
         boolean touchesEverything = w.keys().touchEverything();
-        index.meet(w.keys(), origin, w.lastSeen());
+        int asks = w.isPrepared() ? Entry.NOBODY : origin;
+        index.meet(w.keys(), asks, w.lastSeen());
         long conflictsWith = index.conflictsWith();
-        if (touchesEverything && passed.foreignTo(origin) > w.lastSeen()) {
-            conflictsWith = passed.foreignTo(origin);
+        if (touchesEverything && passed.foreignTo(asks) > w.lastSeen()) {
+            conflictsWith = passed.foreignTo(asks);
         }
         long dependsOn = w.isBarrier() || touchesEverything
                 ? seqno - 1
@@ -167,13 +173,13 @@ public final class Certifier {
             verdict = Verdict.BUILT_ON_FAILED;
             conflictsWith = failedBelow;
             builtOnFailedCount++;
-        } else if (generations.droppedForeignTo(origin) > w.lastSeen() || failures.mayHide(w)) {
+        } else if (generations.droppedForeignTo(asks) > w.lastSeen() || failures.mayHide(w)) {
             verdict = Verdict.TOO_OLD;
             tooOldCount++;
         }
         if (verdict == Verdict.PASSED) {
-            pass(w, origin, seqno);
-        } else {
+            pass(w, w.isPrepared() ? Entry.FOREIGN_TO_ALL : origin, seqno);
+        } else if (!w.isPrepared()) {
             failures.add(w.gtid().number(), seqno);
         }
         return new Certified(seqno, verdict, conflictsWith, dependsOn, position, lastOfEntry, w);

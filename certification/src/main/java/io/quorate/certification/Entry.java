@@ -6,7 +6,13 @@ package io.quorate.certification;
  * at 1.
  */
 final class Entry {
-    static final int ORIGINS_MAX = 1 << 12;
+    private static final int ORIGIN_VALUES = 1 << 12;
+    static final int ORIGINS_MAX = ORIGIN_VALUES - 1;
+    /** Stands for the origin of what is foreign to every origin, its own too. */
+    static final int FOREIGN_TO_ALL = ORIGIN_VALUES - 1;
+    /** The origin in whose eyes everything is foreign. */
+    static final int NOBODY = -1;
+
     /** At 100,000 writesets a second reached after 89 years. */
     static final long SEQNO_MAX = (1L << 48) - 1;
 
@@ -21,7 +27,7 @@ final class Entry {
     }
 
     static int origin(long entry) {
-        return (int) entry >>> 4 & ORIGINS_MAX - 1;
+        return (int) entry >>> 4 & ORIGIN_VALUES - 1;
     }
 
     /** The ordinal of the key's {@link io.quorate.core.KeyType}. */

@@ -248,7 +248,9 @@ final class KeyIndex {
             long hash = in.readLong();
             long entry = in.readLong();
             State.require(
-                    Entry.seqno(entry) > cut && Entry.seqno(entry) <= lastSeqno && Entry.origin(entry) < origins,
+                    Entry.seqno(entry) > cut
+                            && Entry.seqno(entry) <= lastSeqno
+                            && (Entry.origin(entry) < origins || Entry.origin(entry) == Entry.FOREIGN_TO_ALL),
                     "index holds an impossible entry");
             int t = (int) ((hash * SPREAD) >>> -tableBits);
             insert(tables[t], hash, entry);

@@ -77,6 +77,33 @@ class CertifierTest {
     }
 
     @Test
+    void holdsAPreparedWriterToItsSnapshotOnItsOwnOriginToo() {
+        write(A, 0, UPDATE, ROW);
+        assertThat(write(A, 0, UPDATE, ROW).passed()).isTrue();
+        Certified prepared = write(A, 1, WriteSet.Kind.PREPARED, UPDATE, ROW);
+        assertThat(prepared.verdict()).isEqualTo(Verdict.CONFLICT);
+        assertThat(prepared.conflictsWith()).isEqualTo(2);
+        assertThat(write(A, 2, WriteSet.Kind.PREPARED, UPDATE, ROW).passed()).isTrue();
+    }
+
+    @Test
+    void countsAPreparedWriterAsForeignToItsOwnOrigin() {
+        write(A, 0, WriteSet.Kind.PREPARED, UPDATE, ROW);
+        assertThat(write(A, 0, UPDATE, ROW).conflictsWith()).isEqualTo(1);
+        assertThat(write(A, 1, UPDATE, ROW).passed()).isTrue();
+    }
+
+    @Test
+    void nothingIsBuiltOnAPreparedWriterThatFailed() {
+        write(B, 0, UPDATE, ROW);
+        write(A, 0, WriteSet.Kind.PREPARED, UPDATE, ROW);
+        WriteSet named = empty(A, 2).withBuiltOn(new long[] {1});
+        Certification c = propose(A, 1, 2, 0, named);
+        assertThat(c.certified().get(0).passed()).isTrue();
+        assertThat(certifier.failures(A)).isEmpty();
+    }
+
+    @Test
     void passesAWriterThatHadSeenTheOther() {
         write(A, 0, UPDATE, ROW);
         Certified later = write(B, 1, UPDATE, ROW);

@@ -25,7 +25,14 @@ final class Model {
         "--DD", "--DC", "DDCC", "CCCC",
     };
 
-    private record Passed(long seqno, UUID origin, boolean barrier, Map<Long, KeyType> keys) {}
+    private record Passed(long seqno, UUID origin, boolean barrier, Map<Long, KeyType> keys) {
+        boolean isForeignTo(WriteSet w) {
+            return w.isPrepared() || !origin.equals(w.gtid().source());
+        }
+    }
+
+    /** What was prepared counts as another's for all. */
+    private static final UUID PREPARED = new UUID(-1, -1);
 
     record Expected(Verdict verdict, long conflictsWith, long dependsOn) {}
 
@@ -45,7 +52,7 @@ final class Model {
         boolean tooOld = false;
         for (Passed p : all) {
             char relation = relation(p, keys, everything);
-            boolean unseen = p.seqno > w.lastSeen() && !p.origin.equals(w.gtid().source());
+            boolean unseen = p.seqno > w.lastSeen() && p.isForeignTo(w);
             if (p.seqno <= cut) {
                 tooOld |= unseen;
                 // Only a key's entry is forgotten with the cut, not that something was written.
@@ -63,10 +70,13 @@ final class Model {
         }
         long under = failedUnder(w);
         if (conflict == 0 && under == 0 && !tooOld) {
-            all.add(new Passed(seqno, w.gtid().source(), w.isBarrier(), keys));
+            UUID origin = w.isPrepared() ? PREPARED : w.gtid().source();
+            all.add(new Passed(seqno, origin, w.isBarrier(), keys));
             return new Expected(Verdict.PASSED, 0, depends);
         }
-        failed.add(new Failed(seqno, w.gtid().source(), w.gtid().number()));
+        if (!w.isPrepared()) {
+            failed.add(new Failed(seqno, w.gtid().source(), w.gtid().number()));
+        }
         if (conflict > 0) {
             return new Expected(Verdict.CONFLICT, conflict, depends);
         }
@@ -96,7 +106,7 @@ final class Model {
         for (Passed p : all) {
             if (p.seqno < upTo
                     && p.seqno > w.lastSeen()
-                    && !p.origin.equals(w.gtid().source())
+                    && p.isForeignTo(w)
                     && relation(p, keys, keys.get(Keys.EVERYTHING) == KeyType.EXCLUSIVE) == 'C') {
                 return true;
             }

@@ -101,7 +101,8 @@ final class RandomOrder {
         if (random.nextInt(150) == 0) {
             keys.add(0, KeyType.of(random.nextInt(4)));
         }
-        WriteSet.Kind kind = random.nextInt(100) == 0 ? WriteSet.Kind.DDL : WriteSet.Kind.ROWS;
+        int dice = random.nextInt(100);
+        WriteSet.Kind kind = dice == 0 ? WriteSet.Kind.DDL : dice < 20 ? WriteSet.Kind.PREPARED : WriteSet.Kind.ROWS;
         return new WriteSet(new Gtid(names.get(origin), number), lastSeen, 0, kind, keys.build(), new byte[0])
                 .withBuiltOn(builtOn(number));
     }

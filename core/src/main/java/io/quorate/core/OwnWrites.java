@@ -33,6 +33,9 @@ import java.util.function.Predicate;
  * chain is named: what that one was built on, it names itself. The certification needs no more, and a client's next
  * transaction after an undo is free of what went before, whether the loser is ordered by then or not.
  *
+ * <p>Transactions that are {@link WriteSet.Kind#PREPARED} aren't among the open ones: nobody has seen them, so nothing is
+ * built on them and nothing is to be undone. They may have been built on open ones themselves.
+ *
  * <p>So what is undone and what fails are the same transactions: the first by the keys of the winner or by {@code builtOn}
  * here, the second by the same keys and the same {@code builtOn} in {@code certification}.
  *
@@ -108,6 +111,9 @@ public final class OwnWrites {
             }
             boolean unknown = w.lastSeen() < unknownUntil;
             WriteSet complete = w.withBuiltOn(unknown ? WriteSet.builtOnAll() : builtOn(w));
+            if (w.isPrepared()) {
+                return complete;
+            }
             OwnTransaction own = new OwnTransaction(complete);
             own.guessed = unknown || isGuess(complete.builtOn());
             add(own);
@@ -199,7 +205,7 @@ public final class OwnWrites {
         lock.lock();
         try {
             for (Certified c : certified) {
-                if (!c.passed()) {
+                if (!c.passed() && !c.writeSet().isPrepared()) {
                     failed(c);
                 }
             }

@@ -7,9 +7,10 @@ import java.util.Arrays;
  * One transaction of one origin: what it wrote, and what certification needs to know of it.
  *
  * @param gtid names it: the GTID under which its origin committed it, rising in that server's binlog
- * @param lastSeen the highest seqno whose writeset had been applied at the origin before this transaction committed
- * @param committedMicros when the origin committed it, microseconds since the epoch by the origin's clock
- * @param kind rows or DDL
+ * @param lastSeen the highest seqno whose writeset had been applied at the origin before this transaction committed; of
+ *     one that is {@link Kind#PREPARED}, before it took its snapshot
+ * @param committedMicros when the origin committed or prepared it, microseconds since the epoch by the origin's clock
+ * @param kind rows, DDL, or rows that wait for the verdict
  * @param keys what it touches
  * @param payload raw binlog events back to back, as {@link BinlogEvents} describes them
  * @param builtOn GTID numbers of the origin's own transactions, ascending, that this one was built on and whose fate was
@@ -56,11 +57,20 @@ public record WriteSet(
          * A QUERY event that is not row changes: DDL, account statements. A CREATE TABLE ... SELECT is the CREATE's
          * QUERY event followed by its row events. A barrier: applied alone, after all before it and before all after.
          */
-        DDL
+        DDL,
+        /**
+         * As {@link #ROWS}, of an XA transaction that its origin has prepared and nobody has seen: the verdict decides
+         * whether it commits there. Mode {@code certified}; held to snapshot isolation.
+         */
+        PREPARED
     }
 
     public boolean isBarrier() {
         return kind == Kind.DDL;
+    }
+
+    public boolean isPrepared() {
+        return kind == Kind.PREPARED;
     }
 
     @Override
