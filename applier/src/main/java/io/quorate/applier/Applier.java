@@ -241,9 +241,9 @@ public final class Applier implements AutoCloseable {
         Certified next = cursor.next(READ_WAIT);
         long bytes = 0;
         while (next != null) {
-            boolean skipped = isSkipped(next);
-            batch.add(new Pipeline.Offered(next, skipped));
-            bytes += skipped ? 0 : next.writeSet().payload().length;
+            Duty duty = duty(next);
+            batch.add(new Pipeline.Offered(next, duty));
+            bytes += duty == Duty.NONE ? 0 : next.writeSet().payload().length;
             if (batch.size() >= settings.groupTransactionsMax() || bytes >= settings.groupBytesMax()) {
                 return true;
             }
@@ -252,25 +252,19 @@ public final class Applier implements AutoCloseable {
         return false;
     }
 
-    /** Whether nothing of it is to be done here. */
-    private boolean isSkipped(Certified next) {
+    private Duty duty(Certified next) {
         boolean ours = own.isOwn(next);
         boolean here = ours && own.isHere(next);
-        if (!next.passed()) {
-            if (!here) {
-                counters.skipped.increment();
-            }
-            return !here;
-        }
-        if (here) {
+        Duty duty = Duty.of(next, ours, here);
+        if (duty == Duty.NONE) {
             counters.skipped.increment();
-        } else if (ours) {
+        } else if (duty == Duty.EXECUTE && ours && next.passed()) {
             log.warn(
                     "this server lost its own transaction {} (seqno {}), which the cluster has: applying it",
                     next.writeSet().gtid(),
                     next.seqno());
         }
-        return here;
+        return duty;
     }
 
     /** The seqno up to which everything is in the database; 0 before the start. */

@@ -17,6 +17,7 @@ public final class Group {
     private long needs;
     private int bytes;
     private boolean barrier;
+    private boolean settling;
     private LogPosition position;
     private long originCommittedMicros;
     private volatile long session;
@@ -28,12 +29,13 @@ public final class Group {
         this.originCommittedMicros = originCommittedMicros;
     }
 
-    public void add(Certified next, boolean skipped) {
+    public void add(Certified next, Duty duty) {
         last = next.seqno();
         position = next.position();
         originCommittedMicros = next.writeSet().committedMicros();
         barrier |= next.writeSet().isBarrier() && next.passed();
-        if (!skipped) {
+        settling |= duty == Duty.SETTLE;
+        if (duty != Duty.NONE) {
             if (next.dependsOn() < first) {
                 needs = Math.max(needs, next.dependsOn());
             }
@@ -76,6 +78,11 @@ public final class Group {
         return barrier;
     }
 
+    /** Whether its work is own prepared transactions, and only those. */
+    public boolean isSettling() {
+        return settling;
+    }
+
     /** The order's position that goes with {@link #last}. */
     public LogPosition position() {
         return position;
@@ -97,6 +104,6 @@ public final class Group {
     @Override
     public String toString() {
         return "[" + first + ".." + last + "] " + work.size() + " to apply, " + bytes + " bytes, needs " + needs
-                + (barrier ? ", barrier" : "");
+                + (barrier ? ", barrier" : "") + (settling ? ", prepared here" : "");
     }
 }

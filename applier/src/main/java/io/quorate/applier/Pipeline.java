@@ -56,16 +56,16 @@ final class Pipeline {
     /**
      * A writeset as the reader hands it in.
      *
-     * @param skipped nothing of it is to be executed here
+     * @param duty what is to be done about it here
      */
-    record Offered(Certified writeSet, boolean skipped) {}
+    record Offered(Certified writeSet, Duty duty) {}
 
     /** Hands in the next writesets, waiting for room. In one go, so that a waiting worker doesn't run off with the first. */
     void offer(List<Offered> batch) throws InterruptedException {
         lock.lockInterruptibly();
         try {
             for (Offered o : batch) {
-                while (!stopped && !schedule.offer(o.writeSet(), o.skipped(), idle > 0)) {
+                while (!stopped && !schedule.offer(o.writeSet(), o.duty(), idle > 0)) {
                     signalWork();
                     report();
                     room.await();

@@ -12,7 +12,8 @@ import java.util.ArrayDeque;
  * themselves when the database is behind and stay small when it isn't. A group may start when all that its writesets
  * depend on before the group is committed; inside it, the order of execution is the total order. Groups are taken and
  * committed in order. A barrier is a group of its own that starts when everything before it is committed, and nothing
- * after it starts earlier than its commit.
+ * after it starts earlier than its commit. Own transactions that are prepared make groups of their own, too: each commits
+ * by itself, at its place.
  *
  * <p>A writeset that depends on a group still running would make the whole open group wait for that one. The open group is
  * then closed without it when that gains something: when it could start before that other group commits.
@@ -43,14 +44,14 @@ public final class Schedule {
     /**
      * Takes the next writeset, unless there is no room.
      *
-     * @param skipped nothing of it is to be executed here
+     * @param duty what is to be done about it here
      * @param idle whether a worker waits for a group
      */
-    public boolean offer(Certified writeSet, boolean skipped, boolean idle) {
+    public boolean offer(Certified writeSet, Duty duty, boolean idle) {
         if (writeSet.seqno() != next) {
             throw new IllegalStateException("seqno " + writeSet.seqno() + " offered where " + next + " is next");
         }
-        if (open != null && mustCut(writeSet, skipped, idle)) {
+        if (open != null && mustCut(writeSet, duty, idle)) {
             if (closed.size() >= CLOSED_MAX) {
                 return false;
             }
@@ -59,7 +60,7 @@ public final class Schedule {
         if (open == null) {
             open = new Group(writeSet.seqno(), writeSet.position(), 0);
         }
-        open.add(writeSet, skipped);
+        open.add(writeSet, duty);
         next++;
         if (open.isBarrier()) {
             close();
@@ -68,12 +69,15 @@ public final class Schedule {
         return true;
     }
 
-    private boolean mustCut(Certified writeSet, boolean skipped, boolean idle) {
+    private boolean mustCut(Certified writeSet, Duty duty, boolean idle) {
         if (writeSet.writeSet().isBarrier() && writeSet.passed()) {
             return true;
         }
-        if (skipped || !open.hasWork()) {
+        if (duty == Duty.NONE || !open.hasWork()) {
             return false;
+        }
+        if (open.isSettling() != (duty == Duty.SETTLE)) {
+            return true;
         }
         if (open.work().size() >= transactionsMax
                 || open.bytes() + (long) writeSet.writeSet().payload().length > bytesMax) {

@@ -42,9 +42,9 @@ class ScheduleTest {
         offer(Records.rows(1, 0, 10));
         Group running = schedule.take(true);
         for (long s = 2; s <= 9; s++) {
-            schedule.offer(Records.rows(s, 0, 10), false, true);
+            schedule.offer(Records.rows(s, 0, 10), Duty.EXECUTE, true);
         }
-        schedule.offer(Records.rows(10, 1, 10), false, true);
+        schedule.offer(Records.rows(10, 1, 10), Duty.EXECUTE, true);
         Group beside = schedule.take(true);
         assertThat(beside.last()).isEqualTo(9);
         assertThat(schedule.take(true)).isNull();
@@ -68,8 +68,8 @@ class ScheduleTest {
 
     @Test
     void ownWriteSetsCountAsCommittedWithoutAGroup() {
-        schedule.offer(Records.rows(1, 0, 10), true, true);
-        schedule.offer(Records.rows(2, 0, 10), true, true);
+        schedule.offer(Records.rows(1, 0, 10), Duty.NONE, true);
+        schedule.offer(Records.rows(2, 0, 10), Duty.NONE, true);
         assertThat(schedule.committed()).isEqualTo(2);
         assertThat(schedule.take(true)).isNull();
         Group position = schedule.takePositionOnly();
@@ -83,7 +83,7 @@ class ScheduleTest {
     void ownWriteSetsAreNotPassedBeforeWhatRuns() {
         offer(Records.rows(1, 0, 10));
         Group running = schedule.take(true);
-        schedule.offer(Records.rows(2, 0, 10), true, true);
+        schedule.offer(Records.rows(2, 0, 10), Duty.NONE, true);
         assertThat(schedule.committed()).isZero();
         schedule.committed(running);
         assertThat(schedule.committed()).isEqualTo(2);
@@ -99,7 +99,7 @@ class ScheduleTest {
 
     private void offer(Certified... writeSets) {
         for (Certified c : writeSets) {
-            assertThat(schedule.offer(c, false, false)).isTrue();
+            assertThat(schedule.offer(c, Duty.EXECUTE, false)).isTrue();
         }
     }
 
@@ -161,7 +161,7 @@ class ScheduleTest {
             if (skip && !skipped.contains(next)) {
                 skipped.add(next);
             }
-            if (schedule.offer(c, skip, idle)) {
+            if (schedule.offer(c, skip ? Duty.NONE : Duty.EXECUTE, idle)) {
                 next++;
             }
             check();

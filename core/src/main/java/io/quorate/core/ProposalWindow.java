@@ -104,7 +104,8 @@ public final class ProposalWindow {
             progressSinceMillis = nowMillis;
         }
         this.capturedLast = last;
-        this.lastSeen = lastSeen;
+        // A prepared transaction may have been begun long before.
+        this.lastSeen = Math.max(this.lastSeen, lastSeen);
         this.undecided = undecided;
     }
 

@@ -34,5 +34,15 @@ enum Bug {
     /** The capture begins before the order has told what it has already. */
     CAPTURE_TOO_EARLY,
     /** The order in which losers are undone is theirs, not the reverse. */
-    UNDONE_FORWARDS
+    UNDONE_FORWARDS,
+    /** A prepared transaction's snapshot is said to be from when it was prepared. */
+    SNAPSHOT_TAKEN_LATE,
+    /** A prepared transaction commits before its verdict. */
+    COMMITTED_BEFORE_VERDICT,
+    /** A prepared transaction commits as soon as it has passed, before what the order has before it. */
+    SETTLED_OUT_OF_TURN,
+    /** A prepared transaction that was rolled back to let another one pass counts as committed. */
+    ROLLED_BACK_FORGOTTEN,
+    /** That a prepared transaction was committed isn't known after a restart. */
+    MARK_DROPPED
 }

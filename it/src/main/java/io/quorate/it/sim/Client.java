@@ -1,22 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import io.quorate.core.Certified;
+import io.quorate.core.Gtid;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 
-/** A client of one node: transactions of a few statements, one after the other; gives up where it meets a lock. */
+/**
+ * A client of one node: transactions of a few statements, one after the other; gives up where it meets a lock. One that
+ * is certified reads from a snapshot, as InnoDB gives it, while its changes go to the rows as they are by then.
+ */
 final class Client {
+    private static final int OVER = -1;
+    private static final int AWAITING = -2;
+
     private final Node node;
     private final World world;
     private final boolean definesTables;
+    private final boolean certified;
     private Database.Transaction transaction;
     private int left;
     private long fresh;
+    private long snapshot;
+    private Rows view;
+    private List<Change> intended;
+    private long life;
 
-    Client(Node node, int number, boolean definesTables) {
+    Client(Node node, int number, boolean definesTables, boolean certified) {
         this.node = node;
         this.world = node.world;
         this.definesTables = definesTables;
+        this.certified = certified;
         this.fresh = 1000L * (1 + node.number) + 100_000L * number;
         think();
     }
@@ -29,7 +43,7 @@ final class Client {
         if (!world.writing) {
             return;
         }
-        if (!node.isWritable()) {
+        if (!node.isWritable() || (certified && node.applied() < 0)) {
             think();
             return;
         }
@@ -40,6 +54,26 @@ final class Client {
         }
         transaction = node.database.begin(true);
         left = 1 + world.random.nextInt(4);
+        snapshot = node.applied();
+        life = node.life();
+        intended = new ArrayList<>();
+        view = null;
+        if (certified) {
+            world.after(1 + world.random.nextInt(world.faults.stepMicrosMax()), this::read);
+        } else {
+            statement();
+        }
+    }
+
+    /** The first statement takes the snapshot of the rows. */
+    private void read() {
+        if (transaction.isOpen()) {
+            view = node.database.committed();
+            if (world.mode == Mode.CERTIFIED) {
+                node.check();
+                world.requireTotal(view, node);
+            }
+        }
         statement();
     }
 
@@ -63,17 +97,21 @@ final class Client {
         if (!went) {
             node.database.rollback(transaction);
         }
-        if (!went || left < 0) {
+        if (!went || left == OVER) {
             think();
-        } else {
+        } else if (left >= 0) {
             world.after(1 + world.random.nextInt(world.faults.stepMicrosMax()), this::statement);
         }
     }
 
     private boolean commit() {
-        left = -1;
+        left = OVER;
         if (!node.isWritable() || transaction.isEmpty()) {
             return false;
+        }
+        if (certified) {
+            prepare();
+            return true;
         }
         node.database.commitClient(transaction);
         world.statistics.committed++;
@@ -81,6 +119,38 @@ final class Client {
                 + node.database.binlog().get(node.database.binlog().size() - 1).changes());
         node.committed();
         return true;
+    }
+
+    private void prepare() {
+        left = AWAITING;
+        long begun = world.bugs.contains(Bug.SNAPSHOT_TAKEN_LATE) ? Math.max(snapshot, node.applied()) : snapshot;
+        node.database.prepare(transaction, begun);
+        long number = transaction.prepared();
+        world.statistics.prepared++;
+        world.intends(new Gtid(node.uuid, number), List.copyOf(intended));
+        world.trace("n" + node.number + ":" + number + " prepares from snapshot " + begun + " " + intended);
+        if (world.bugs.contains(Bug.COMMITTED_BEFORE_VERDICT)) {
+            node.database.commitPrepared(number, 0);
+        }
+        node.committed();
+        world.after(200, () -> await(number));
+    }
+
+    /** Until the node knows the verdict and has come to its place; who loses the connection never hears of it. */
+    private void await(long number) {
+        if (node.life() != life || !node.databaseUp) {
+            think();
+            return;
+        }
+        Certified fate = world.fate(node.uuid, number);
+        if (fate == null || node.applied() < fate.seqno()) {
+            world.after(200, () -> await(number));
+            return;
+        }
+        if (fate.passed()) {
+            world.acknowledge(node, number);
+        }
+        think();
     }
 
     private boolean change() {
@@ -97,9 +167,15 @@ final class Client {
 
     private boolean put(Table table, Row before, Row after) {
         try {
-            Set<Database.Transaction> holders =
-                    node.database.change(transaction, new Change(table, node.database.version(table), before, after));
-            return holders.isEmpty();
+            Change change = new Change(table, node.database.version(table), before, after);
+            if (!node.database.change(transaction, change).isEmpty()) {
+                return false;
+            }
+            if (certified) {
+                view.apply(change);
+                intended.add(change);
+            }
+            return true;
         } catch (Rows.Misfit e) {
             // A duplicate, say: the client gives up.
             return false;
@@ -107,7 +183,7 @@ final class Client {
     }
 
     private Row any(Table table) {
-        List<Row> rows = node.database.rows().all(table);
+        List<Row> rows = (certified ? view : node.database.rows()).all(table);
         return rows.isEmpty() ? null : rows.get(world.random.nextInt(rows.size()));
     }
 

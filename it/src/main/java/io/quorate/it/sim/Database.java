@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * A database server: rows with two-phase locking, a binlog, and the tables in which the applier keeps its position and what
@@ -19,12 +20,22 @@ import java.util.Set;
 final class Database {
     /**
      * @param number GTID number; 0 for DDL that the applier ran
-     * @param applied the position that came with it; -1 when a client committed it
+     * @param applied the position that came with it; -1 when a client committed or prepared it
+     * @param snapshot what had been applied when it was begun, of one that is prepared; -1 of others
      * @param ddl the table whose definition it changed, null for rows
      */
-    record Logged(long number, long applied, byte[] payload, List<Change> changes, Table ddl) {
+    record Logged(long number, long applied, long snapshot, byte[] payload, List<Change> changes, Table ddl) {
         boolean byClient() {
             return applied < 0;
+        }
+
+        boolean isPrepared() {
+            return snapshot >= 0;
+        }
+
+        /** Visible since it stands here, and nobody's but its client's. */
+        boolean isOpenRows() {
+            return byClient() && !isPrepared() && ddl == null;
         }
     }
 
@@ -35,6 +46,7 @@ final class Database {
         private final List<Change> changes = new ArrayList<>();
         private final Set<Long> locks = new LinkedHashSet<>();
         private boolean open = true;
+        private long prepared;
 
         Transaction(boolean client) {
             this.client = client;
@@ -46,6 +58,11 @@ final class Database {
 
         boolean isEmpty() {
             return changes.isEmpty();
+        }
+
+        /** Its GTID number once it is prepared, 0 before. */
+        long prepared() {
+            return prepared;
         }
     }
 
@@ -61,8 +78,13 @@ final class Database {
     private final Map<Long, Long> undone = new HashMap<>();
     private final Map<Table, Integer> versions = new HashMap<>();
     private final Set<Long> ddlDone = new HashSet<>();
+    private final Map<Long, Transaction> prepared = new LinkedHashMap<>();
+    /** In the database's own words: each prepared transaction that committed left a mark. */
+    private final Set<Long> marks = new HashSet<>();
+
     private long lastNumber;
     private long position;
+    private long visible;
 
     Database(Rows rows) {
         this.rows = rows;
@@ -82,6 +104,11 @@ final class Database {
 
     long position() {
         return position;
+    }
+
+    /** The seqno up to which the rows are the order's; above the position after a prepared one has committed. */
+    long visible() {
+        return visible;
     }
 
     Map<Long, Long> undone() {
@@ -193,6 +220,7 @@ final class Database {
 
     private void release(Transaction t) {
         t.open = false;
+        prepared.remove(t.prepared);
         transactions.remove(t);
         for (long key : t.locks) {
             Lock lock = locks.get(key);
@@ -204,8 +232,40 @@ final class Database {
     }
 
     void commitClient(Transaction t) {
-        binlog.add(new Logged(++lastNumber, -1, Change.encode(t.changes), List.copyOf(t.changes), null));
+        binlog.add(new Logged(++lastNumber, -1, -1, Change.encode(t.changes), List.copyOf(t.changes), null));
         release(t);
+    }
+
+    /** Writes a client's transaction to the binlog; its rows stay unseen and its locks held until it is decided. */
+    void prepare(Transaction t, long snapshot) {
+        binlog.add(new Logged(++lastNumber, -1, snapshot, Change.encode(t.changes), List.copyOf(t.changes), null));
+        t.prepared = lastNumber;
+        prepared.put(lastNumber, t);
+    }
+
+    /** Commits a prepared transaction; false when it is none, or none any more. */
+    boolean commitPrepared(long number, long seqno) {
+        Transaction t = prepared.get(number);
+        if (t == null) {
+            return false;
+        }
+        binlog.add(new Logged(++lastNumber, position, -1, new byte[0], List.of(), null));
+        marks.add(number);
+        visible = Math.max(visible, seqno);
+        release(t);
+        return true;
+    }
+
+    /** Whether a prepared transaction was committed, rather than rolled back or lost. */
+    boolean isMarked(long number) {
+        return marks.contains(number);
+    }
+
+    void rollbackPrepared(long number) {
+        Transaction t = prepared.get(number);
+        if (t != null) {
+            rollback(t);
+        }
     }
 
     /**
@@ -223,7 +283,8 @@ final class Database {
             }
         }
         position = Math.max(position, newPosition);
-        binlog.add(new Logged(++lastNumber, newPosition, new byte[0], List.of(), null));
+        visible = Math.max(visible, position);
+        binlog.add(new Logged(++lastNumber, newPosition, -1, new byte[0], List.of(), null));
         release(t);
     }
 
@@ -234,14 +295,14 @@ final class Database {
 
     void ddlByClient(Table table) {
         versions.merge(table, 1, Integer::sum);
-        binlog.add(new Logged(++lastNumber, -1, new byte[0], List.of(), table));
+        binlog.add(new Logged(++lastNumber, -1, -1, new byte[0], List.of(), table));
     }
 
     /** Under a GTID of its own, so that it runs once. */
     void ddlApplied(Table table, long seqno) {
         if (ddlDone.add(seqno)) {
             versions.merge(table, 1, Integer::sum);
-            binlog.add(new Logged(0, 0, new byte[0], List.of(), table));
+            binlog.add(new Logged(0, 0, -1, new byte[0], List.of(), table));
         }
     }
 
@@ -260,9 +321,14 @@ final class Database {
         return committed;
     }
 
-    void crash() {
+    /**
+     * @param losing whether one that is prepared is lost with the rest: MySQL 8.0 was seen to
+     */
+    void crash(Predicate<Transaction> losing) {
         for (Transaction t : List.copyOf(transactions)) {
-            rollback(t);
+            if (t.prepared == 0 || losing.test(t)) {
+                rollback(t);
+            }
         }
     }
 

@@ -23,6 +23,7 @@ final class Execution {
         EXECUTE,
         LOOK,
         TURN,
+        SETTLE,
         DDL,
         SAVE_POSITION
     }
@@ -34,7 +35,12 @@ final class Execution {
     private final World world;
     private final Node node;
     private final Group group;
-    private Phase phase = Phase.START;
+    /** What goes into one transaction: all of a group, or one prepared writeset that is prepared no more. */
+    private List<Certified> work;
+
+    private long last;
+    private int settled;
+    private Phase phase;
     private Database.Transaction transaction;
     private List<Doomed> losers = List.of();
     private List<Change> changes = List.of();
@@ -50,6 +56,9 @@ final class Execution {
         this.world = session.world;
         this.node = session.node;
         this.group = group;
+        this.work = group.work();
+        this.last = group.last();
+        this.phase = group.isSettling() ? Phase.SETTLE : Phase.START;
         again();
     }
 
@@ -75,7 +84,8 @@ final class Execution {
     private void step() {
         switch (phase) {
             case START -> start();
-            case AWAIT_HEAD -> phase = isHead() ? Phase.START : Phase.AWAIT_HEAD;
+            case AWAIT_HEAD -> awaitHead();
+            case SETTLE -> settle();
             case EXECUTE -> execute();
             case LOOK -> look();
             case TURN -> turn();
@@ -88,9 +98,47 @@ final class Execution {
     }
 
     private List<Doomed> losers() {
-        Losers now = session.own.toUndo(group.work(), losers);
+        Losers now = session.own.toUndo(work, losers);
         certain = now.certain();
         return world.bugs.contains(Bug.UNDO_SKIPPED) ? List.of() : now.doomed();
+    }
+
+    private void awaitHead() {
+        if (isHead()) {
+            phase = group.isSettling() ? Phase.SETTLE : Phase.START;
+        }
+    }
+
+    /** One after the other: what is prepared commits or is rolled back; what no longer is gets applied, or was committed. */
+    private void settle() {
+        if (!isHead() && !world.bugs.contains(Bug.SETTLED_OUT_OF_TURN)) {
+            return;
+        }
+        if (settled == group.work().size()) {
+            if (isHead()) {
+                done();
+            }
+            return;
+        }
+        Certified c = group.work().get(settled);
+        long own = c.writeSet().gtid().number();
+        if (!c.passed()) {
+            node.database.rollbackPrepared(own);
+            settled++;
+        } else if (node.database.isMarked(own) && !world.bugs.contains(Bug.MARK_DROPPED)) {
+            settled++;
+        } else if (node.database.commitPrepared(own, c.seqno())) {
+            world.trace("n" + node.number + " commits what it had prepared: " + c.seqno());
+            settled++;
+            session.capture();
+            node.check();
+        } else if (world.bugs.contains(Bug.ROLLED_BACK_FORGOTTEN)) {
+            settled++;
+        } else {
+            work = List.of(c);
+            last = c.seqno();
+            phase = Phase.START;
+        }
     }
 
     private boolean hasMore() {
@@ -136,11 +184,11 @@ final class Execution {
         }
         undoChanges = changes.size();
         if (!group.isBarrier()) {
-            List<Certified> work = new ArrayList<>(group.work());
+            List<Certified> inOrder = new ArrayList<>(work);
             if (world.bugs.contains(Bug.GROUP_BACKWARDS)) {
-                Collections.reverse(work);
+                Collections.reverse(inOrder);
             }
-            for (Certified c : work) {
+            for (Certified c : inOrder) {
                 if (c.passed() && c.writeSet().session() != 1) {
                     changes.addAll(Change.decode(c.writeSet().payload()));
                 } else if (c.passed()) {
@@ -195,6 +243,8 @@ final class Execution {
         }
         for (Database.Transaction holder : holders) {
             if (holder.client) {
+                world.trace("n" + node.number + " ends "
+                        + (holder.prepared() > 0 ? "prepared " + holder.prepared() : "a client"));
                 world.statistics.killed++;
                 node.database.rollback(holder);
                 continue;
@@ -264,25 +314,33 @@ final class Execution {
     }
 
     private void commit() {
-        long position = group.isBarrier() ? group.first() - 1 : group.last();
+        long position = group.isBarrier() ? group.first() - 1 : last;
         boolean apart = world.bugs.contains(Bug.POSITION_APART) && !group.isBarrier();
         boolean forgotten = world.bugs.contains(Bug.UNDO_FORGOTTEN);
         List<Long> numbers = losers.stream().map(Doomed::number).toList();
-        session.own.undoing(losers, group.last());
-        world.trace("n" + node.number + " commits " + group + (numbers.isEmpty() ? "" : " and undoes " + numbers));
+        session.own.undoing(losers, last);
+        world.trace("n" + node.number + " commits " + (group.isSettling() ? "what it had rolled back: " + last : group)
+                + (numbers.isEmpty() ? "" : " and undoes " + numbers));
         node.undoneEver.addAll(numbers);
         world.statistics.undone += numbers.size();
         node.database.commitApplied(
                 transaction,
                 apart ? node.database.position() : position,
                 forgotten ? List.of() : numbers,
-                group.last(),
+                last,
                 session.own.settledNumber());
         transaction = null;
         losers = List.of();
         session.capture();
         if (group.isBarrier()) {
             phase = Phase.START;
+            return;
+        }
+        if (group.isSettling()) {
+            world.statistics.reapplied++;
+            settled++;
+            phase = Phase.SETTLE;
+            node.check();
             return;
         }
         if (apart) {

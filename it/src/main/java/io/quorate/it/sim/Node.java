@@ -73,6 +73,7 @@ final class Node {
     private long cachedBefore;
     private long lastOrdered;
     private boolean delivering;
+    private boolean slowDisk;
     private long life;
     private Session session;
 
@@ -106,6 +107,11 @@ final class Node {
         return cache;
     }
 
+    /** As far as the order is in the database; -1 without a session. */
+    long applied() {
+        return session == null ? -1 : session.applied();
+    }
+
     long life() {
         return life;
     }
@@ -126,6 +132,7 @@ final class Node {
         cachedBefore = cache.last();
         lastOrdered = certifier.lastSeqno();
         delivering = false;
+        slowDisk = life > 1 && world.random.nextInt(6) == 0;
         tick(life);
         wake();
     }
@@ -151,7 +158,7 @@ final class Node {
         world.statistics.crashes++;
         closeSession();
         databaseUp = false;
-        database.crash();
+        database.crash(t -> world.random.nextInt(8) == 0);
     }
 
     private void closeSession() {
@@ -161,12 +168,13 @@ final class Node {
         }
     }
 
-    /** What was not forced may be lost from some place on, or hold anything. */
+    /** What was not forced may be lost, all or from some place on, or hold anything. */
     private void tear() throws IOException {
         if (world.bugs.contains(Bug.TORN_TAIL_TRUSTED) && lastOrdered > checkpointSeqno) {
             tornSeqno = lastOrdered;
             return;
         }
+        boolean everything = world.random.nextInt(3) == 0;
         List<Path> files;
         try (Stream<Path> all = Files.list(cacheDirectory)) {
             files = all.filter(f -> !f.getFileName().toString().equals("lock"))
@@ -176,7 +184,7 @@ final class Node {
         for (Path file : files) {
             long size = Files.size(file);
             Long forced = forcedBytes.get(file);
-            if (forced == null && world.random.nextInt(4) == 0) {
+            if (forced == null && (everything || world.random.nextInt(4) == 0)) {
                 Files.delete(file);
                 continue;
             }
@@ -185,6 +193,10 @@ final class Node {
                 continue;
             }
             try (RandomAccessFile raw = new RandomAccessFile(file.toFile(), "rw")) {
+                if (everything) {
+                    raw.setLength(keep);
+                    continue;
+                }
                 long cut = keep + world.random.nextInt((int) (size - keep) + 1);
                 switch (world.random.nextInt(3)) {
                     case 0 -> raw.setLength(cut);
@@ -273,7 +285,7 @@ final class Node {
         }
         delivering = true;
         long ofLife = life;
-        world.after(world.deliveryDelay(), () -> {
+        world.after(world.deliveryDelay() * (slowDisk ? 10 : 1), () -> {
             if (ofLife == life) {
                 delivering = false;
                 if (!cutOff) {
@@ -386,11 +398,12 @@ final class Node {
     // What must hold.
 
     /**
-     * What is committed here is what the order says up to the position, and on top of it what clients committed since and
-     * nobody undid. Nothing else, ever.
+     * What is committed here is what the order says up to the position, and on top of it what clients of mode async
+     * committed since and nobody undid. Nothing else, ever. So where all clients are certified, whatever anybody reads on
+     * any node is a state of one order: no long fork, no aborted read.
      */
     void check() {
-        long position = database.position();
+        long position = database.visible();
         while (modelSeqno < position) {
             Certified c = world.certified(++modelSeqno);
             if (c.passed()) {
@@ -402,7 +415,7 @@ final class Node {
         boolean settled = true;
         for (int i = openFrom; i < binlog.size(); i++) {
             Database.Logged entry = binlog.get(i);
-            if (!entry.byClient() || entry.ddl() != null) {
+            if (!entry.isOpenRows()) {
                 openFrom = settled ? i + 1 : openFrom;
                 continue;
             }

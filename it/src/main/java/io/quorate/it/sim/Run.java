@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  *
  * @param micros how long clients write and faults happen
  */
-record Run(long seed, int nodes, int clients, long micros, Faults faults, Set<Bug> bugs) {
+record Run(long seed, Mode mode, int nodes, int clients, long micros, Faults faults, Set<Bug> bugs) {
     private static final long SETTLE_MICROS = 60_000_000;
     private static final long EVENTS_MAX = 5_000_000;
 
@@ -42,7 +42,12 @@ record Run(long seed, int nodes, int clients, long micros, Faults faults, Set<Bu
                         500 << r.nextInt(6),
                         50 << r.nextInt(7),
                         30 << r.nextInt(4));
-        return new Run(seed, 2 + r.nextInt(3), 1 + r.nextInt(3), 60_000L + r.nextInt(200_000), faults, bugs);
+        int nodes = 2 + r.nextInt(3);
+        int clients = 1 + r.nextInt(3);
+        long micros = 60_000L + r.nextInt(200_000);
+        int dice = r.nextInt(6);
+        Mode mode = dice < 3 ? Mode.ASYNC : dice < 5 ? Mode.CERTIFIED : Mode.MIXED;
+        return new Run(seed, mode, nodes, clients, micros, faults, bugs);
     }
 
     /** Neighbouring seeds of {@link Random} begin alike. */
@@ -53,7 +58,7 @@ record Run(long seed, int nodes, int clients, long micros, Faults faults, Set<Bu
     }
 
     Run with(int fewerNodes, int fewerClients, long fewerMicros, Faults fewerFaults) {
-        return new Run(seed, fewerNodes, fewerClients, fewerMicros, fewerFaults, bugs);
+        return new Run(seed, mode, fewerNodes, fewerClients, fewerMicros, fewerFaults, bugs);
     }
 
     Outcome execute() {
@@ -61,7 +66,7 @@ record Run(long seed, int nodes, int clients, long micros, Faults faults, Set<Bu
         World world = null;
         try {
             directory = Files.createTempDirectory(scratch(), "quorate-sim-");
-            world = new World(seed, nodes, faults, bugs, directory);
+            world = new World(this, directory);
             execute(world);
             return new Outcome(this, null, world.history(), world.statistics);
         } catch (RuntimeException e) {
@@ -89,7 +94,7 @@ record Run(long seed, int nodes, int clients, long micros, Faults faults, Set<Bu
     private void execute(World world) {
         for (Node node : world.nodes()) {
             for (int i = 0; i < clients; i++) {
-                new Client(node, i, node.number == 0 && i == 0);
+                new Client(node, i, node.number == 0 && i == 0, isCertified(i));
             }
         }
         for (int i = 0; i < faults.crashes(); i++) {
@@ -113,6 +118,10 @@ record Run(long seed, int nodes, int clients, long micros, Faults faults, Set<Bu
         }
         world.nodes().forEach(Node::check);
         world.requireEqual();
+    }
+
+    private boolean isCertified(int client) {
+        return mode == Mode.CERTIFIED || (mode == Mode.MIXED && client % 2 == 0);
     }
 
     private static void crash(World world) {

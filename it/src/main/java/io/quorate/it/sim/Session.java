@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import io.quorate.applier.Duty;
 import io.quorate.applier.Group;
 import io.quorate.applier.Schedule;
 import io.quorate.certification.Certification;
@@ -85,7 +86,17 @@ final class Session {
             startCapture();
         }
         feed();
+        savePosition();
         pump();
+    }
+
+    private void savePosition() {
+        if (node.database.position() < schedule.committed() && world.random.nextBoolean()) {
+            Group group = schedule.takePositionOnly();
+            if (group != null) {
+                running.add(new Execution(this, group));
+            }
+        }
     }
 
     // The applier.
@@ -106,8 +117,8 @@ final class Session {
                     break;
                 }
                 boolean ours = next.writeSet().gtid().source().equals(node.uuid);
-                boolean skipped = next.passed() == ours;
-                if (!schedule.offer(spoil(node.asRead(next)), skipped, running.size() < WORKERS)) {
+                Duty duty = Duty.of(next, ours, ours);
+                if (!schedule.offer(spoil(node.asRead(next)), duty, running.size() < WORKERS)) {
                     break;
                 }
                 held = null;
@@ -197,7 +208,7 @@ final class Session {
         if (entry.ddl() != null) {
             keys.add(entry.ddl().key(), KeyType.EXCLUSIVE);
         }
-        long seen = capturedSeen;
+        long seen = entry.isPrepared() ? entry.snapshot() : capturedSeen;
         if (world.bugs.contains(Bug.LAST_SEEN_TOO_HIGH)) {
             seen = Math.min(seen + 1, node.certifier().lastSeqno());
         }
@@ -205,7 +216,9 @@ final class Session {
                 new Gtid(node.uuid, entry.number()),
                 seen,
                 world.now(),
-                entry.ddl() == null ? WriteSet.Kind.ROWS : WriteSet.Kind.DDL,
+                entry.ddl() != null
+                        ? WriteSet.Kind.DDL
+                        : entry.isPrepared() ? WriteSet.Kind.PREPARED : WriteSet.Kind.ROWS,
                 keys.build(),
                 entry.ddl() == null
                         ? entry.payload()

@@ -9,6 +9,9 @@ import java.util.Map;
 final class Statistics {
     private final Map<Verdict, Long> verdicts = new EnumMap<>(Verdict.class);
     long committed;
+    long prepared;
+    long acknowledged;
+    long reapplied;
     long undone;
     long rounds;
     long killed;
@@ -27,6 +30,9 @@ final class Statistics {
     void add(Statistics that) {
         that.verdicts.forEach((verdict, count) -> verdicts.merge(verdict, count, Long::sum));
         committed += that.committed;
+        prepared += that.prepared;
+        acknowledged += that.acknowledged;
+        reapplied += that.reapplied;
         undone += that.undone;
         rounds += that.rounds;
         killed += that.killed;
@@ -37,7 +43,9 @@ final class Statistics {
 
     @Override
     public String toString() {
-        return committed + " transactions of clients; verdicts " + verdicts + "; " + undone + " undone, " + rounds
+        return committed + " transactions of clients, " + prepared + " prepared, of those " + acknowledged
+                + " acknowledged and " + reapplied + " rolled back before and applied; verdicts " + verdicts + "; "
+                + undone + " undone, " + rounds
                 + " further rounds, " + killed + " clients in the way, " + yields + " groups yielded; " + crashes
                 + " crashes, " + ddl + " DDL";
     }

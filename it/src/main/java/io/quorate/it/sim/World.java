@@ -2,12 +2,14 @@
 package io.quorate.it.sim;
 
 import io.quorate.core.Certified;
+import io.quorate.core.Gtid;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
@@ -28,6 +30,7 @@ final class World {
     private record Decision(long digest, List<Certified> certified) {}
 
     final Random random;
+    final Mode mode;
     final Faults faults;
     final Set<Bug> bugs;
     final Path directory;
@@ -38,6 +41,9 @@ final class World {
     private final List<Decision> decisions = new ArrayList<>();
     private final List<Certified> certified = new ArrayList<>();
     private final Map<UUID, Map<Long, Certified>> byNumber = new HashMap<>();
+    /** What the clients of prepared transactions had read before they wrote. */
+    private final Map<Gtid, List<Change>> intended = new HashMap<>();
+
     private final Deque<String> trace = new ArrayDeque<>();
     private final Rows ordered;
     private final long total;
@@ -47,14 +53,15 @@ final class World {
 
     final Statistics statistics = new Statistics();
 
-    World(long seed, int nodeCount, Faults faults, Set<Bug> bugs, Path directory) {
-        this.random = new Random(Run.mixed(seed) + 1);
-        this.faults = faults;
-        this.bugs = bugs;
+    World(Run run, Path directory) {
+        this.random = new Random(Run.mixed(run.seed()) + 1);
+        this.mode = run.mode();
+        this.faults = run.faults();
+        this.bugs = run.bugs();
         this.directory = directory;
         this.ordered = opening();
         this.total = ordered.total();
-        for (int i = 0; i < nodeCount; i++) {
+        for (int i = 0; i < run.nodes(); i++) {
             nodes.add(new Node(this, i, opening()));
         }
     }
@@ -164,10 +171,51 @@ final class World {
                     + name(c));
             statistics.decided(c.verdict());
             if (c.passed()) {
+                requireAsRead(c);
                 replay(ordered, c, true);
-                require(ordered.total() == total, () -> "after seqno " + c.seqno() + " the total is another");
+                require(
+                        mode == Mode.MIXED || ordered.total() == total,
+                        () -> "after seqno " + c.seqno() + " the total is another");
             }
         }
+    }
+
+    /** A client prepares what it means to change, from the rows as it read them. */
+    void intends(Gtid gtid, List<Change> changes) {
+        intended.put(gtid, changes);
+    }
+
+    /** Snapshot isolation: nobody wrote between a client's reading and its place in the order. */
+    private void requireAsRead(Certified c) {
+        if (mode != Mode.CERTIFIED) {
+            return;
+        }
+        Set<Row> own = new HashSet<>();
+        for (Change change : intended.getOrDefault(c.writeSet().gtid(), List.of())) {
+            Row read = change.before();
+            if (read != null && !own.contains(read)) {
+                Row now = change.table().keyed ? ordered.get(change.table(), read.get(0)) : read;
+                require(
+                        read.equals(now) && (change.table().keyed || ordered.holds(read)),
+                        () -> "lost update: " + name(c) + " passed as seqno " + c.seqno() + " though it had read "
+                                + read + ", and the order has " + now);
+            }
+            if (change.after() != null) {
+                own.add(change.after());
+            }
+        }
+    }
+
+    void requireTotal(Rows view, Node node) {
+        require(view.total() == total, () -> "a client of n" + node.number + " reads another total: " + view.total());
+    }
+
+    /** A client was told that its transaction is committed. */
+    void acknowledge(Node node, long number) {
+        Certified c = fate(node.uuid, number);
+        require(c != null && c.passed(), () -> "n" + node.number + ":" + number + " is acknowledged, and " + c);
+        require(node.database.visible() >= c.seqno(), () -> name(c) + " is acknowledged before it is there");
+        statistics.acknowledged++;
     }
 
     private static boolean sameVerdicts(List<Certified> a, List<Certified> b) {
