@@ -52,6 +52,7 @@ public final class Applier implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private Thread reader;
     private volatile Pipeline pipeline;
+    private Settler settler;
     private OwnWriteSets own;
 
     /** Makes the register of this server's own transactions when the applier starts. */
@@ -127,9 +128,10 @@ public final class Applier implements AutoCloseable {
                 position.seqno(), settings.groupTransactionsMax(), Math.min(settings.groupBytesMax(), packetBytesMax));
         OwnWrites register = register(position.seqno(), undone);
         pipeline = new Pipeline(schedule, new Telling(register), settings.groupInterval(), settings.positionInterval());
+        settler = new Settler(new AuxiliaryConnection(source), register.prepared(), pipeline, counters);
         openWorkers(packetBytesMax, new Undo(register, server, writeSets, new Cascades(auxiliary)));
         reader = thread("quorate-applier-reader", () -> read(position.seqno() + 1));
-        thread("quorate-applier-locks", new LockWatch(pipeline, auxiliary, counters, settings.blockerGrace()));
+        thread("quorate-applier-locks", new LockWatch(pipeline, settler, auxiliary, counters, settings.blockerGrace()));
         threads.forEach(Thread::start);
         log.info("applying from seqno {} with {} workers", position.seqno() + 1, settings.workers());
         return position;
@@ -152,6 +154,7 @@ public final class Applier implements AutoCloseable {
                 seqno -> DdlSession.open(source, settings.lockWait(), ddlSource, seqno),
                 new SchemaVersion(),
                 undo,
+                settler,
                 new Ending(),
                 new SchemaCheck(auxiliary),
                 packetBytesMax);
@@ -256,7 +259,9 @@ public final class Applier implements AutoCloseable {
         boolean ours = own.isOwn(next);
         boolean here = ours && own.isHere(next);
         Duty duty = Duty.of(next, ours, here);
-        if (duty == Duty.NONE) {
+        if (duty == Duty.SETTLE) {
+            settler.expect(next);
+        } else if (duty == Duty.NONE) {
             counters.skipped.increment();
         } else if (duty == Duty.EXECUTE && ours && next.passed()) {
             log.warn(
@@ -292,6 +297,8 @@ public final class Applier implements AutoCloseable {
                 counters.readOnlyWaits.sum(),
                 counters.captureWaits.sum(),
                 counters.undone.sum(),
+                counters.settled.sum(),
+                counters.preparedRolledBack.sum(),
                 state.executing(),
                 state.queued(),
                 counters.busyNanos.sum(),
@@ -317,6 +324,7 @@ public final class Applier implements AutoCloseable {
             interrupted |= join(System.nanoTime() + Duration.ofSeconds(2).toNanos());
         }
         auxiliary.close();
+        settler.close();
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

@@ -19,6 +19,8 @@ package io.quorate.applier;
  * @param readOnlyWaits times the server refused because it is read-only
  * @param captureWaits groups rolled back because the capture was too far behind to tell what they collide with
  * @param undone own transactions undone because they lost
+ * @param settled own transactions that were prepared first and committed at their place
+ * @param preparedRolledBack those that were rolled back because they held locks that an earlier writeset needed
  * @param executing groups taken by a worker and not yet committed
  * @param queuedTransactions writesets read from the log and not yet taken by a worker
  * @param busyNanos time all workers together spent on groups, waiting for their turn excluded
@@ -40,6 +42,8 @@ public record ApplierStats(
         long readOnlyWaits,
         long captureWaits,
         long undone,
+        long settled,
+        long preparedRolledBack,
         int executing,
         int queuedTransactions,
         long busyNanos,

@@ -18,5 +18,7 @@ final class Counters {
     final LongAdder readOnlyWaits = new LongAdder();
     final LongAdder captureWaits = new LongAdder();
     final LongAdder undone = new LongAdder();
+    final LongAdder settled = new LongAdder();
+    final LongAdder preparedRolledBack = new LongAdder();
     final LongAdder busyNanos = new LongAdder();
 }

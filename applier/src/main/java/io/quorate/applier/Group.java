@@ -67,7 +67,7 @@ public final class Group {
 
     /** Of other nodes, to be applied; what is left of the work are own ones that failed. */
     public int transactions() {
-        return (int) work.stream().filter(Certified::passed).count();
+        return settling ? 0 : (int) work.stream().filter(Certified::passed).count();
     }
 
     public int bytes() {

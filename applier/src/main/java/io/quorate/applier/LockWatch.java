@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
  * Keeps the way free for the group that commits next. When it waits for a lock for longer than a moment, the holder is
  * looked up, and whom that one waits for in turn. A later group of ours among them is asked to yield at once: it waits for
  * the head to commit, which InnoDB can't see. A client's session is killed after a grace, because what is certified has
- * to commit on every node and the client's transaction would fail certification anyway.
+ * to commit on every node and the client's transaction would fail certification anyway. What is prepared and waits for its
+ * verdict is rolled back at once, for it can be applied later.
  */
 final class LockWatch implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(LockWatch.class);
@@ -64,6 +65,7 @@ final class LockWatch implements Runnable {
     private record Holder(long waiter, long id, String account, long transaction, String doing) {}
 
     private final Pipeline pipeline;
+    private final Settler settler;
     private final AuxiliaryConnection auxiliary;
     private final Counters counters;
     private final long graceNanos;
@@ -71,8 +73,9 @@ final class LockWatch implements Runnable {
     private long watchedNanos;
     private String lastComplaint = "";
 
-    LockWatch(Pipeline pipeline, AuxiliaryConnection auxiliary, Counters counters, Duration grace) {
+    LockWatch(Pipeline pipeline, Settler settler, AuxiliaryConnection auxiliary, Counters counters, Duration grace) {
         this.pipeline = pipeline;
+        this.settler = settler;
         this.auxiliary = auxiliary;
         this.counters = counters;
         this.graceNanos = grace.toNanos();
@@ -122,6 +125,8 @@ final class LockWatch implements Runnable {
         });
         if (waitsForOurs(session, all)) {
             pipeline.yieldAllButHead();
+        } else if (waitsForPrepared(session, all) && settler.rollBackAll() > 0) {
+            log.info("rolled back what was prepared here and undecided: group {} waited for its locks", head);
         } else if (graceNanos > 0 && System.nanoTime() - watchedNanos >= graceNanos && pipeline.isHead(head)) {
             all.stream()
                     .filter(holder -> holder.waiter == session)
@@ -154,6 +159,10 @@ final class LockWatch implements Runnable {
             }
         }
         return false;
+    }
+
+    private static boolean waitsForPrepared(long head, List<Holder> all) {
+        return all.stream().anyMatch(holder -> holder.waiter == head && holder.id == 0);
     }
 
     private static void find(Connection connection, String sql, List<Holder> holders) throws SQLException {

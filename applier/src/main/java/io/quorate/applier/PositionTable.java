@@ -38,17 +38,33 @@ public final class PositionTable {
 
     private PositionTable() {}
 
-    /** Creates schema and table where they are missing, unlogged: each server has its own. */
+    /**
+     * Creates the schema and its tables where they are missing, unlogged: each server has its own. What is there is not
+     * touched, not even by IF NOT EXISTS, which would wait for every prepared transaction that wrote to it.
+     */
     public static void create(Connection connection) throws SQLException {
+        if (isComplete(connection)) {
+            return;
+        }
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET SESSION sql_log_bin = 0");
             try {
                 statement.execute("CREATE DATABASE IF NOT EXISTS quorate");
                 statement.execute(CREATE);
                 statement.execute(UndoneTable.CREATE);
+                statement.execute(MarkTable.CREATE);
             } finally {
                 statement.execute("SET SESSION sql_log_bin = 1");
             }
+        }
+    }
+
+    private static boolean isComplete(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT COUNT(*) FROM information_schema.tables"
+                        + " WHERE table_schema = 'quorate' AND table_name IN ('position', 'undone', 'certified')")) {
+            row.next();
+            return row.getInt(1) == 3;
         }
     }
 

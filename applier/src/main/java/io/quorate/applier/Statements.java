@@ -107,6 +107,10 @@ final class Statements {
         if (type == BinlogEvents.TABLE_MAP) {
             localIds.add(BinlogEvents.tableId(payload, offset));
             localMaps.add(tableMaps.of(payload, offset, length));
+        } else if (type == BinlogEvents.XA_PREPARE) {
+            // How its origin names it, for whom else it says nothing.
+            offset += length;
+            return true;
         } else if (!BinlogEvents.isRows(type)) {
             throw unreadable("an event of type " + type + " among row changes");
         } else if (!addRows(payload, length)) {

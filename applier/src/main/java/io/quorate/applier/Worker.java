@@ -44,6 +44,7 @@ final class Worker implements Runnable {
             DdlSessions ddl,
             SchemaVersion schema,
             Undo undo,
+            Settler settler,
             Stop stop,
             TableMaps.Check check,
             int packetBytesMax) {}
@@ -105,6 +106,11 @@ final class Worker implements Runnable {
             definitions = context.schema().current();
         }
         group.session(session.id());
+        if (group.isSettling()) {
+            context.pipeline().awaitHead(group);
+            settle(group);
+            return;
+        }
         for (int attempt = 1; !tryTogether(group, attempt); attempt++) {
             context.counters().retries.increment();
         }
@@ -174,6 +180,7 @@ final class Worker implements Runnable {
         }
         for (int round = 1; ; round++) {
             try {
+                context.settler().clearWay(step.writeSets);
                 execute(step.writeSets, losers, step.seqno, update);
                 Undo.Outlook outlook = undo.outlook(session, step.writeSets, losers);
                 if (outlook == Undo.Outlook.CLEAR) {
@@ -325,14 +332,45 @@ final class Worker implements Runnable {
 
     /** The group is the head. Each writeset gets a transaction and position of its own. */
     private void applySingly(Group group) throws SQLException, InterruptedException {
-        List<Certified> work = group.work();
-        for (int i = 0; i < work.size(); i++) {
-            Certified writeSet = work.get(i);
-            boolean last = i == work.size() - 1;
-            long seqno = last ? group.last() : writeSet.seqno();
-            LogPosition position = last ? group.position() : writeSet.position();
-            for (int attempt = 1; !tryAlone(group, writeSet, seqno, position, attempt); attempt++) {
-                context.counters().retries.increment();
+        for (Certified writeSet : group.work()) {
+            applyAlone(group, writeSet);
+        }
+    }
+
+    private void applyAlone(Group group, Certified writeSet) throws SQLException, InterruptedException {
+        boolean last =
+                writeSet.seqno() == group.work().get(group.work().size() - 1).seqno();
+        long seqno = last ? group.last() : writeSet.seqno();
+        LogPosition position = last ? group.position() : writeSet.position();
+        for (int attempt = 1; !tryAlone(group, writeSet, seqno, position, attempt); attempt++) {
+            context.counters().retries.increment();
+        }
+    }
+
+    /** The group is the head. What is prepared is there already; the position follows when there is time. */
+    private void settle(Group group) throws SQLException, InterruptedException {
+        boolean positionSaved = false;
+        for (Certified own : group.work()) {
+            positionSaved = !isSettled(group, own);
+            if (positionSaved) {
+                applyAlone(group, own);
+            }
+        }
+        done(group, positionSaved);
+    }
+
+    private boolean isSettled(Group group, Certified own) throws SQLException, InterruptedException {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return context.settler().settle(own);
+            } catch (SQLException e) {
+                if (SqlErrors.of(e) == SqlErrors.CONNECTION) {
+                    throw e;
+                }
+                if (!mayPass(e)) {
+                    throw failure(own, e);
+                }
+                waitOut(group, e, attempt);
             }
         }
     }
@@ -393,6 +431,7 @@ final class Worker implements Runnable {
     }
 
     private void applyBarrier(Group group) throws SQLException, InterruptedException {
+        context.settler().clearWay(group.work());
         undoBefore(group);
         for (Certified writeSet : group.work()) {
             applyOutsideTransaction(group, writeSet);

@@ -5,6 +5,7 @@ import io.quorate.core.BinlogEvents;
 import io.quorate.core.Gtid;
 import io.quorate.core.Keys;
 import io.quorate.core.WriteSet;
+import io.quorate.core.binlog.TableMap;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -89,6 +90,7 @@ final class BinlogReader {
         private Gtid gtid;
         private long committedMicros;
         private boolean ddl;
+        private boolean ours;
 
         Parser(byte[] bytes, List<WriteSet> result) {
             this.bytes = bytes;
@@ -104,7 +106,16 @@ final class BinlogReader {
                     end();
                 } else if (type == BinlogEvents.QUERY) {
                     query(withoutChecksum(bytes, at));
-                } else if (type == BinlogEvents.TABLE_MAP || BinlogEvents.isRows(type)) {
+                } else if (type == BinlogEvents.XA_PREPARE) {
+                    payload.writeBytes(withoutChecksum(bytes, at));
+                    result.add(writeSet(WriteSet.Kind.PREPARED));
+                } else if (type == BinlogEvents.TABLE_MAP) {
+                    byte[] event = withoutChecksum(bytes, at);
+                    ours = TableMap.read(event, 0, event.length).schema.equals("quorate");
+                    if (!ours) {
+                        payload.writeBytes(event);
+                    }
+                } else if (BinlogEvents.isRows(type) && !ours) {
                     payload.writeBytes(withoutChecksum(bytes, at));
                 }
             }
@@ -124,7 +135,7 @@ final class BinlogReader {
             String text = QueryEvent.parse(event, 0).text();
             if (text.equals("COMMIT")) {
                 end();
-            } else if (!text.equals("BEGIN")) {
+            } else if (!text.equals("BEGIN") && !text.startsWith("XA ")) {
                 payload.writeBytes(event);
                 ddl = true;
                 if (!text.endsWith("START TRANSACTION")) {
@@ -134,8 +145,11 @@ final class BinlogReader {
         }
 
         private void end() {
-            WriteSet.Kind kind = ddl ? WriteSet.Kind.DDL : WriteSet.Kind.ROWS;
-            result.add(new WriteSet(gtid, 0, committedMicros, kind, Keys.NONE, payload.toByteArray()));
+            result.add(writeSet(ddl ? WriteSet.Kind.DDL : WriteSet.Kind.ROWS));
+        }
+
+        private WriteSet writeSet(WriteSet.Kind kind) {
+            return new WriteSet(gtid, 0, committedMicros, kind, Keys.NONE, payload.toByteArray());
         }
     }
 }

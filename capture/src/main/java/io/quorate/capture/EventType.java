@@ -20,7 +20,6 @@ final class EventType {
     static final int ROWS_QUERY = 29;
     static final int GTID = 33;
     static final int PREVIOUS_GTIDS = 35;
-    static final int XA_PREPARE = 38;
     static final int TRANSACTION_PAYLOAD = 40;
     static final int HEARTBEAT_V2 = 41;
 

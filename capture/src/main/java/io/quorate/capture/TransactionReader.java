@@ -3,6 +3,7 @@ package io.quorate.capture;
 
 import io.quorate.capture.Statement.TableName;
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.CertifiedXid;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.KeyType;
@@ -12,7 +13,7 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.Bytes;
 import io.quorate.core.binlog.EventReader;
-import io.quorate.core.binlog.RowImage;
+import io.quorate.core.binlog.RowsEvent;
 import io.quorate.core.binlog.TableMap;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -21,6 +22,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 
 /**
@@ -31,7 +33,8 @@ import java.util.UUID;
  *       transactional engine took part; savepoints are QUERY events in between;
  *   <li>a definition: GTID, QUERY; CREATE TABLE ... SELECT: GTID, {@code BEGIN}, the CREATE as QUERY, rows, XID;
  *   <li>XA: GTID, QUERY {@code XA START}, rows, QUERY {@code XA END}, XA_PREPARE (which says when it was ONE PHASE, and then
- *       it is the end); later GTID, QUERY {@code XA COMMIT} or {@code XA ROLLBACK};
+ *       it is the end); later GTID, QUERY {@code XA COMMIT} or {@code XA ROLLBACK}. One that is to be certified first
+ *       ({@link CertifiedXid}) is a writeset when it is prepared already;
  *   <li>with compression: GTID, TRANSACTION_PAYLOAD with all the rest inside.
  * </ul>
  *
@@ -41,6 +44,7 @@ import java.util.UUID;
 final class TransactionReader {
     private static final String POSITION_TABLE = "position";
     private static final int POSITION_SEQNO_COLUMN = 1;
+    private static final String MARK_TABLE = "certified";
 
     private enum Phase {
         /** Between transactions. */
@@ -62,7 +66,6 @@ final class TransactionReader {
     private final Payload payload = new Payload();
     private final KeysBuilder keys = new KeysBuilder();
     private final RowKeys rowKeys = new RowKeys();
-    private final RowImage markerImage = new RowImage();
     private final Map<Long, TablePlan> tables = new HashMap<>();
     private final Deque<Savepoint> savepoints = new ArrayDeque<>();
 
@@ -78,6 +81,9 @@ final class TransactionReader {
     private boolean applied;
     private boolean firstTable;
     private boolean ddl;
+    /** Whether it has left the mark of a transaction that is to be certified before it commits. */
+    private boolean marked;
+
     private TablePlan lastPlan;
     private long lastTableId;
 
@@ -117,8 +123,7 @@ final class TransactionReader {
                     BinlogEvents.DELETE_ROWS,
                     BinlogEvents.PARTIAL_UPDATE_ROWS -> rows(b, offset, length);
             case EventType.XID -> commit();
-            case EventType.XA_PREPARE ->
-                prepare(new EventReader(b, offset + BinlogEvents.HEADER_BYTES, offset + length));
+            case BinlogEvents.XA_PREPARE -> prepare(b, offset, length);
             case EventType.TRANSACTION_PAYLOAD -> unpack(b, offset, length);
             case EventType.ROTATE, EventType.FORMAT_DESCRIPTION -> {
                 require(phase == Phase.IDLE, "a binlog file ends within a transaction");
@@ -237,6 +242,7 @@ final class TransactionReader {
         tables.put(lastTableId, plan);
         if (plan.ours) {
             applied = firstTable && plan.map.table.equals(POSITION_TABLE);
+            marked |= plan.map.table.equals(MARK_TABLE);
         } else {
             append(b, offset, length);
         }
@@ -249,7 +255,7 @@ final class TransactionReader {
         TablePlan plan = id == lastTableId ? lastPlan : tables.get(id);
         if (applied) {
             if (plan != null && plan.ours && plan.map.table.equals(POSITION_TABLE)) {
-                readMarker(plan.map, b, offset, length);
+                readMarker(plan.map, b, offset);
             }
             return;
         }
@@ -278,33 +284,13 @@ final class TransactionReader {
     }
 
     /** The applied seqno, from the last image of the rows of quorate.position in the event. */
-    private void readMarker(TableMap map, byte[] b, int offset, int length) {
-        int type = BinlogEvents.type(b, offset);
-        require(
-                type == BinlogEvents.UPDATE_ROWS || type == BinlogEvents.WRITE_ROWS,
-                "rows taken from quorate.position");
-        EventReader in = new EventReader(b, offset + BinlogEvents.HEADER_BYTES + 8, offset + length);
-        in.skip(in.u16() - 2);
-        int columns = in.packedInt();
-        require(
-                columns == map.columns() && columns > POSITION_SEQNO_COLUMN,
-                "quorate.position is not the table that it should be");
-        int bitmapBytes = (columns + 7) / 8;
-        int present = in.skip(bitmapBytes);
-        if (type == BinlogEvents.UPDATE_ROWS) {
-            in.skip(bitmapBytes);
-        }
-        for (int i = 0; i < columns; i++) {
-            require(
-                    (b[present + i / 8] & (1 << (i % 8))) != 0,
-                    "quorate.position changed under a binlog_row_image other than FULL");
-        }
-        while (in.remaining() > 0) {
-            in.at = markerImage.read(map, b, in.at, present, columns);
-            if (type == BinlogEvents.UPDATE_ROWS) {
-                in.at = markerImage.read(map, b, in.at, present, columns);
-            }
-            progress.seen(Bytes.i64(b, markerImage.start(POSITION_SEQNO_COLUMN)));
+    private void readMarker(TableMap map, byte[] b, int offset) {
+        RowsEvent rows = new RowsEvent(map, b, offset);
+        require(rows.hasAfter() && rows.type() != BinlogEvents.PARTIAL_UPDATE_ROWS, "rows taken from quorate.position");
+        require(map.columns() > POSITION_SEQNO_COLUMN, "quorate.position is not the table that it should be");
+        require(rows.afterIsWhole(), "quorate.position changed under a binlog_row_image other than FULL");
+        while (rows.next()) {
+            progress.seen(Bytes.i64(b, rows.after().start(POSITION_SEQNO_COLUMN)));
         }
     }
 
@@ -351,13 +337,15 @@ final class TransactionReader {
         if (applied || (foreign != null && foreign.equals(settings.ddlSource()))) {
             counters.applied.increment();
         } else if (payload.size() > 0) {
-            writeSet = writeSet(keys.build(), payload.take());
+            WriteSet.Kind kind = ddl ? WriteSet.Kind.DDL : WriteSet.Kind.ROWS;
+            writeSet = writeSet(kind, progress.lastSeen(), keys.build(), payload.take());
         }
         cover(writeSet, progress.undecided());
         reset();
     }
 
-    private void prepare(EventReader in) throws InterruptedException {
+    private void prepare(byte[] b, int offset, int length) throws InterruptedException {
+        EventReader in = new EventReader(b, offset + BinlogEvents.HEADER_BYTES, offset + length);
         boolean onePhase = in.u8() != 0;
         Xid prepared = Xid.read(in);
         require(phase == Phase.OPEN && prepared.equals(xid), "XA PREPARE of " + prepared + " after XA START of " + xid);
@@ -366,6 +354,16 @@ final class TransactionReader {
             return;
         }
         require(foreign == null, "XA PREPARE of another server");
+        Optional<CertifiedXid> certified = prepared.certified();
+        if (marked && certified.isPresent()) {
+            payload.endStatement();
+            append(b, offset, length);
+            cover(
+                    writeSet(WriteSet.Kind.PREPARED, certified.get().snapshot(), keys.build(), payload.take()),
+                    progress.undecided());
+            reset();
+            return;
+        }
         Progress.Prepared transaction = new Progress.Prepared(number, keys.build(), payload.take());
         cover(null, progress.undecidedWith(number));
         progress.prepare(prepared, transaction, settings.undecidedBytesMax());
@@ -375,33 +373,28 @@ final class TransactionReader {
     private void decide(String text, boolean commits) throws InterruptedException {
         Xid decided = xid(text);
         Progress.Prepared transaction = progress.prepared(decided);
-        if (transaction == null && commits && number > progress.last()) {
+        if (transaction == null
+                && commits
+                && number > progress.last()
+                && decided.certified().isEmpty()) {
             throw new QuorateException(
                     ErrorCode.UNSUPPORTED_EVENT, "XA COMMIT " + decided + " of what was prepared before capture began");
         }
         WriteSet writeSet = transaction == null || !commits || transaction.payload().length == 0
                 ? null
-                : writeSet(transaction.keys(), transaction.payload());
+                : writeSet(WriteSet.Kind.ROWS, progress.lastSeen(), transaction.keys(), transaction.payload());
         cover(writeSet, transaction == null ? progress.undecided() : progress.undecidedWithout(transaction.number()));
         progress.decided(decided);
         reset();
     }
 
-    private WriteSet writeSet(Keys touched, byte[] events) {
+    private WriteSet writeSet(WriteSet.Kind kind, long lastSeen, Keys touched, byte[] events) {
         if (foreign != null) {
             throw new QuorateException(
                     ErrorCode.UNSUPPORTED_EVENT,
                     "transaction " + gtid() + " came to this server by another replication; end that first");
         }
-        return new WriteSet(
-                gtid(),
-                progress.lastSeen(),
-                committedMicros,
-                ddl ? WriteSet.Kind.DDL : WriteSet.Kind.ROWS,
-                touched,
-                events,
-                WriteSet.BUILT_ON_NONE,
-                session);
+        return new WriteSet(gtid(), lastSeen, committedMicros, kind, touched, events, WriteSet.BUILT_ON_NONE, session);
     }
 
     /** Hands the transaction over, unless it was before, and only then counts it as read. */
@@ -426,6 +419,7 @@ final class TransactionReader {
         xid = null;
         applied = false;
         ddl = false;
+        marked = false;
         payload.clear();
         keys.clear();
         tables.clear();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import io.quorate.core.CertifiedXid;
 import io.quorate.core.binlog.EventReader;
 import java.util.HexFormat;
 import java.util.Optional;
@@ -35,6 +36,12 @@ record Xid(String global, String branch, long format) {
         String global = hex.formatHex(in.bytes, from, from + globalBytes);
         from = in.skip(branchBytes);
         return new Xid(global, hex.formatHex(in.bytes, from, from + branchBytes), format);
+    }
+
+    /** What it says when the transaction is to be certified before it commits. */
+    Optional<CertifiedXid> certified() {
+        HexFormat hex = HexFormat.of();
+        return CertifiedXid.of(hex.parseHex(global), hex.parseHex(branch), format);
     }
 
     private static String lower(String hex) {

@@ -81,7 +81,7 @@ final class Events {
     static byte[] xaPrepare(String global, boolean onePhase) {
         byte[] b = global.getBytes(StandardCharsets.UTF_8);
         return event(
-                EventType.XA_PREPARE,
+                io.quorate.core.BinlogEvents.XA_PREPARE,
                 0,
                 new byte[] {(byte) (onePhase ? 1 : 0)},
                 little(1, 4),

@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 /**
  * The shape of a writeset's payload: MySQL binlog events (v4) back to back, each with its 19-byte header, without
  * checksum (the length field says so), in the order in which the origin wrote them. No ROWS event without its TABLE_MAP
- * before it since the last STMT_END; the last ROWS event carries STMT_END. What these fields mean is in MySQL's
+ * before it since the last STMT_END; the last ROWS event carries STMT_END. An XA_PREPARE event ends what was prepared. What these fields mean is in MySQL's
  * internals manual, "Binary Log Event".
  */
 public final class BinlogEvents {
@@ -18,6 +18,7 @@ public final class BinlogEvents {
     public static final int WRITE_ROWS = 30;
     public static final int UPDATE_ROWS = 31;
     public static final int DELETE_ROWS = 32;
+    public static final int XA_PREPARE = 38;
     public static final int PARTIAL_UPDATE_ROWS = 39;
 
     /** Bit of a ROWS event's flags: the statement ends here, table maps are forgotten. */

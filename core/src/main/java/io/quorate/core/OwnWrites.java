@@ -68,6 +68,7 @@ public final class OwnWrites {
     private final Predicate<Certified> isHere;
     private final NavigableMap<Long, OwnTransaction> open = new TreeMap<>();
     private final OwnKeys keys = new OwnKeys();
+    private final PreparedWrites prepared = new PreparedWrites();
     /** Those of {@link #open} whose rows are gone, or will be when the commit under way succeeds. */
     private final Set<OwnTransaction> undone = new LinkedHashSet<>();
 
@@ -97,6 +98,11 @@ public final class OwnWrites {
         return own;
     }
 
+    /** Those that wait for their verdict. */
+    public PreparedWrites prepared() {
+        return prepared;
+    }
+
     /**
      * A client's transaction was read from the binlog. Calls come in the binlog's order; one that was read before may come
      * again.
@@ -112,6 +118,7 @@ public final class OwnWrites {
             boolean unknown = w.lastSeen() < unknownUntil;
             WriteSet complete = w.withBuiltOn(unknown ? WriteSet.builtOnAll() : builtOn(w));
             if (w.isPrepared()) {
+                prepared.prepared(complete);
                 return complete;
             }
             OwnTransaction own = new OwnTransaction(complete);

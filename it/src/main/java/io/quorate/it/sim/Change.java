@@ -2,6 +2,7 @@
 package io.quorate.it.sim;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.CertifiedXid;
 import io.quorate.core.KeyType;
 import io.quorate.core.KeysBuilder;
 import io.quorate.core.binlog.Bytes;
@@ -116,6 +117,26 @@ record Change(Table table, int version, Row before, Row after) {
         end(out, start);
     }
 
+    /** What ends the payload of a prepared transaction. */
+    static byte[] prepared(byte[] changes, CertifiedXid xid) {
+        byte[] global = (xid.slot() + "." + xid.count() + "." + xid.secret()).getBytes(StandardCharsets.US_ASCII);
+        byte[] branch = Long.toString(xid.snapshot()).getBytes(StandardCharsets.US_ASCII);
+        int length = BinlogEvents.HEADER_BYTES + 13 + global.length + branch.length;
+        ByteBuffer out = ByteBuffer.allocate(changes.length + length).order(ByteOrder.LITTLE_ENDIAN);
+        out.put(changes);
+        out.putInt(0)
+                .put((byte) BinlogEvents.XA_PREPARE)
+                .putInt(1)
+                .putInt(length)
+                .putInt(0)
+                .putShort((short) 0);
+        out.put((byte) 0)
+                .putInt((int) CertifiedXid.FORMAT)
+                .putInt(global.length)
+                .putInt(branch.length);
+        return out.put(global).put(branch).array();
+    }
+
     private int begin(ByteBuffer out, int type) {
         int start = out.position();
         out.putInt(0).put((byte) type).putInt(1).putInt(0).putInt(0).putShort((short) 0);
@@ -155,6 +176,9 @@ record Change(Table table, int version, Row before, Row after) {
         for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
             if (BinlogEvents.type(payload, at) == BinlogEvents.TABLE_MAP) {
                 map = TableMap.read(payload, at, BinlogEvents.length(payload, at));
+                continue;
+            }
+            if (BinlogEvents.type(payload, at) == BinlogEvents.XA_PREPARE) {
                 continue;
             }
             RowsEvent rows = new RowsEvent(map, payload, at);

@@ -3,6 +3,7 @@ package io.quorate.it.sim;
 
 import io.quorate.applier.Group;
 import io.quorate.core.Certified;
+import io.quorate.core.CertifiedXid;
 import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.OwnWrites.Losers;
 import io.quorate.core.WriteSet;
@@ -122,6 +123,7 @@ final class Execution {
         }
         Certified c = group.work().get(settled);
         long own = c.writeSet().gtid().number();
+        session.own.prepared().settled(own);
         if (!c.passed()) {
             node.database.rollbackPrepared(own);
             settled++;
@@ -172,6 +174,9 @@ final class Execution {
     }
 
     private void prepare() {
+        for (CertifiedXid xid : session.own.prepared().inTheWayOf(work)) {
+            node.database.rollbackPrepared(xid.count());
+        }
         changes = new ArrayList<>();
         List<Doomed> backwards = new ArrayList<>(losers);
         if (world.bugs.contains(Bug.UNDONE_FORWARDS)) {

@@ -6,6 +6,7 @@ import io.quorate.applier.Group;
 import io.quorate.applier.Schedule;
 import io.quorate.certification.Certification;
 import io.quorate.core.Certified;
+import io.quorate.core.CertifiedXid;
 import io.quorate.core.Gtid;
 import io.quorate.core.KeyType;
 import io.quorate.core.KeysBuilder;
@@ -118,6 +119,9 @@ final class Session {
                 }
                 boolean ours = next.writeSet().gtid().source().equals(node.uuid);
                 Duty duty = Duty.of(next, ours, ours);
+                if (duty == Duty.SETTLE) {
+                    own.prepared().prepared(next.writeSet());
+                }
                 if (!schedule.offer(spoil(node.asRead(next)), duty, running.size() < WORKERS)) {
                     break;
                 }
@@ -220,9 +224,7 @@ final class Session {
                         ? WriteSet.Kind.DDL
                         : entry.isPrepared() ? WriteSet.Kind.PREPARED : WriteSet.Kind.ROWS,
                 keys.build(),
-                entry.ddl() == null
-                        ? entry.payload()
-                        : new byte[] {(byte) entry.ddl().ordinal()});
+                payload(entry));
         WriteSet complete = own.captured(w);
         if (world.bugs.contains(Bug.BUILT_ON_DROPPED)) {
             complete = w;
@@ -230,6 +232,15 @@ final class Session {
         own.covered(entry.number(), capturedSeen);
         window.captured(complete, NONE, world.millis());
         pump();
+    }
+
+    private byte[] payload(Database.Logged entry) {
+        if (entry.ddl() != null) {
+            return new byte[] {(byte) entry.ddl().ordinal()};
+        }
+        return entry.isPrepared()
+                ? Change.prepared(entry.payload(), new CertifiedXid(node.number, entry.number(), "x", entry.snapshot()))
+                : entry.payload();
     }
 
     private void pump() {

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.Certified;
+import io.quorate.core.CertifiedXid;
+import io.quorate.core.PreparedWrites;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HexFormat;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides this server's prepared transactions: XA COMMIT at their place in the order when they passed, XA ROLLBACK when
+ * they failed, or earlier when they hold locks that an earlier writeset needs. One that passes after it had to be rolled
+ * back, or that the server lost in a crash, is applied from the record like anybody's. The mark that it left says which
+ * of these it is: the mark is committed with it, or not at all.
+ */
+final class Settler implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Settler.class);
+    /** XAER_NOTA: not prepared, or not yet to be seen as such, or decided before. */
+    private static final int UNKNOWN_XID = 1397;
+
+    private static final int LOOKS_MAX = 5;
+    private static final long LOOK_MILLIS = 4;
+
+    private final AuxiliaryConnection connection;
+    private final PreparedWrites prepared;
+    private final Pipeline pipeline;
+    private final Counters counters;
+
+    Settler(AuxiliaryConnection connection, PreparedWrites prepared, Pipeline pipeline, Counters counters) {
+        this.connection = connection;
+        this.prepared = prepared;
+        this.pipeline = pipeline;
+        this.counters = counters;
+    }
+
+    /** The record has a prepared transaction of ours that this will have to settle. */
+    void expect(Certified own) {
+        prepared.prepared(own.writeSet());
+    }
+
+    /**
+     * Carries out the verdict. All before it is committed.
+     *
+     * @return false when it passed and is not in the database, nor prepared: it is to be applied
+     */
+    boolean settle(Certified own) throws SQLException, InterruptedException {
+        CertifiedXid xid = CertifiedXid.of(own.writeSet());
+        boolean settled = own.passed() ? commit(xid) : rollBack(xid);
+        if (own.passed() && settled) {
+            counters.settled.increment();
+        }
+        prepared.settled(own.writeSet().gtid().number());
+        if (!settled && own.passed()) {
+            log.info("seqno {}, prepared here as {}, had to be rolled back and is applied now", own.seqno(), xid.sql());
+        }
+        return settled || !own.passed();
+    }
+
+    /** The event in the binlog comes before the server knows the xid as prepared, so a first "unknown" says nothing. */
+    private boolean commit(CertifiedXid xid) throws SQLException, InterruptedException {
+        for (int look = 1; ; look++) {
+            if (decide("XA COMMIT ", xid) || isMarked(xid)) {
+                return true;
+            }
+            if (look == LOOKS_MAX) {
+                // Were it prepared after all, its locks would keep its own rows from being applied until it is found.
+                return false;
+            }
+            pipeline.pause(LOOK_MILLIS);
+        }
+    }
+
+    private boolean rollBack(CertifiedXid xid) throws SQLException {
+        return decide("XA ROLLBACK ", xid);
+    }
+
+    /** False when there is nothing to decide. */
+    private boolean decide(String verb, CertifiedXid xid) throws SQLException {
+        boolean[] decided = {true};
+        connection.run(c -> {
+            try (Statement statement = c.createStatement()) {
+                statement.execute(verb + xid.sql());
+            } catch (SQLException e) {
+                if (e.getErrorCode() != UNKNOWN_XID) {
+                    throw e;
+                }
+                decided[0] = false;
+            }
+        });
+        return decided[0];
+    }
+
+    private boolean isMarked(CertifiedXid xid) throws SQLException {
+        boolean[] marked = {false};
+        connection.run(c -> marked[0] = MarkTable.count(c, xid.slot()) >= xid.count());
+        return marked[0];
+    }
+
+    /** Rolls back what is known to fail against these writesets, before they meet its locks. */
+    void clearWay(Collection<Certified> group) throws SQLException {
+        for (CertifiedXid xid : prepared.inTheWayOf(group)) {
+            if (rollBack(xid)) {
+                counters.preparedRolledBack.increment();
+            }
+        }
+    }
+
+    /**
+     * Rolls back all that is prepared and to be certified: one of them holds a lock that the group to commit next needs,
+     * and the server doesn't say which.
+     *
+     * @return how many there were
+     */
+    int rollBackAll() throws SQLException {
+        List<CertifiedXid> all = new ArrayList<>();
+        connection.run(c -> recover(c, all));
+        int rolledBack = 0;
+        for (CertifiedXid xid : all) {
+            rolledBack += rollBack(xid) ? 1 : 0;
+        }
+        counters.preparedRolledBack.add(rolledBack);
+        return rolledBack;
+    }
+
+    private static void recover(Connection connection, List<CertifiedXid> all) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("XA RECOVER CONVERT XID")) {
+            while (row.next()) {
+                byte[] both = HexFormat.of().parseHex(row.getString(4).substring("0x".length()));
+                byte[] global = new byte[row.getInt(2)];
+                byte[] branch = new byte[row.getInt(3)];
+                System.arraycopy(both, 0, global, 0, global.length);
+                System.arraycopy(both, global.length, branch, 0, branch.length);
+                CertifiedXid.of(global, branch, row.getLong(1)).ifPresent(all::add);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        connection.close();
+    }
+}

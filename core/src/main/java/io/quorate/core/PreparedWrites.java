@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+
+/**
+ * The own transactions that are prepared and undecided, for one question: which of them are in the way of a writeset that
+ * is about to be applied? Whatever conflicts with it had not seen it and fails, so it can be rolled back before the
+ * verdict. Rolling back one that passes after all is no loss: it is applied at its place then.
+ *
+ * <p>Thread-safe. Lives as long as a session with the server, as {@link OwnWrites} does.
+ */
+public final class PreparedWrites {
+    private final Map<Long, OwnTransaction> open = new HashMap<>();
+    private final Map<Long, CertifiedXid> xids = new HashMap<>();
+    private final OwnKeys keys = new OwnKeys();
+
+    /** The binlog, or the record, has a prepared transaction. */
+    public synchronized void prepared(WriteSet w) {
+        if (open.containsKey(w.gtid().number())) {
+            return;
+        }
+        OwnTransaction own = new OwnTransaction(w);
+        own.writeSet = null;
+        open.put(own.number, own);
+        xids.put(own.number, CertifiedXid.of(w));
+        keys.add(own);
+    }
+
+    /** It is committed or rolled back for good. */
+    public synchronized void settled(long number) {
+        OwnTransaction own = open.remove(number);
+        if (own != null) {
+            xids.remove(number);
+            keys.remove(own);
+        }
+    }
+
+    /** Those that conflict with one of these writesets. */
+    public synchronized List<CertifiedXid> inTheWayOf(Collection<Certified> group) {
+        if (open.isEmpty()) {
+            return List.of();
+        }
+        TreeSet<Long> doomed = new TreeSet<>();
+        for (Certified c : group) {
+            if (c.passed()) {
+                keys.addLosers(c.writeSet().keys(), open.values(), doomed);
+            }
+        }
+        List<CertifiedXid> result = new ArrayList<>(doomed.size());
+        doomed.forEach(number -> result.add(xids.get(number)));
+        return result;
+    }
+}
