@@ -45,6 +45,10 @@ public record WriteSet(
         return new WriteSet(gtid, lastSeen, committedMicros, kind, keys, payload, numbers, session);
     }
 
+    public WriteSet withLastSeen(long seqno) {
+        return new WriteSet(gtid, seqno, committedMicros, kind, keys, payload, builtOn, session);
+    }
+
     public boolean isBuiltOnAll() {
         return builtOn.length > 0 && builtOn[0] == 0;
     }

@@ -114,6 +114,16 @@ class NodeMetrics implements MeterBinder {
                 "groups executed again because the capture was behind",
                 ApplierStats::captureWaits);
         applier(registry, "quorate.apply.undone", "own transactions undone because they lost", ApplierStats::undone);
+        applier(
+                registry,
+                "quorate.apply.settled",
+                "own transactions prepared first and committed by the verdict",
+                ApplierStats::settled);
+        applier(
+                registry,
+                "quorate.apply.prepared.rolled.back",
+                "own prepared transactions rolled back for an earlier writeset",
+                ApplierStats::preparedRolledBack);
         gauge(registry, "quorate.tables.keyless", "tables without any unique key", n -> n.keyless()
                 .names()
                 .size());

@@ -67,6 +67,7 @@ final class ServerCheck {
             "REPLICATION SLAVE",
             "REPLICATION CLIENT",
             "PROCESS",
+            "XA_RECOVER_ADMIN",
             "REPLICATION_APPLIER",
             "SESSION_VARIABLES_ADMIN",
             "SYSTEM_VARIABLES_ADMIN",

@@ -170,7 +170,7 @@ final class ServerSession implements AutoCloseable {
                 CapturePosition.after(
                         identity.server(), new OriginPosition(from, at.lastSeen(), at.undecided()), executed),
                 (number, lastSeen, undecided, writeSet) -> {
-                    WriteSet complete = writeSet == null ? null : ownWrites.captured(writeSet);
+                    WriteSet complete = writeSet == null ? null : ownWrites.captured(believable(writeSet));
                     ownWrites.covered(number, lastSeen);
                     if (complete == null) {
                         next.progress(number, lastSeen, undecided);
@@ -181,6 +181,11 @@ final class ServerSession implements AutoCloseable {
                 cause -> parts.events.accept(new NodeEvent.Failed(cause)));
         started.start();
         capture = started;
+    }
+
+    /** What a client claims to have seen of the order can't be more than was there. */
+    private WriteSet believable(WriteSet w) {
+        return w.isPrepared() && w.lastSeen() > applier.appliedSeqno() ? w.withLastSeen(applier.appliedSeqno()) : w;
     }
 
     private ProposalWindow.Limits windowLimits() {
