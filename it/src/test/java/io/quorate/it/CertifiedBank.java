@@ -77,8 +77,9 @@ final class CertifiedBank implements AutoCloseable {
             long first = balance(statement, source);
             long second = balance(statement, target);
             statement.execute(xid.mark());
-            set(statement, Math.min(source, target), source < target ? first - amount : second + amount);
-            set(statement, Math.max(source, target), source < target ? second + amount : first - amount);
+            int token = 2 * (writer * 100_000 + n);
+            set(statement, Math.min(source, target), source < target ? first - amount : second + amount, token);
+            set(statement, Math.max(source, target), source < target ? second + amount : first - amount, token + 1);
             statement.execute("INSERT INTO bank.history VALUES (" + writer + ", " + n + ", " + source + ", " + target
                     + ", " + amount + ")");
             statement.execute("XA END " + xid.sql());
@@ -110,8 +111,10 @@ final class CertifiedBank implements AutoCloseable {
         }
     }
 
-    private static void set(Statement statement, int account, long balance) throws SQLException {
-        statement.execute("UPDATE bank.account SET balance = " + balance + " WHERE id = " + account);
+    /** With a new token, so that it is a change in any case: one that leaves the row as it is isn't in the binlog. */
+    private static void set(Statement statement, int account, long balance, int token) throws SQLException {
+        statement.execute(
+                "UPDATE bank.account SET balance = " + balance + ", token = " + token + " WHERE id = " + account);
     }
 
     /** Who sees its own entry has it acknowledged; who doesn't for a while never hears. */
