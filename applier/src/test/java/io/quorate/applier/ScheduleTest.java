@@ -4,6 +4,8 @@ package io.quorate.applier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.Certified;
+import io.quorate.core.Verdict;
+import io.quorate.core.WriteSet;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -95,6 +97,43 @@ class ScheduleTest {
         assertThat(schedule.take(true).last()).isEqualTo(1);
         assertThat(schedule.take(true).last()).isEqualTo(2);
         assertThat(schedule.take(true).last()).isEqualTo(3);
+    }
+
+    @Test
+    void whatIsPreparedHereMakesGroupsOfItsOwn() {
+        offer(Records.rows(1, 0, 10));
+        for (long s = 2; s <= 3; s++) {
+            Certified own = Records.record(s, 0, WriteSet.Kind.PREPARED, new byte[10]);
+            assertThat(schedule.offer(own, Duty.SETTLE, false)).isTrue();
+        }
+        schedule.offer(Records.rows(4, 0, 10), Duty.NONE, false);
+        offer(Records.rows(5, 0, 10));
+        Group before = schedule.take(true);
+        assertThat(before.last()).isEqualTo(1);
+        assertThat(before.isSettling()).isFalse();
+        Group own = schedule.take(true);
+        assertThat(own.isSettling()).isTrue();
+        assertThat(own.work()).extracting(Certified::seqno).containsExactly(2L, 3L);
+        assertThat(own.last()).isEqualTo(4);
+        assertThat(own.transactions()).isZero();
+        Group after = schedule.take(true);
+        assertThat(after.first()).isEqualTo(5);
+        assertThat(after.isSettling()).isFalse();
+    }
+
+    @Test
+    void whatIsToBeDoneDependsOnWhoseItIsAndWhatBecameOfIt() {
+        Certified passed = Records.rows(1, 0, 10);
+        Certified failed = new Certified(2, Verdict.CONFLICT, 1, 1, passed.position(), true, passed.writeSet());
+        Certified prepared = Records.record(3, 0, WriteSet.Kind.PREPARED, new byte[10]);
+        assertThat(Duty.of(passed, false, false)).isEqualTo(Duty.EXECUTE);
+        assertThat(Duty.of(passed, true, true)).isEqualTo(Duty.NONE);
+        assertThat(Duty.of(passed, true, false)).isEqualTo(Duty.EXECUTE);
+        assertThat(Duty.of(failed, false, false)).isEqualTo(Duty.NONE);
+        assertThat(Duty.of(failed, true, true)).isEqualTo(Duty.EXECUTE);
+        assertThat(Duty.of(failed, true, false)).isEqualTo(Duty.NONE);
+        assertThat(Duty.of(prepared, true, true)).isEqualTo(Duty.SETTLE);
+        assertThat(Duty.of(prepared, false, false)).isEqualTo(Duty.EXECUTE);
     }
 
     private void offer(Certified... writeSets) {

@@ -4,6 +4,7 @@ package io.quorate.capture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.CertifiedXid;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
@@ -66,6 +67,40 @@ class XaCaptureIT {
                             BinlogEvents.TABLE_MAP, BinlogEvents.UPDATE_ROWS);
             assertThat(w.keys().size()).isEqualTo(2);
             assertThat(fixture.recorder.entries().get(0).undecided()).isEmpty();
+        }
+    }
+
+    @Test
+    void whatIsToBeCertifiedFirstIsAWriteSetWhenPrepared() throws Exception {
+        CertifiedXid xid = new CertifiedXid(7, 3, "s3cr3t", 41);
+        server.execute(
+                "SET sql_log_bin = 0",
+                "CREATE DATABASE IF NOT EXISTS quorate",
+                "CREATE TABLE IF NOT EXISTS quorate.certified (slot BIGINT PRIMARY KEY, count BIGINT NOT NULL)");
+        try (CaptureFixture fixture = new CaptureFixture(server)) {
+            WriteSet w = fixture.captureOne(
+                    "XA START " + xid.sql(),
+                    "INSERT INTO bank.account VALUES (40, 100)",
+                    xid.mark(),
+                    "XA END " + xid.sql(),
+                    "XA PREPARE " + xid.sql());
+            assertThat(w.kind()).isEqualTo(WriteSet.Kind.PREPARED);
+            assertThat(w.lastSeen()).isEqualTo(41);
+            assertThat(CertifiedXid.of(w)).isEqualTo(xid);
+            assertThat(CaptureFixture.types(w))
+                    .containsExactly(BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS, BinlogEvents.XA_PREPARE);
+            assertThat(fixture.recorder.entries().get(0).undecided()).isEmpty();
+            assertThat(fixture.capture("XA COMMIT " + xid.sql())).isEmpty();
+        }
+    }
+
+    @Test
+    void withoutItsMarkItIsAnyClientsXa() throws Exception {
+        CertifiedXid xid = new CertifiedXid(7, 4, "s3cr3t", 41);
+        try (CaptureFixture fixture = new CaptureFixture(server)) {
+            prepare(xid.sql(), 41);
+            assertThat(fixture.awaitAll().get(0).writeSet()).isNull();
+            assertThat(fixture.captureOne("XA COMMIT " + xid.sql()).kind()).isEqualTo(WriteSet.Kind.ROWS);
         }
     }
 
