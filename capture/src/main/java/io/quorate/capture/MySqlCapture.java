@@ -119,7 +119,8 @@ public final class MySqlCapture implements AutoCloseable {
                     progress,
                     new TablePlans(
                             new SchemaCatalog(connection, counters),
-                            new ComparisonForms(collations, weights, connection)),
+                            new ComparisonForms(collations, weights, connection),
+                            true),
                     collations,
                     ServerConnection.lowerCaseNames(connection),
                     sink,

@@ -9,7 +9,7 @@ import java.util.Arrays;
 
 /** Adds the keys of ROWS events. Reused; the reader's thread only. */
 final class RowKeys {
-    private static final long NULL = 0;
+    static final long NULL = 0;
 
     private final KeyBytes form = new KeyBytes();
     private final RowImage before = new RowImage();
@@ -110,11 +110,15 @@ final class RowKeys {
 
     private void addWhole(byte[] b, int from, int to, boolean whole, TablePlan plan, KeysBuilder keys) {
         complete &= whole;
-        keys.add(KeyNames.notEverything(Hash64.hash(b, from, to - from, plan.tableKey)), KeyType.EXCLUSIVE);
+        keys.add(wholeHash(b, from, to, plan), KeyType.EXCLUSIVE);
+    }
+
+    static long wholeHash(byte[] b, int from, int to, TablePlan plan) {
+        return KeyNames.notEverything(Hash64.hash(b, from, to - from, plan.tableKey));
     }
 
     /** The hash of a key's values in a row; {@link #NULL} when one is NULL, which no unique index holds equal to another. */
-    private long hash(byte[] b, RowImage row, TablePlan.RowKey key) {
+    long hash(byte[] b, RowImage row, TablePlan.RowKey key) {
         form.clear();
         for (int i = 0; i < key.columns().length; i++) {
             int column = key.columns()[i];

@@ -21,12 +21,13 @@ final class TablePlan {
     /**
      * A key of every row.
      *
+     * @param name of the index, or what stands for it
      * @param seed names table and columns
      * @param columns where the values are in the row
      * @param forms how they are compared
      * @param kind whose key it is
      */
-    record RowKey(long seed, int[] columns, ComparisonForm[] forms, Kind kind) {
+    record RowKey(String name, long seed, int[] columns, ComparisonForm[] forms, Kind kind) {
         boolean reference() {
             return kind == Kind.PARENT;
         }
@@ -115,6 +116,7 @@ final class TablePlan {
                     map,
                     columns,
                     new TableName(map.schema, map.table),
+                    index.name(),
                     names,
                     index.parts(),
                     Kind.UNIQUE,
@@ -134,6 +136,7 @@ final class TablePlan {
                             map,
                             columns,
                             new TableName(map.schema, map.table),
+                            "(" + String.join(", ", referenced) + ")",
                             referenced,
                             parts,
                             Kind.REFERENCED,
@@ -144,7 +147,7 @@ final class TablePlan {
         }
         for (ForeignKey key : definition.references()) {
             List<Part> parts = key.columns().stream().map(c -> new Part(c, 0)).toList();
-            if (!add(map, columns, key.parent(), key.parentColumns(), parts, Kind.PARENT, forms, keys)) {
+            if (!add(map, columns, key.parent(), "FOREIGN KEY", key.parentColumns(), parts, Kind.PARENT, forms, keys)) {
                 return "its columns were changed since";
             }
         }
@@ -156,6 +159,7 @@ final class TablePlan {
             TableMap map,
             Map<String, Integer> columns,
             TableName owner,
+            String name,
             List<String> names,
             List<Part> parts,
             Kind kind,
@@ -178,7 +182,7 @@ final class TablePlan {
             at[i] = column;
             form[i] = forms.of(map, column, part.prefix());
         }
-        keys.add(new RowKey(KeyNames.index(owner.schema(), owner.table(), sorted(names)), at, form, kind));
+        keys.add(new RowKey(name, KeyNames.index(owner.schema(), owner.table(), sorted(names)), at, form, kind));
         return true;
     }
 

@@ -30,12 +30,15 @@ final class TablePlans {
 
     private final Definitions definitions;
     private final ComparisonForms forms;
+    private final boolean warns;
     private final Map<Long, Known> plans = new HashMap<>();
     private final Set<TableName> warned = new HashSet<>();
 
-    TablePlans(Definitions definitions, ComparisonForms forms) {
+    /** @param warns whether to log which tables are told apart less well */
+    TablePlans(Definitions definitions, ComparisonForms forms, boolean warns) {
         this.definitions = definitions;
         this.forms = forms;
+        this.warns = warns;
     }
 
     /** The plan for a TABLE_MAP event. */
@@ -68,7 +71,7 @@ final class TablePlans {
 
     /** Says once a table that its rows conflict more than they should, and why. */
     void warn(TablePlan plan, String why) {
-        if (warned.size() < TABLES_MAX && warned.add(new TableName(plan.map.schema, plan.map.table))) {
+        if (warns && warned.size() < TABLES_MAX && warned.add(new TableName(plan.map.schema, plan.map.table))) {
             LOG.warn(
                     "Changes of {}.{} are told apart less well than by a key: {}",
                     plan.map.schema,

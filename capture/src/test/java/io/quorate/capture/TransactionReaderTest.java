@@ -45,7 +45,7 @@ class TransactionReaderTest {
                 // Knows nothing else.
             }
         };
-        TablePlans plans = new TablePlans(oneColumn, new ComparisonForms(Map.of(), new ServerWeights(), null));
+        TablePlans plans = new TablePlans(oneColumn, new ComparisonForms(Map.of(), new ServerWeights(), null), true);
         return new TransactionReader(settings, progress, plans, Map.of(), false, recorder, new Counters());
     }
 

@@ -77,6 +77,7 @@ class ConflictIT {
         Set<Bank.Transfer> both = journaled(1);
         both.retainAll(happened);
         assertThat(both).as("undone and there, seed %d", seed).isEmpty();
+        assertThat(indexes()).contains("bank.account PRIMARY", "bank.account token", "bank.scrap ROW");
         assertThat(happened).as("transfers that passed").hasSizeGreaterThan(100);
         assertThat(undone).as("conflicts").isNotEmpty();
         for (int node = 1; node <= 3; node++) {
@@ -84,6 +85,23 @@ class ConflictIT {
                     .as("n%d, seed %d", node, seed)
                     .isEmpty();
         }
+    }
+
+    /** The indexes on which transactions met, as the journal of the first node has them. */
+    private static Set<String> indexes() throws Exception {
+        Set<String> indexes = new TreeSet<>();
+        JsonNode list = JsonMapper.shared().readTree(cluster.http(1, "/actuator/conflicts?limit=10000&full=true"));
+        for (JsonNode c : list.get("conflicts")) {
+            for (JsonNode met : c.get("met")) {
+                String index = met.get("key").asString();
+                indexes.add(met.get("table").asString() + " " + index);
+                if (index.equals("token")) {
+                    assertThat(met.get("values").get("token").asString()).isEqualTo("(masked)");
+                }
+            }
+        }
+        System.out.println("met on " + indexes);
+        return indexes;
     }
 
     /** The transfers that a node's journal says were undone. */

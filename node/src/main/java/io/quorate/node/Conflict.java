@@ -20,8 +20,10 @@ record Conflict(long seqno, String verdict, List<Met> met, Transaction loser, Tr
      * Something that both touched.
      *
      * @param table schema and name
-     * @param key {@code PRIMARY}, or {@code values} when it is inferred from equal values that both wrote
-     * @param values columns and what they hold
+     * @param key the index; {@code FOREIGN KEY} when one referenced the row that the other wrote, {@code ROW} in a table without
+     *     keys, {@code TABLE} for all of it; {@code values} when it is only inferred from equal values that both wrote,
+     *     because the server could not be asked
+     * @param values columns and what they hold, as the loser wrote them
      */
     record Met(String table, String key, Map<String, String> values) {}
 

@@ -46,14 +46,18 @@ final class ConflictJournal implements AutoCloseable {
     private long last;
     private Path current;
 
-    /** @param accountOf whose client committed it, null when that isn't known here */
+    /**
+     * @param accountOf whose client committed it, null when that isn't known here
+     * @param explainer asked by this journal's thread
+     */
     ConflictJournal(
             Path directory,
             NodeProperties.Conflicts settings,
             WriteSetLog cache,
             JsonMapper json,
             MeterRegistry meters,
-            Function<Certified, String> accountOf)
+            Function<Certified, String> accountOf,
+            ConflictReader.Explainer explainer)
             throws IOException {
         this.directory = Files.createDirectories(directory);
         this.settings = settings;
@@ -61,7 +65,7 @@ final class ConflictJournal implements AutoCloseable {
         this.json = json;
         this.meters = meters;
         this.accountOf = accountOf;
-        this.reader = new ConflictReader(settings.maskedColumns());
+        this.reader = new ConflictReader(settings.maskedColumns(), explainer);
         List<Path> files = files();
         if (!files.isEmpty()) {
             current = files.get(files.size() - 1);

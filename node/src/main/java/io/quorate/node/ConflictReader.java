@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.capture.KeyExplainer;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
+import io.quorate.core.Matrix;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.RowImage;
 import io.quorate.core.binlog.RowsEvent;
@@ -21,7 +23,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
-/** Makes of two writesets what the journal says of them. */
+/** Makes of two writesets what the journal says of them. One thread. */
 final class ConflictReader {
     private static final int ROWS_SHOWN_MAX = 20;
     private static final int ROWS_COMPARED_MAX = 2000;
@@ -29,9 +31,16 @@ final class ConflictReader {
     private static final String MASKED = "(masked)";
 
     private final Set<String> masked = new LinkedHashSet<>();
+    private final Explainer explainer;
+
+    /** Says which keys are which; empty when that isn't known now. */
+    interface Explainer {
+        Map<Long, KeyExplainer.Explained> explain(WriteSet w, Set<Long> hashes);
+    }
 
     /** @param maskedColumns {@code schema.table.column}, any of the three may be {@code *}; lower case or not */
-    ConflictReader(List<String> maskedColumns) {
+    ConflictReader(List<String> maskedColumns, Explainer explainer) {
+        this.explainer = explainer;
         maskedColumns.forEach(m -> masked.add(m.toLowerCase(Locale.ROOT)));
     }
 
@@ -45,7 +54,7 @@ final class ConflictReader {
         return new Conflict(
                 loser.seqno(),
                 loser.verdict().name(),
-                met(lost, won),
+                winner == null ? List.of() : met(loser, winner, lost, won),
                 transaction(loser, lost, loserAccount),
                 winner == null ? null : transaction(winner, won, null));
     }
@@ -148,8 +157,43 @@ final class ConflictReader {
         return pattern.equals("*") || pattern.equals(name.toLowerCase(Locale.ROOT));
     }
 
+    /** The keys in which they conflict; where they can't be told, what looks like it. */
+    private List<Conflict.Met> met(Certified loser, Certified winner, List<Compared> lost, List<Compared> won) {
+        Map<Long, KeyExplainer.Explained> explained =
+                explainer.explain(loser.writeSet(), conflicting(loser.writeSet(), winner.writeSet()));
+        List<Conflict.Met> met = explained.values().stream()
+                .limit(MET_MAX)
+                .map(e -> new Conflict.Met(e.table().schema + "." + e.table().table, e.index(), values(e)))
+                .toList();
+        return met.isEmpty() ? inferred(lost, won) : met;
+    }
+
+    private static Set<Long> conflicting(WriteSet loser, WriteSet winner) {
+        Map<Long, Integer> found = new HashMap<>();
+        for (int i = 0; i < winner.keys().size(); i++) {
+            found.put(winner.keys().hash(i), winner.keys().typeOrdinal(i));
+        }
+        Set<Long> conflicting = new LinkedHashSet<>();
+        for (int i = 0; i < loser.keys().size(); i++) {
+            Integer type = found.get(loser.keys().hash(i));
+            if (type != null && Matrix.conflicts(type, loser.keys().typeOrdinal(i))) {
+                conflicting.add(loser.keys().hash(i));
+            }
+        }
+        return conflicting;
+    }
+
+    private Map<String, String> values(KeyExplainer.Explained e) {
+        Map<String, String> values = new LinkedHashMap<>();
+        for (int i = 0; i < e.columns().length; i++) {
+            boolean hidden = e.values()[i] != null && isMasked(e.table(), e.columns()[i]);
+            values.put(name(e.table(), e.columns()[i]), hidden ? MASKED : e.values()[i]);
+        }
+        return values;
+    }
+
     /** Rows with one primary key; where there are none, values that both wrote into one column. */
-    private static List<Conflict.Met> met(List<Compared> lost, List<Compared> won) {
+    private static List<Conflict.Met> inferred(List<Compared> lost, List<Compared> won) {
         Set<Conflict.Met> met = new LinkedHashSet<>();
         Map<String, List<Compared>> byTable = new HashMap<>();
         won.forEach(row ->

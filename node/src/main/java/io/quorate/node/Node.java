@@ -47,6 +47,7 @@ class Node implements SmartLifecycle {
     private Stores stores;
     private OrderedStream stream;
     private ConflictJournal conflicts;
+    private ServerKeyExplainer keys;
     private volatile TotalOrder order;
     private ServerAccess access;
     private volatile ServerLink link;
@@ -88,8 +89,15 @@ class Node implements SmartLifecycle {
         if (identity != null) {
             stream.self(identity.server());
         }
+        keys = new ServerKeyExplainer(access);
         conflicts = new ConflictJournal(
-                directory.resolve("conflicts"), properties.conflicts(), stores.cache(), json, meters, this::accountOf);
+                directory.resolve("conflicts"),
+                properties.conflicts(),
+                stores.cache(),
+                json,
+                meters,
+                this::accountOf,
+                keys);
         stream.onFailed(conflicts::failed);
         order = RatisTotalOrder.start(transportSettings(directory), stream);
         ServerSession.Parts parts = new ServerSession.Parts(
@@ -224,6 +232,7 @@ class Node implements SmartLifecycle {
         close(order);
         close(loop);
         close(conflicts);
+        close(keys);
         close(stores);
         close(access);
         close(lockFile);
