@@ -20,6 +20,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** What the service refuses to start with, and what it says. */
 @Timeout(180)
@@ -46,6 +48,35 @@ class RefusalIT {
                     .contains("SET PERSIST gtid_mode = ON;")
                     .containsPattern("GRANT .*REPLICATION_APPLIER.* ON \\*\\.\\* TO 'poor'@'127.0.0.1';")
                     .doesNotContain("at io.quorate");
+        }
+    }
+
+    @Test
+    void aCheckNamesWhatIsWrongAndWhatOfTheSchemasToKnow() throws Exception {
+        try (MySqlServer server =
+                MySqlServer.builder().option("binlog-row-metadata", "MINIMAL").start()) {
+            server.execute(
+                    "CREATE DATABASE shop",
+                    "CREATE TABLE shop.p (id INT PRIMARY KEY)",
+                    "CREATE TABLE shop.c (id INT PRIMARY KEY, p INT, CONSTRAINT c_p FOREIGN KEY (p) REFERENCES shop.p (id)"
+                            + " ON DELETE CASCADE)",
+                    "CREATE TABLE shop.keyless (a INT)",
+                    "CREATE TABLE shop.old (id INT PRIMARY KEY) ENGINE = MyISAM",
+                    "CREATE TABLE shop.expr (id INT PRIMARY KEY, a INT, UNIQUE KEY twice ((a + a)))",
+                    "CREATE EVENT shop.hourly ON SCHEDULE EVERY 1 HOUR DO DELETE FROM shop.p");
+            String address = "127.0.0.1:" + server.port();
+            assertThat(run(1, List.of("check", address, "root")))
+                    .contains("SET PERSIST binlog_row_metadata = FULL;")
+                    .contains("shop.keyless", "shop.old (MyISAM)", "shop.expr.twice", "shop.c.c_p", "shop.hourly")
+                    .doesNotContain("shop.p:", "quorate.", "is fit");
+            server.execute("SET PERSIST binlog_row_metadata = FULL");
+            assertThat(run(0, List.of("check", address, "root")))
+                    .contains("shop.keyless", "is fit")
+                    .doesNotContain("must be changed");
+            JsonNode json = JsonMapper.shared().readTree(run(0, List.of("check", address, "root", "json")));
+            assertThat(json.get("wrong")).isEmpty();
+            assertThat(json.get("advice")).hasSize(5);
+            assertThat(run(1, List.of("check", address, "nobody"))).contains("Access denied");
         }
     }
 
@@ -92,13 +123,20 @@ class RefusalIT {
         keys.put("quorate.peers[0].raft-port", Integer.toString(Ports.free()));
         keys.put("quorate.peers[0].channel-port", Integer.toString(Ports.free()));
         keys.putAll(changed);
+        List<String> arguments = new ArrayList<>();
+        keys.forEach((key, value) -> arguments.add("--" + key + "=" + value));
+        return run(1, arguments);
+    }
+
+    /** Runs the service's jar; it must end by itself with that exit code. Answers what it printed. */
+    private String run(int exit, List<String> arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx128m",
                 "-XX:+UseSerialGC",
                 "-jar",
                 Path.of("..", "node", "target", "quorate-node.jar").toString()));
-        keys.forEach((key, value) -> command.add("--" + key + "=" + value));
+        command.addAll(arguments);
         Path output = directory.resolve("output");
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
@@ -106,8 +144,9 @@ class RefusalIT {
                 .start();
         try {
             assertThat(process.waitFor(90, TimeUnit.SECONDS)).as("it ends").isTrue();
-            assertThat(process.exitValue()).isNotZero();
-            return Files.readString(output);
+            String printed = Files.readString(output);
+            assertThat(process.exitValue()).as(printed).isEqualTo(exit);
+            return printed;
         } finally {
             process.destroyForcibly();
         }

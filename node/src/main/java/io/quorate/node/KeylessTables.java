@@ -2,10 +2,8 @@
 package io.quorate.node;
 
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -18,25 +16,13 @@ import org.slf4j.LoggerFactory;
  */
 final class KeylessTables {
     private static final Logger log = LoggerFactory.getLogger(KeylessTables.class);
-    private static final int SHOWN_MAX = 100;
-    private static final String FIND = """
-            SELECT t.TABLE_SCHEMA, t.TABLE_NAME FROM information_schema.TABLES t
-            LEFT JOIN information_schema.TABLE_CONSTRAINTS c ON c.TABLE_SCHEMA = t.TABLE_SCHEMA
-              AND c.TABLE_NAME = t.TABLE_NAME AND c.CONSTRAINT_TYPE IN ('PRIMARY KEY', 'UNIQUE')
-            WHERE t.TABLE_TYPE = 'BASE TABLE' AND c.CONSTRAINT_NAME IS NULL
-              AND t.TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema', 'quorate')
-            ORDER BY 1, 2 LIMIT\s""" + SHOWN_MAX;
-
     private final Set<String> warned = new HashSet<>();
     private volatile List<String> names = List.of();
 
     void look(Connection connection) throws SQLException {
-        List<String> found = new ArrayList<>();
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(FIND)) {
-            while (row.next()) {
-                found.add(row.getString(1) + "." + row.getString(2));
-            }
+        List<String> found;
+        try (Statement statement = connection.createStatement()) {
+            found = SchemaCheck.names(statement, SchemaCheck.KEYLESS);
         }
         names = List.copyOf(found);
         found.removeIf(name -> !warned.add(name));

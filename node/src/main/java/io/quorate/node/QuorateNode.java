@@ -10,10 +10,13 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 @EnableConfigurationProperties(NodeProperties.class)
 public class QuorateNode {
     /**
-     * A start that fails ends the process, whatever threads a part had begun: a supervisor restarts what has ended
+     * With {@code check} as its first argument it only looks at a server. A start that fails ends the process, whatever threads a part had begun: a supervisor restarts what has ended
      * only.
      */
     public static void main(String[] args) {
+        if (args.length > 0 && args[0].equals("check")) {
+            System.exit(CheckMain.run(args, System.out, System.err));
+        }
         try {
             SpringApplication.run(QuorateNode.class, args);
         } catch (RuntimeException | Error e) {

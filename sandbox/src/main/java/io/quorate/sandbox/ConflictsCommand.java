@@ -27,12 +27,6 @@ import tools.jackson.databind.json.JsonMapper;
         description = "Transactions that lost against another: which rows, against whom, undone or not.",
         mixinStandardHelpOptions = true)
 final class ConflictsCommand implements Runnable {
-    /** How the answer is printed. */
-    enum Output {
-        TEXT,
-        JSON
-    }
-
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     @Spec
