@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
-import io.quorate.applier.TableDefinition.Column;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.binlog.ColumnType;
+import io.quorate.core.binlog.TableMap;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -38,24 +39,23 @@ final class SchemaCheck implements TableMaps.Check {
 
     @Override
     public void check(byte[] tableMapEvent) throws SQLException {
-        TableDefinition origin = TableDefinition.parse(tableMapEvent);
+        TableMap origin = TableMap.read(tableMapEvent, 0, tableMapEvent.length);
         auxiliary.run(connection -> compare(connection, origin));
     }
 
-    private static void compare(Connection connection, TableDefinition origin) throws SQLException {
+    private static void compare(Connection connection, TableMap origin) throws SQLException {
         List<Local> here = columns(connection, origin);
-        String table = origin.schema() + "." + origin.table();
+        String table = origin.schema + "." + origin.table;
         if (here.isEmpty()) {
             throw new QuorateException(ErrorCode.SCHEMA_MISMATCH, "table " + table + " does not exist here");
         }
-        if (here.size() != origin.columns().size()) {
+        if (here.size() != origin.columns()) {
             throw new QuorateException(
                     ErrorCode.SCHEMA_MISMATCH,
-                    "table " + table + " has " + origin.columns().size() + " columns at the origin, " + here.size()
-                            + " here");
+                    "table " + table + " has " + origin.columns() + " columns at the origin, " + here.size() + " here");
         }
         for (int i = 0; i < here.size(); i++) {
-            String difference = difference(connection, origin.columns().get(i), here.get(i));
+            String difference = difference(connection, origin, i, here.get(i));
             if (difference != null) {
                 throw new QuorateException(
                         ErrorCode.SCHEMA_MISMATCH, "table " + table + ", column " + (i + 1) + ": " + difference);
@@ -64,28 +64,29 @@ final class SchemaCheck implements TableMaps.Check {
     }
 
     /** In words, null when there is none. */
-    private static String difference(Connection connection, Column origin, Local here) throws SQLException {
-        if (origin.name() != null && !origin.name().equalsIgnoreCase(here.name())) {
-            return "named " + origin.name() + " at the origin, " + here.name() + " here";
+    private static String difference(Connection connection, TableMap origin, int i, Local here) throws SQLException {
+        if (origin.names != null && !origin.names[i].equalsIgnoreCase(here.name())) {
+            return "named " + origin.names[i] + " at the origin, " + here.name() + " here";
         }
         String name = here.name() + " is ";
-        if (origin.isNumber() && origin.unsigned() != here.unsigned()) {
-            return name + (origin.unsigned() ? "unsigned" : "signed") + " at the origin, " + here.type() + " here";
+        int type = origin.types[i];
+        // YEAR is among the numbers, and always unsigned.
+        if (ColumnType.isNumeric(type) && type != ColumnType.YEAR && origin.unsigned[i] != here.unsigned()) {
+            return name + (origin.unsigned[i] ? "unsigned" : "signed") + " at the origin, " + here.type() + " here";
         }
-        if (origin.isEnumOrSet()) {
-            String kind = origin.type() == TableDefinition.ENUM ? "enum" : "set";
+        if (ColumnType.isEnumOrSet(type)) {
+            String kind = type == ColumnType.ENUM ? "enum" : "set";
             if (!here.type().startsWith(kind + "(")) {
                 return name + "of type " + kind + " at the origin, " + here.type() + " here";
             }
         }
-        if ((origin.isText() || origin.isEnumOrSet())
-                && origin.collation() != 0
-                && origin.collation() != here.collation()) {
-            return name + "of collation " + collation(connection, origin.collation()) + " at the origin, "
+        int collation = origin.collations[i];
+        if (collation > 0 && collation != here.collation()) {
+            return name + "of collation " + collation(connection, collation) + " at the origin, "
                     + collation(connection, here.collation()) + " here";
         }
-        if (origin.isEnumOrSet() && origin.labels() != null) {
-            List<String> labels = labels(connection, origin);
+        if (origin.labels.get(i) != null) {
+            List<String> labels = labels(connection, collation, origin.labels.get(i));
             if (!labels.equals(labels(here.type()))) {
                 return name + "of labels " + labels + " at the origin, " + here.type() + " here";
             }
@@ -93,14 +94,14 @@ final class SchemaCheck implements TableMaps.Check {
         return null;
     }
 
-    private static List<Local> columns(Connection connection, TableDefinition origin) throws SQLException {
+    private static List<Local> columns(Connection connection, TableMap origin) throws SQLException {
         String sql = """
                 SELECT HEX(CONVERT(c.COLUMN_NAME USING utf8mb4)), HEX(CONVERT(c.COLUMN_TYPE USING utf8mb4)),
                   COALESCE(k.ID, %d)
                 FROM information_schema.COLUMNS c
                 LEFT JOIN information_schema.COLLATIONS k ON k.COLLATION_NAME = c.COLLATION_NAME
                 WHERE c.TABLE_SCHEMA = CONVERT(%s USING utf8mb3) AND c.TABLE_NAME = CONVERT(%s USING utf8mb3)
-                ORDER BY c.ORDINAL_POSITION""".formatted(BINARY, hex(origin.schema()), hex(origin.table()));
+                ORDER BY c.ORDINAL_POSITION""".formatted(BINARY, hex(origin.schema), hex(origin.table));
         List<Local> columns = new ArrayList<>();
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
@@ -112,10 +113,9 @@ final class SchemaCheck implements TableMaps.Check {
     }
 
     /** Has the server convert the labels, which are in the column's character set. */
-    private static List<String> labels(Connection connection, Column column) throws SQLException {
-        String charset = charset(connection, column.collation());
+    private static List<String> labels(Connection connection, int collation, List<byte[]> labels) throws SQLException {
+        String charset = charset(connection, collation);
         List<String> result = new ArrayList<>();
-        List<byte[]> labels = column.labels();
         for (int from = 0; from < labels.size(); from += LABELS_PER_QUERY) {
             StringBuilder sql = new StringBuilder("SELECT ");
             int to = Math.min(labels.size(), from + LABELS_PER_QUERY);

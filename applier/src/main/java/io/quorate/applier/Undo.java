@@ -85,11 +85,19 @@ final class Undo {
         return own.awaitCovered(session.lastGtid(server), CAPTURE_WAIT);
     }
 
-    /** As writesets that take the losers back. */
-    List<Certified> inverses(List<Doomed> losers) throws SQLException, InterruptedException {
-        List<Certified> inverses = new ArrayList<>(losers.size());
+    /** What the losers wrote. */
+    List<WriteSet> writeSets(List<Doomed> losers) throws InterruptedException {
+        List<WriteSet> all = new ArrayList<>(losers.size());
         for (Doomed loser : losers) {
-            WriteSet w = loser.writeSet() == null ? recorded(loser) : loser.writeSet();
+            all.add(loser.writeSet() == null ? recorded(loser) : loser.writeSet());
+        }
+        return all;
+    }
+
+    /** As writesets that take the losers back. */
+    List<Certified> inverses(List<WriteSet> losers) throws SQLException {
+        List<Certified> inverses = new ArrayList<>(losers.size());
+        for (WriteSet w : losers) {
             try {
                 cascades.require(w);
                 WriteSet inverse = new WriteSet(
@@ -99,7 +107,7 @@ final class Undo {
                         WriteSet.Kind.ROWS,
                         w.keys(),
                         Inverse.of(w.payload()));
-                inverses.add(new Certified(loser.failedAt(), Verdict.PASSED, 0, 0, LogPosition.START, false, inverse));
+                inverses.add(new Certified(0, Verdict.PASSED, 0, 0, LogPosition.START, false, inverse));
             } catch (QuorateException e) {
                 throw new QuorateException(e.code(), w.gtid() + ": " + e.getMessage(), e);
             }

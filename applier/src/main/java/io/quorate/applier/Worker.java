@@ -8,8 +8,9 @@ import io.quorate.core.LogPosition;
 import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.OwnWrites.Losers;
 import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSet;
+import io.quorate.core.binlog.TableMap;
 import java.sql.SQLException;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -31,6 +32,7 @@ final class Worker implements Runnable {
     private final PositionRow positionRow;
     private final TableMaps tableMaps;
     private final Statements statements;
+    private final LeftRows leftRows;
     private long definitions;
     private int readOnlyTries;
     /** Whether what runs now takes back own transactions. */
@@ -65,6 +67,7 @@ final class Worker implements Runnable {
         this.context = context;
         this.session = session;
         this.positionRow = positionRow;
+        this.leftRows = new LeftRows(session.connection());
         this.tableMaps = new TableMaps(context.check());
         this.statements = new Statements(tableMaps, context.settings().groupBytesMax(), context.packetBytesMax());
     }
@@ -246,18 +249,21 @@ final class Worker implements Runnable {
      * @param undoneAt the position that counts as theirs
      * @param positionUpdate the first thing to do, null when it is done
      */
-    private void execute(List<Certified> writeSets, List<Doomed> losers, long undoneAt, byte[] positionUpdate)
+    private void execute(List<Certified> group, List<Doomed> losers, long undoneAt, byte[] positionUpdate)
             throws SQLException, InterruptedException {
         undoing = !losers.isEmpty();
         if (undoing) {
-            run(context.undo().inverses(losers), positionUpdate);
+            List<WriteSet> writeSets = context.undo().writeSets(losers);
+            List<Certified> inverses = context.undo().inverses(writeSets);
+            leftRows.require(writeSets);
+            run(inverses, positionUpdate);
             undoing = false;
             session.execute(UndoneTable.forget(context.undo().settledNumber()));
             session.execute(UndoneTable.insert(losers, undoneAt));
         }
-        List<Certified> passed = writeSets.stream().allMatch(Certified::passed)
-                ? writeSets
-                : writeSets.stream().filter(Certified::passed).toList();
+        List<Certified> passed = group.stream().allMatch(Certified::passed)
+                ? group
+                : group.stream().filter(Certified::passed).toList();
         run(passed, losers.isEmpty() ? positionUpdate : null);
     }
 
@@ -409,8 +415,8 @@ final class Worker implements Runnable {
     private void undoBefore(Group group) throws SQLException, InterruptedException {
         for (int attempt = 1; ; attempt++) {
             awaitCapture();
-            List<Doomed> losers = certain(
-                    context.undo().losers(group.work()), new Step(group, group.work(), group.last(), group.position()));
+            Step step = new Step(group, group.work(), group.last(), group.position());
+            List<Doomed> losers = certain(context.undo().losers(group.work()), step);
             if (losers.isEmpty()) {
                 return;
             }
@@ -423,7 +429,7 @@ final class Worker implements Runnable {
                 commit(losers, group.last());
             } catch (SQLException e) {
                 afterFailure(group, e, attempt);
-                if (!mayPass(e)) {
+                if (!mayPass(e) && !hasNewLosers(step, losers)) {
                     throw undoFailure(losers, group.work().get(0), e);
                 }
             }
@@ -505,9 +511,8 @@ final class Worker implements Runnable {
                 return text.length() > 300 ? text.substring(0, 300) + "..." : text;
             }
             if (type == BinlogEvents.TABLE_MAP) {
-                byte[] event = Arrays.copyOfRange(payload, at, at + BinlogEvents.length(payload, at));
-                TableDefinition table = TableDefinition.parse(event);
-                tables.add(table.schema() + "." + table.table());
+                TableMap map = TableMap.read(payload, at, BinlogEvents.length(payload, at));
+                tables.add(map.schema + "." + map.table);
             }
         }
         return "tables " + String.join(", ", tables);

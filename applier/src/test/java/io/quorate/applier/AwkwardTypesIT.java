@@ -4,6 +4,7 @@ package io.quorate.applier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.binlog.TableMap;
 import io.quorate.sandbox.MySqlServer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -57,8 +58,8 @@ class AwkwardTypesIT {
                 .peek(w -> {
                     byte[] first = Arrays.copyOf(w.payload(), BinlogEvents.length(w.payload(), 0));
                     assertThat(BinlogEvents.type(first, 0)).isEqualTo(BinlogEvents.TABLE_MAP);
-                    TableDefinition table = TableDefinition.parse(first);
-                    assertThat(table.schema() + "." + table.table()).isEqualTo("quorate.position");
+                    TableMap map = TableMap.read(first, 0, first.length);
+                    assertThat(map.schema + "." + map.table).isEqualTo("quorate.position");
                 })
                 .count();
         assertThat(marked).isGreaterThan(20);

@@ -90,7 +90,7 @@ final class BinlogReader {
         private Gtid gtid;
         private long committedMicros;
         private boolean ddl;
-        private boolean ours;
+        private boolean mark;
 
         Parser(byte[] bytes, List<WriteSet> result) {
             this.bytes = bytes;
@@ -111,11 +111,11 @@ final class BinlogReader {
                     result.add(writeSet(WriteSet.Kind.PREPARED));
                 } else if (type == BinlogEvents.TABLE_MAP) {
                     byte[] event = withoutChecksum(bytes, at);
-                    ours = TableMap.read(event, 0, event.length).schema.equals("quorate");
-                    if (!ours) {
+                    mark = TableMap.read(event, 0, event.length).table.equals("certified");
+                    if (!mark) {
                         payload.writeBytes(event);
                     }
-                } else if (BinlogEvents.isRows(type) && !ours) {
+                } else if (BinlogEvents.isRows(type) && !mark) {
                     payload.writeBytes(withoutChecksum(bytes, at));
                 }
             }

@@ -10,6 +10,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
+import io.quorate.core.binlog.TableMap;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -184,7 +185,7 @@ class StatementsTest {
             if (BinlogEvents.type(events, at) == BinlogEvents.TABLE_MAP) {
                 int length = BinlogEvents.length(events, at);
                 byte[] event = Arrays.copyOfRange(events, at, at + length);
-                result.add("map " + id + " " + TableDefinition.parse(event).table());
+                result.add("map " + id + " " + TableMap.read(event, 0, event.length).table);
             } else {
                 int body = BinlogEvents.length(events, at) - 29;
                 result.add("rows " + id + (id == 1 ? "" : ":" + body)

@@ -22,6 +22,9 @@ public final class ColumnType {
     public static final int TIMESTAMP2 = 17;
     public static final int DATETIME2 = 18;
     public static final int TIME2 = 19;
+    /** Of a multi-valued index; its metadata is its elements' type and that one's metadata. */
+    public static final int TYPED_ARRAY = 20;
+
     public static final int VECTOR = 242;
     public static final int JSON = 245;
     public static final int NEWDECIMAL = 246;
@@ -53,6 +56,10 @@ public final class ColumnType {
             case STRING, VAR_STRING, VARCHAR, TINY_BLOB, MEDIUM_BLOB, LONG_BLOB, BLOB -> true;
             default -> false;
         };
+    }
+
+    public static boolean isEnumOrSet(int type) {
+        return type == ENUM || type == SET;
     }
 
     /** How many bytes of a type's metadata TABLE_MAP holds. */

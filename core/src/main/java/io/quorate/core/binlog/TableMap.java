@@ -3,7 +3,11 @@ package io.quorate.core.binlog;
 
 import io.quorate.core.BinlogEvents;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.IntPredicate;
 
 /**
  * A TABLE_MAP event: how the row images of a table are laid out, and with {@code binlog_row_metadata=FULL} also what its
@@ -15,8 +19,12 @@ public final class TableMap {
     private static final int DEFAULT_CHARSET = 2;
     private static final int COLUMN_CHARSET = 3;
     private static final int COLUMN_NAME = 4;
+    private static final int SET_LABELS = 5;
+    private static final int ENUM_LABELS = 6;
     private static final int SIMPLE_PRIMARY_KEY = 8;
     private static final int PRIMARY_KEY_WITH_PREFIX = 9;
+    private static final int ENUM_AND_SET_DEFAULT_CHARSET = 10;
+    private static final int ENUM_AND_SET_CHARSET = 11;
 
     public final long id;
     public final String schema;
@@ -30,11 +38,14 @@ public final class TableMap {
 
     public final boolean[] unsigned;
 
-    /** Collation ids of character columns, -1 elsewhere or when the event doesn't say. */
+    /** Collation ids of character columns, ENUM and SET; -1 elsewhere or when the event doesn't say. */
     public final int[] collations;
 
     /** Null when the event doesn't say. */
     public final String[] names;
+
+    /** The labels of ENUM and SET in the column's character set; null elsewhere or when the event doesn't say. */
+    public final List<List<byte[]>> labels;
 
     /** Column indexes of the primary key; empty when there is none or the event doesn't say. */
     public final int[] primaryKey;
@@ -56,6 +67,7 @@ public final class TableMap {
         unsigned = new boolean[columns];
         collations = new int[columns];
         Arrays.fill(collations, -1);
+        labels = new ArrayList<>(Collections.nCopies(columns, null));
         String[] columnNames = null;
         int[] key = {};
         while (in.remaining() > 0) {
@@ -65,13 +77,17 @@ public final class TableMap {
             in.skip(length);
             switch (field) {
                 case SIGNEDNESS -> readSigns(value);
-                case DEFAULT_CHARSET -> readDefaultCollation(value);
-                case COLUMN_CHARSET -> readCollations(value);
+                case DEFAULT_CHARSET -> readDefaultCollation(value, ColumnType::isCharacter);
+                case COLUMN_CHARSET -> readCollations(value, ColumnType::isCharacter);
+                case ENUM_AND_SET_DEFAULT_CHARSET -> readDefaultCollation(value, ColumnType::isEnumOrSet);
+                case ENUM_AND_SET_CHARSET -> readCollations(value, ColumnType::isEnumOrSet);
+                case SET_LABELS -> readLabels(value, ColumnType.SET);
+                case ENUM_LABELS -> readLabels(value, ColumnType.ENUM);
                 case COLUMN_NAME -> columnNames = readNames(value);
                 case SIMPLE_PRIMARY_KEY, PRIMARY_KEY_WITH_PREFIX ->
                     key = readPrimaryKey(value, field == PRIMARY_KEY_WITH_PREFIX);
                 default -> {
-                    // Enum texts, geometry types, visibility: keys don't depend on them.
+                    // Geometry types, visibility: nobody asks.
                 }
             }
         }
@@ -90,6 +106,10 @@ public final class TableMap {
 
     private void readMetadata(EventReader in) {
         for (int i = 0; i < types.length; i++) {
+            if (types[i] == ColumnType.TYPED_ARRAY) {
+                skipElements(in);
+                continue;
+            }
             int bytes = ColumnType.metadataBytes(types[i]);
             if (bytes == 0) {
                 continue;
@@ -106,6 +126,12 @@ public final class TableMap {
                 }
             }
         }
+    }
+
+    private static void skipElements(EventReader in) {
+        int element = in.u8();
+        // The length of VARCHAR elements takes three bytes here.
+        in.skip(element == ColumnType.VARCHAR ? 3 : ColumnType.metadataBytes(element));
     }
 
     /** STRING's metadata hides ENUM and SET, and two high bits of the length in inverted form (MySQL bug 37426). */
@@ -129,12 +155,12 @@ public final class TableMap {
         }
     }
 
-    private void readDefaultCollation(EventReader in) {
+    private void readDefaultCollation(EventReader in, IntPredicate counts) {
         int byDefault = in.packedInt();
         int[] character = new int[types.length];
         int n = 0;
         for (int i = 0; i < types.length; i++) {
-            if (ColumnType.isCharacter(types[i])) {
+            if (counts.test(types[i])) {
                 collations[i] = byDefault;
                 character[n++] = i;
             }
@@ -145,10 +171,24 @@ public final class TableMap {
         }
     }
 
-    private void readCollations(EventReader in) {
+    private void readCollations(EventReader in, IntPredicate counts) {
         for (int i = 0; i < types.length; i++) {
-            if (ColumnType.isCharacter(types[i])) {
+            if (counts.test(types[i])) {
                 collations[i] = in.packedInt();
+            }
+        }
+    }
+
+    private void readLabels(EventReader in, int type) {
+        for (int i = 0; i < types.length; i++) {
+            if (types[i] == type) {
+                List<byte[]> all = new ArrayList<>();
+                for (int left = in.packedInt(); left > 0; left--) {
+                    int length = in.packedInt();
+                    int from = in.skip(length);
+                    all.add(Arrays.copyOfRange(in.bytes, from, from + length));
+                }
+                labels.set(i, all);
             }
         }
     }

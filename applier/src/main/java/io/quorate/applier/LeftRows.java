@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.WriteSet;
+import io.quorate.core.binlog.Bytes;
+import io.quorate.core.binlog.ColumnType;
+import io.quorate.core.binlog.RowImage;
+import io.quorate.core.binlog.RowsEvent;
+import io.quorate.core.binlog.TableMap;
+import io.quorate.core.binlog.ValueText;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether rows are as the transactions that are about to be undone left them. The server finds a row by its primary key and
+ * takes no notice of what else is in it, so a change made around the binlog would be overwritten in silence. The rows are
+ * locked and compared before; a difference is an error with both, never a guess.
+ *
+ * <p>Not compared: tables without a primary key (the server compares whole rows itself) or with one of an unusual type,
+ * columns of JSON and geometry, and TIME with fractions.
+ */
+final class LeftRows {
+    private static final Logger log = LoggerFactory.getLogger(LeftRows.class);
+    private static final int ROWS_PER_QUERY = 32;
+    private static final int QUERY_CHARACTERS = 256 << 10;
+    private static final int BINARY_COLLATION = 63;
+    private static final int ROW_NOT_FOUND = 1032;
+
+    private final Connection connection;
+    private final Map<Integer, String> charsets = new HashMap<>();
+    private final Set<String> told = new HashSet<>();
+
+    LeftRows(Connection connection) {
+        this.connection = connection;
+    }
+
+    /** A row to look at: where it is, and the predicate that it is as it was left. */
+    private record Left(TableMap map, String where, String same, Map<String, String> values) {}
+
+    /**
+     * Locks and compares the rows.
+     *
+     * @param losers the latest first
+     * @throws SQLException with the code of a row not found when one isn't as it was left
+     */
+    void require(List<WriteSet> losers) throws SQLException {
+        Set<String> seen = new HashSet<>();
+        List<Left> batch = new ArrayList<>();
+        int characters = 0;
+        for (WriteSet loser : losers) {
+            for (Left left : rows(loser, seen)) {
+                batch.add(left);
+                characters += left.where.length() + left.same.length();
+                if (batch.size() == ROWS_PER_QUERY || characters > QUERY_CHARACTERS) {
+                    compare(batch);
+                    batch.clear();
+                    characters = 0;
+                }
+            }
+        }
+        compare(batch);
+    }
+
+    /** The rows that a writeset was the last to write, by what it made of them. */
+    private List<Left> rows(WriteSet w, Set<String> seen) throws SQLException {
+        Map<Long, TableMap> maps = new HashMap<>();
+        Map<String, Left> rows = new LinkedHashMap<>();
+        byte[] b = w.payload();
+        for (int at = 0; at < b.length; at += BinlogEvents.length(b, at)) {
+            int type = BinlogEvents.type(b, at);
+            if (type == BinlogEvents.TABLE_MAP) {
+                maps.put(BinlogEvents.tableId(b, at), TableMap.read(b, at, BinlogEvents.length(b, at)));
+            } else if (BinlogEvents.isRows(type)) {
+                TableMap map = maps.get(BinlogEvents.tableId(b, at));
+                if (isComparable(map)) {
+                    addRows(new RowsEvent(map, b, at), rows);
+                }
+            }
+        }
+        List<Left> result = new ArrayList<>();
+        for (Map.Entry<String, Left> row : rows.entrySet()) {
+            if (seen.add(row.getKey()) && row.getValue() != null) {
+                result.add(row.getValue());
+            }
+        }
+        return result;
+    }
+
+    /** A later change of a row in the same transaction replaces an earlier; what was deleted has nothing to compare. */
+    private void addRows(RowsEvent rows, Map<String, Left> into) throws SQLException {
+        while (rows.next()) {
+            if (rows.hasBefore()) {
+                into.put(place(rows, rows.before()), null);
+            }
+            if (rows.hasAfter()) {
+                RowImage key = rows.after();
+                for (int column : rows.map().primaryKey) {
+                    // A key's column that the update left alone may be missing in the after image.
+                    key = rows.after().length(column) == RowImage.ABSENT ? rows.before() : key;
+                }
+                into.put(place(rows, key), left(rows, key));
+            }
+        }
+    }
+
+    private String place(RowsEvent rows, RowImage key) throws SQLException {
+        return name(rows.map()) + " WHERE " + where(rows, key);
+    }
+
+    private String where(RowsEvent rows, RowImage key) throws SQLException {
+        List<String> parts = new ArrayList<>();
+        for (int column : rows.map().primaryKey) {
+            parts.add(quoted(rows.map().names[column]) + " = " + keyLiteral(rows.map(), column, rows.bytes(), key));
+        }
+        return String.join(" AND ", parts);
+    }
+
+    private Left left(RowsEvent rows, RowImage key) throws SQLException {
+        TableMap map = rows.map();
+        List<String> same = new ArrayList<>();
+        Map<String, String> values = new LinkedHashMap<>();
+        for (int i = 0; i < map.columns(); i++) {
+            int length = rows.after().length(i);
+            if (length == RowImage.ABSENT) {
+                continue;
+            }
+            values.put(map.names[i], ValueText.of(map, i, rows.bytes(), rows.after()));
+            String column = quoted(map.names[i]);
+            String predicate = length == RowImage.NULL
+                    ? column + " IS NULL"
+                    : predicate(map, i, column, rows.bytes(), rows.after().start(i), length, values.get(map.names[i]));
+            if (predicate != null) {
+                same.add(predicate);
+            }
+        }
+        return new Left(map, where(rows, key), same.isEmpty() ? "1" : String.join(" AND ", same), values);
+    }
+
+    private boolean isComparable(TableMap map) {
+        boolean comparable = map.names != null && map.primaryKey.length > 0;
+        for (int column : map.primaryKey) {
+            comparable &= switch (map.types[column]) {
+                case ColumnType.TINY, ColumnType.SHORT, ColumnType.INT24, ColumnType.LONG, ColumnType.LONGLONG -> true;
+                case ColumnType.NEWDECIMAL, ColumnType.DATE, ColumnType.YEAR, ColumnType.DATETIME2 -> true;
+                case ColumnType.VARCHAR, ColumnType.VAR_STRING, ColumnType.STRING -> true;
+                default -> false;
+            };
+        }
+        if (!comparable && map.primaryKey.length > 0 && told.add(name(map))) {
+            log.info(
+                    "rows of {} are undone without a look at what they hold: its primary key is of an unusual type",
+                    name(map));
+        }
+        return comparable;
+    }
+
+    /** Such that the index is used: rows that aren't meant must not be locked. */
+    private String keyLiteral(TableMap map, int column, byte[] b, RowImage image) throws SQLException {
+        String text = ValueText.of(map, column, b, image);
+        return switch (map.types[column]) {
+            case ColumnType.DATE, ColumnType.DATETIME2 -> "'" + cutFraction(text, map.metadata[column]) + "'";
+            case ColumnType.VARCHAR, ColumnType.VAR_STRING, ColumnType.STRING -> {
+                String hex = hex(b, image.start(column), image.length(column));
+                yield map.collations[column] == BINARY_COLLATION
+                        ? padded(map, column, hex)
+                        : "_" + charset(map.collations[column]) + hex;
+            }
+            default -> text;
+        };
+    }
+
+    /** BINARY is in the binlog without the zeros at its end. */
+    private static String padded(TableMap map, int column, String hex) {
+        return map.types[column] == ColumnType.STRING ? "RPAD(" + hex + ", " + map.metadata[column] + ", x'00')" : hex;
+    }
+
+    /** That a column holds a value, exactly; null when that can't be asked. */
+    private static String predicate(TableMap map, int i, String column, byte[] b, int at, int length, String text) {
+        return switch (map.types[i]) {
+            case ColumnType.TINY,
+                    ColumnType.SHORT,
+                    ColumnType.INT24,
+                    ColumnType.LONG,
+                    ColumnType.LONGLONG,
+                    ColumnType.NEWDECIMAL,
+                    ColumnType.YEAR -> column + " <=> " + text;
+            case ColumnType.FLOAT ->
+                "CAST(" + column + " AS DOUBLE) <=> " + (double) Float.intBitsToFloat(Bytes.i32(b, at));
+            case ColumnType.DOUBLE -> column + " <=> " + text;
+            case ColumnType.ENUM, ColumnType.SET ->
+                "CAST(" + column + " AS UNSIGNED) <=> " + Long.toUnsignedString(Bytes.little(b, at, length));
+            case ColumnType.BIT ->
+                "CAST(" + column + " AS UNSIGNED) <=> " + Long.toUnsignedString(Bytes.big(b, at, length));
+            case ColumnType.DATE, ColumnType.DATETIME2 ->
+                "CAST(" + column + " AS CHAR) <=> '" + cutFraction(text, map.metadata[i]) + "'";
+            case ColumnType.TIMESTAMP2 ->
+                "UNIX_TIMESTAMP(" + column + ") <=> " + Bytes.big(b, at, 4)
+                        + cutFraction(text, map.metadata[i]).substring("yyyy-mm-dd hh:mm:ss".length());
+            case ColumnType.TIME2 -> map.metadata[i] > 0 ? null : "CAST(" + column + " AS CHAR) <=> '" + text + "'";
+            case ColumnType.VARCHAR,
+                    ColumnType.VAR_STRING,
+                    ColumnType.STRING,
+                    ColumnType.TINY_BLOB,
+                    ColumnType.MEDIUM_BLOB,
+                    ColumnType.LONG_BLOB,
+                    ColumnType.BLOB ->
+                "CAST(" + column + " AS BINARY) <=> "
+                        + (map.collations[i] == BINARY_COLLATION
+                                ? padded(map, i, hex(b, at, length))
+                                : hex(b, at, length));
+            default -> null;
+        };
+    }
+
+    /** An image's fraction has an even number of digits, the column perhaps one less. */
+    private static String cutFraction(String text, int digits) {
+        int point = text.indexOf('.');
+        return point < 0 ? text : text.substring(0, digits == 0 ? point : point + 1 + digits);
+    }
+
+    private static String hex(byte[] b, int at, int length) {
+        return " x'" + HexFormat.of().formatHex(b, at, at + length) + "'";
+    }
+
+    private String charset(int collation) throws SQLException {
+        String known = charsets.get(collation);
+        if (known == null) {
+            try (Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery("SELECT CHARACTER_SET_NAME FROM"
+                            + " information_schema.COLLATIONS WHERE ID = " + collation)) {
+                known = row.next() ? row.getString(1) : "binary";
+            }
+            charsets.put(collation, known);
+        }
+        return known;
+    }
+
+    private void compare(List<Left> batch) throws SQLException {
+        if (batch.isEmpty()) {
+            return;
+        }
+        List<String> selects = new ArrayList<>();
+        for (int i = 0; i < batch.size(); i++) {
+            Left left = batch.get(i);
+            selects.add("(SELECT " + i + ", (" + left.same + ") FROM " + name(left.map) + " WHERE " + left.where
+                    + " FOR UPDATE)");
+        }
+        boolean[] same = new boolean[batch.size()];
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(String.join(" UNION ALL ", selects))) {
+            while (row.next()) {
+                same[row.getInt(1)] = row.getBoolean(2);
+            }
+        }
+        for (int i = 0; i < same.length; i++) {
+            if (!same[i]) {
+                Left left = batch.get(i);
+                throw new SQLException(
+                        "somebody wrote around the binlog: " + name(left.map) + " was left with " + left.values
+                                + " and holds " + present(left),
+                        "HY000",
+                        ROW_NOT_FOUND);
+            }
+        }
+    }
+
+    private String present(Left left) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT * FROM " + name(left.map) + " WHERE " + left.where)) {
+            if (!row.next()) {
+                return "no such row";
+            }
+            Map<String, String> values = new LinkedHashMap<>();
+            for (int i = 1; i <= row.getMetaData().getColumnCount(); i++) {
+                String text = row.getString(i);
+                values.put(
+                        row.getMetaData().getColumnName(i),
+                        text == null || text.length() <= 200 ? text : text.substring(0, 200) + "...");
+            }
+            return values.toString();
+        }
+    }
+
+    private static String name(TableMap map) {
+        return quoted(map.schema) + "." + quoted(map.table);
+    }
+
+    private static String quoted(String name) {
+        return "`" + name.replace("`", "``") + "`";
+    }
+}
