@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
+import io.quorate.core.ColumnMask;
 import java.time.Duration;
 
 /**
@@ -18,6 +19,7 @@ import java.time.Duration;
  * @param retriesMax how often a group is tried again after lock waits and deadlocks before the applier gives up
  * @param positionInterval how often the position row is written when there is nothing of others to apply
  * @param closeWait how long {@link Applier#close} lets running groups finish
+ * @param mask columns whose values are left out of messages
  */
 public record ApplierSettings(
         int workers,
@@ -28,7 +30,8 @@ public record ApplierSettings(
         Duration blockerGrace,
         int retriesMax,
         Duration positionInterval,
-        Duration closeWait) {
+        Duration closeWait,
+        ColumnMask mask) {
     public static final ApplierSettings DEFAULTS = new ApplierSettings(
             2,
             256,
@@ -38,7 +41,8 @@ public record ApplierSettings(
             Duration.ofSeconds(1),
             100,
             Duration.ofSeconds(1),
-            Duration.ofSeconds(5));
+            Duration.ofSeconds(5),
+            ColumnMask.NONE);
 
     public ApplierSettings {
         require(workers >= 1 && workers <= 64, "workers", workers);
@@ -64,7 +68,8 @@ public record ApplierSettings(
                 blockerGrace,
                 retriesMax,
                 positionInterval,
-                closeWait);
+                closeWait,
+                mask);
     }
 
     public ApplierSettings withGroups(int transactionsMax, int bytesMax, Duration interval) {
@@ -77,7 +82,8 @@ public record ApplierSettings(
                 blockerGrace,
                 retriesMax,
                 positionInterval,
-                closeWait);
+                closeWait,
+                mask);
     }
 
     public ApplierSettings withLocks(Duration wait, Duration grace, int retries) {
@@ -90,6 +96,21 @@ public record ApplierSettings(
                 grace,
                 retries,
                 positionInterval,
-                closeWait);
+                closeWait,
+                mask);
+    }
+
+    public ApplierSettings withMask(ColumnMask value) {
+        return new ApplierSettings(
+                workers,
+                groupTransactionsMax,
+                groupBytesMax,
+                groupInterval,
+                lockWait,
+                blockerGrace,
+                retriesMax,
+                positionInterval,
+                closeWait,
+                value);
     }
 }

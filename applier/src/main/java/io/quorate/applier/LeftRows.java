@@ -2,6 +2,7 @@
 package io.quorate.applier;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.ColumnMask;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.Bytes;
 import io.quorate.core.binlog.ColumnType;
@@ -40,11 +41,13 @@ final class LeftRows {
     private static final int ROW_NOT_FOUND = 1032;
 
     private final Connection connection;
+    private final ColumnMask mask;
     private final Map<Integer, String> charsets = new HashMap<>();
     private final Set<String> told = new HashSet<>();
 
-    LeftRows(Connection connection) {
+    LeftRows(Connection connection, ColumnMask mask) {
         this.connection = connection;
+        this.mask = mask;
     }
 
     /** A row to look at: where it is, and the predicate that it is as it was left. */
@@ -269,8 +272,8 @@ final class LeftRows {
             if (!same[i]) {
                 Left left = batch.get(i);
                 throw new SQLException(
-                        "somebody wrote around the binlog: " + name(left.map) + " was left with " + left.values
-                                + " and holds " + present(left),
+                        "somebody wrote around the binlog: " + name(left.map) + " was left with "
+                                + masked(left.map, left.values) + " and holds " + present(left),
                         "HY000",
                         ROW_NOT_FOUND);
             }
@@ -290,8 +293,14 @@ final class LeftRows {
                         row.getMetaData().getColumnName(i),
                         text == null || text.length() <= 200 ? text : text.substring(0, 200) + "...");
             }
-            return values.toString();
+            return masked(left.map, values).toString();
         }
+    }
+
+    private Map<String, String> masked(TableMap map, Map<String, String> values) {
+        values.replaceAll((column, value) ->
+                value != null && mask.hides(map.schema, map.table, column) ? ColumnMask.MASKED : value);
+        return values;
     }
 
     private static String name(TableMap map) {

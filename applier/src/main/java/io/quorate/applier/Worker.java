@@ -67,7 +67,7 @@ final class Worker implements Runnable {
         this.context = context;
         this.session = session;
         this.positionRow = positionRow;
-        this.leftRows = new LeftRows(session.connection());
+        this.leftRows = new LeftRows(session.connection(), context.settings().mask());
         this.tableMaps = new TableMaps(context.check());
         this.statements = new Statements(tableMaps, context.settings().groupBytesMax(), context.packetBytesMax());
     }

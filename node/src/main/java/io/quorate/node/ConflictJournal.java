@@ -33,6 +33,13 @@ final class ConflictJournal implements AutoCloseable {
     private static final int FILES = 8;
     private static final String PREFIX = "conflicts-";
     private static final String SUFFIX = ".jsonl";
+    private static final String MISMATCHES = "mismatches.jsonl";
+
+    /**
+     * @param at when, by this node's clock
+     * @param what the row as the transaction left it and as it was found
+     */
+    record Mismatch(String at, String what) {}
 
     private final Path directory;
     private final NodeProperties.Conflicts settings;
@@ -65,11 +72,11 @@ final class ConflictJournal implements AutoCloseable {
         this.json = json;
         this.meters = meters;
         this.accountOf = accountOf;
-        this.reader = new ConflictReader(settings.maskedColumns(), explainer);
+        this.reader = new ConflictReader(settings.mask(), explainer);
         List<Path> files = files();
         if (!files.isEmpty()) {
             current = files.get(files.size() - 1);
-            List<Conflict> newest = read(current);
+            List<Conflict> newest = lines(current, Conflict.class);
             last = newest.isEmpty()
                     ? first(current) - 1
                     : newest.get(newest.size() - 1).seqno();
@@ -138,6 +145,26 @@ final class ConflictJournal implements AutoCloseable {
         last = conflict.seqno();
     }
 
+    /** An undo met rows that somebody had changed around the binlog; the node is INCONSISTENT now. */
+    synchronized void mismatch(String what) {
+        try {
+            Files.writeString(
+                    directory.resolve(MISMATCHES),
+                    json.writeValueAsString(new Mismatch(Instant.now().toString(), what)) + "\n",
+                    StandardCharsets.UTF_8,
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.APPEND);
+        } catch (IOException e) {
+            log.warn("the conflict journal in {} can't be written: {}", directory, e.toString());
+        }
+    }
+
+    /** All of them, oldest first. */
+    synchronized List<Mismatch> mismatches() throws IOException {
+        Path file = directory.resolve(MISMATCHES);
+        return Files.exists(file) ? lines(file, Mismatch.class) : List.of();
+    }
+
     private void forgetOldest() throws IOException {
         List<Path> files = files();
         Instant oldest = Instant.now().minus(settings.ageMax());
@@ -173,18 +200,18 @@ final class ConflictJournal implements AutoCloseable {
     }
 
     /** A line that a crash cut short is left out. */
-    private List<Conflict> read(Path file) throws IOException {
-        List<Conflict> conflicts = new ArrayList<>();
+    private <T> List<T> lines(Path file, Class<T> type) throws IOException {
+        List<T> all = new ArrayList<>();
         for (String line : Files.readString(file, StandardCharsets.UTF_8).split("\n")) {
             try {
                 if (!line.isEmpty()) {
-                    conflicts.add(json.readValue(line, Conflict.class));
+                    all.add(json.readValue(line, type));
                 }
             } catch (JacksonException e) {
                 log.debug("left out a line of {}", file);
             }
         }
-        return conflicts;
+        return all;
     }
 
     /** The latest, newest first. */
@@ -192,7 +219,7 @@ final class ConflictJournal implements AutoCloseable {
         List<Conflict> latest = new ArrayList<>();
         List<Path> files = files();
         for (int i = files.size() - 1; i >= 0 && latest.size() < limit; i--) {
-            List<Conflict> conflicts = read(files.get(i));
+            List<Conflict> conflicts = lines(files.get(i), Conflict.class);
             for (int n = conflicts.size() - 1; n >= 0 && latest.size() < limit; n--) {
                 latest.add(conflicts.get(n));
             }

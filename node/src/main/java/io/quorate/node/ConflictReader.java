@@ -4,6 +4,7 @@ package io.quorate.node;
 import io.quorate.capture.KeyExplainer;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
+import io.quorate.core.ColumnMask;
 import io.quorate.core.Matrix;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.RowImage;
@@ -18,7 +19,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -28,9 +28,8 @@ final class ConflictReader {
     private static final int ROWS_SHOWN_MAX = 20;
     private static final int ROWS_COMPARED_MAX = 2000;
     private static final int MET_MAX = 20;
-    private static final String MASKED = "(masked)";
 
-    private final Set<String> masked = new LinkedHashSet<>();
+    private final ColumnMask mask;
     private final Explainer explainer;
 
     /** Says which keys are which; empty when that isn't known now. */
@@ -38,10 +37,9 @@ final class ConflictReader {
         Map<Long, KeyExplainer.Explained> explain(WriteSet w, Set<Long> hashes);
     }
 
-    /** @param maskedColumns {@code schema.table.column}, any of the three may be {@code *}; lower case or not */
-    ConflictReader(List<String> maskedColumns, Explainer explainer) {
+    ConflictReader(ColumnMask mask, Explainer explainer) {
+        this.mask = mask;
         this.explainer = explainer;
-        maskedColumns.forEach(m -> masked.add(m.toLowerCase(Locale.ROOT)));
     }
 
     /** A row while it is compared: the key values that its table map names, and everything. */
@@ -132,7 +130,7 @@ final class ConflictReader {
 
     private String value(TableMap map, int column, RowsEvent event, RowImage image) {
         return isMasked(map, column) && image.length(column) >= 0
-                ? MASKED
+                ? ColumnMask.MASKED
                 : ValueText.of(map, column, event.bytes(), image);
     }
 
@@ -141,20 +139,7 @@ final class ConflictReader {
     }
 
     private boolean isMasked(TableMap map, int column) {
-        for (String pattern : masked) {
-            String[] parts = pattern.split("\\.", 3);
-            if (parts.length == 3
-                    && matches(parts[0], map.schema)
-                    && matches(parts[1], map.table)
-                    && matches(parts[2], name(map, column))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static boolean matches(String pattern, String name) {
-        return pattern.equals("*") || pattern.equals(name.toLowerCase(Locale.ROOT));
+        return mask.hides(map.schema, map.table, name(map, column));
     }
 
     /** The keys in which they conflict; where they can't be told, what looks like it. */
@@ -187,7 +172,7 @@ final class ConflictReader {
         Map<String, String> values = new LinkedHashMap<>();
         for (int i = 0; i < e.columns().length; i++) {
             boolean hidden = e.values()[i] != null && isMasked(e.table(), e.columns()[i]);
-            values.put(name(e.table(), e.columns()[i]), hidden ? MASKED : e.values()[i]);
+            values.put(name(e.table(), e.columns()[i]), hidden ? ColumnMask.MASKED : e.values()[i]);
         }
         return values;
     }
@@ -228,7 +213,7 @@ final class ConflictReader {
         if (row.before != null && row.after != null) {
             written.entrySet().removeIf(e -> Objects.equals(row.before.get(e.getKey()), e.getValue()));
         }
-        written.values().removeIf(v -> v == null || v.equals(MASKED));
+        written.values().removeIf(v -> v == null || v.equals(ColumnMask.MASKED));
         return written;
     }
 }

@@ -55,7 +55,13 @@ class ConflictsEndpoint {
             line.put("undone", undone(c));
             conflicts.add(line);
         }
-        return Map.of("node", node.status().name(), "conflicts", conflicts);
+        return Map.of(
+                "node",
+                node.status().name(),
+                "conflicts",
+                conflicts,
+                "mismatches",
+                node.conflicts().mismatches());
     }
 
     /** All of one; nothing when there is no such. */

@@ -101,11 +101,18 @@ class Node implements SmartLifecycle {
         stream.onFailed(conflicts::failed);
         order = RatisTotalOrder.start(transportSettings(directory), stream);
         ServerSession.Parts parts = new ServerSession.Parts(
-                properties, incarnation, stores.cache(), stream, order, progress, keyless, loop::post);
-        link = new ServerLink(access, properties.mysql().retry(), parts, loop::post);
+                properties, incarnation, stores.cache(), stream, order, progress, keyless, this::happened);
+        link = new ServerLink(access, properties.mysql().retry(), parts, this::happened);
         loop.start();
         link.start();
         log.info("node {} of cluster {} is up, data in {}", properties.node(), properties.cluster(), directory);
+    }
+
+    private void happened(NodeEvent event) {
+        if (event instanceof NodeEvent.Failed failed && failed.cause().code() == ErrorCode.UNDO_MISMATCH) {
+            conflicts.mismatch(failed.cause().getMessage());
+        }
+        loop.post(event);
     }
 
     /** Two services on one directory would ruin it. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.core.ColumnMask;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
@@ -151,5 +152,9 @@ public record NodeProperties(
     public record Conflicts(
             @DefaultValue("64MB") DataSize bytesMax,
             @DefaultValue("30d") Duration ageMax,
-            @DefaultValue List<String> maskedColumns) {}
+            @DefaultValue List<String> maskedColumns) {
+        ColumnMask mask() {
+            return new ColumnMask(maskedColumns);
+        }
+    }
 }

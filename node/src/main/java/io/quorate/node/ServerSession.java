@@ -117,7 +117,8 @@ final class ServerSession implements AutoCloseable {
         NodeProperties.Apply a = parts.properties.apply();
         return ApplierSettings.DEFAULTS
                 .withWorkers(a.workers())
-                .withGroups(a.groupTransactionsMax(), (int) a.groupBytesMax().toBytes(), a.groupInterval());
+                .withGroups(a.groupTransactionsMax(), (int) a.groupBytesMax().toBytes(), a.groupInterval())
+                .withMask(parts.properties.conflicts().mask());
     }
 
     /** Carries out what the node's state asks for and looks after the server until it is lost or the node is done. */

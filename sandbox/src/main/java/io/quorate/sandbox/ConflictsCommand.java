@@ -63,7 +63,15 @@ final class ConflictsCommand implements Runnable {
             spec.commandLine().getOut().println(body);
             return 0;
         }
-        JsonNode conflicts = JsonMapper.shared().readTree(body).get("conflicts");
+        JsonNode answer = JsonMapper.shared().readTree(body);
+        for (JsonNode m : answer.path("mismatches")) {
+            spec.commandLine()
+                    .getOut()
+                    .printf(
+                            "%s  INCONSISTENT: %s%n",
+                            m.get("at").asString(), m.get("what").asString());
+        }
+        JsonNode conflicts = answer.get("conflicts");
         for (JsonNode c : conflicts) {
             spec.commandLine()
                     .getOut()
