@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
-import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
@@ -9,11 +8,8 @@ import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.OwnWrites.Losers;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
-import io.quorate.core.binlog.TableMap;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -91,7 +87,7 @@ final class Worker implements Runnable {
             if (SqlErrors.of(e) == SqlErrors.CONNECTION) {
                 context.stop().databaseLost(e);
             } else {
-                context.stop().failed(new QuorateException(ErrorCode.APPLY_FAILED, describe(e), e));
+                context.stop().failed(new QuorateException(ErrorCode.APPLY_FAILED, ApplyErrors.describe(e), e));
             }
         } catch (RuntimeException e) {
             context.stop().failed(new QuorateException(ErrorCode.APPLY_FAILED, "the applier failed: " + e, e));
@@ -146,7 +142,7 @@ final class Worker implements Runnable {
                 context.pipeline().awaitHead(group);
                 return false;
             }
-            log.warn("{} failed ({}); applying its writesets one by one", group, describe(e));
+            log.warn("{} failed ({}); applying its writesets one by one", group, ApplyErrors.describe(e));
             applySingly(group);
         }
         done(group, true);
@@ -324,7 +320,9 @@ final class Worker implements Runnable {
             context.counters().lockWaits.increment();
             if (attempt >= context.settings().retriesMax()) {
                 throw new QuorateException(
-                        ErrorCode.APPLY_FAILED, group + " met locks " + attempt + " times, last: " + describe(e), e);
+                        ErrorCode.APPLY_FAILED,
+                        group + " met locks " + attempt + " times, last: " + ApplyErrors.describe(e),
+                        e);
             }
             if (attempt % 10 == 0) {
                 log.warn("{} still meets locks after {} tries: {}", group, attempt, e.getMessage());
@@ -374,7 +372,7 @@ final class Worker implements Runnable {
                     throw e;
                 }
                 if (!mayPass(e)) {
-                    throw failure(own, e);
+                    throw ApplyErrors.apply(own, e);
                 }
                 waitOut(group, e, attempt);
             }
@@ -400,14 +398,14 @@ final class Worker implements Runnable {
                 return false;
             }
             if (tookBack) {
-                throw undoFailure(losers, writeSet, e);
+                throw ApplyErrors.undo(context.undo().names(losers), writeSet, e);
             }
             if (SqlErrors.of(e) == SqlErrors.MIXED_ENGINES) {
                 applyOutsideTransaction(group, writeSet);
                 savePosition(seqno, position);
                 return true;
             }
-            throw failure(writeSet, e);
+            throw ApplyErrors.apply(writeSet, e);
         }
     }
 
@@ -430,7 +428,8 @@ final class Worker implements Runnable {
             } catch (SQLException e) {
                 afterFailure(group, e, attempt);
                 if (!mayPass(e) && !hasNewLosers(step, losers)) {
-                    throw undoFailure(losers, group.work().get(0), e);
+                    throw ApplyErrors.undo(
+                            context.undo().names(losers), group.work().get(0), e);
                 }
             }
         }
@@ -461,7 +460,7 @@ final class Worker implements Runnable {
                     throw e;
                 }
                 if (!mayPass(e)) {
-                    throw failure(writeSet, e);
+                    throw ApplyErrors.apply(writeSet, e);
                 }
                 waitOut(group, e, attempt);
             }
@@ -476,49 +475,5 @@ final class Worker implements Runnable {
     private void savePosition(long seqno, LogPosition position) throws SQLException, InterruptedException {
         run(List.of(), positionUpdate(seqno, position));
         session.commit();
-    }
-
-    private QuorateException undoFailure(List<Doomed> losers, Certified winner, SQLException e) {
-        ErrorCode code = SqlErrors.of(e) == SqlErrors.MISMATCH ? ErrorCode.UNDO_MISMATCH : ErrorCode.APPLY_FAILED;
-        return new QuorateException(
-                code,
-                "undoing " + context.undo().names(losers) + ", which lost against seqno " + winner.seqno() + " ("
-                        + winner.writeSet().gtid() + "), failed: " + describe(e),
-                e);
-    }
-
-    private static QuorateException failure(Certified writeSet, SQLException e) {
-        ErrorCode code =
-                switch (SqlErrors.of(e)) {
-                    case MISMATCH -> ErrorCode.APPLY_MISMATCH;
-                    case SCHEMA -> ErrorCode.SCHEMA_MISMATCH;
-                    default -> ErrorCode.APPLY_FAILED;
-                };
-        return new QuorateException(
-                code,
-                "writeset " + writeSet.seqno() + " (" + writeSet.writeSet().gtid() + ", "
-                        + what(writeSet.writeSet().payload()) + ") failed: " + describe(e),
-                e);
-    }
-
-    /** The tables of a payload, or the beginning of its statement. */
-    private static String what(byte[] payload) {
-        Set<String> tables = new TreeSet<>();
-        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
-            int type = BinlogEvents.type(payload, at);
-            if (type == BinlogEvents.QUERY) {
-                String text = QueryEvent.parse(payload, at).text();
-                return text.length() > 300 ? text.substring(0, 300) + "..." : text;
-            }
-            if (type == BinlogEvents.TABLE_MAP) {
-                TableMap map = TableMap.read(payload, at, BinlogEvents.length(payload, at));
-                tables.add(map.schema + "." + map.table);
-            }
-        }
-        return "tables " + String.join(", ", tables);
-    }
-
-    private static String describe(SQLException e) {
-        return "error " + e.getErrorCode() + " (" + e.getSQLState() + ") " + e.getMessage();
     }
 }

@@ -24,20 +24,14 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Stream;
 
 /** A database and the service beside it: the real certification, cache, state machine and register of own writes. */
 final class Node {
@@ -52,7 +46,7 @@ final class Node {
     /** Every GTID number whose undo was ever committed here. */
     final Set<Long> undoneEver = new HashSet<>();
 
-    private final Path cacheDirectory;
+    private final Disk disk;
     private final Rows model;
     private long modelSeqno;
     /** From here on in the binlog, transactions may still be open. */
@@ -62,7 +56,6 @@ final class Node {
     private byte[] checkpoint;
     private int checkpointIndex;
     private long checkpointSeqno;
-    private final Map<Path, Long> forcedBytes = new HashMap<>();
     private long tornSeqno;
 
     // In memory, gone with the service.
@@ -83,7 +76,7 @@ final class Node {
         this.uuid = new UUID(0, number);
         this.database = new Database(rows);
         this.model = rows.copy();
-        this.cacheDirectory = world.directory.resolve("n" + number);
+        this.disk = new Disk(world.directory.resolve("n" + number), world.random);
         this.checkpoint = write(new Certifier(4096));
         startService();
     }
@@ -126,7 +119,7 @@ final class Node {
             throw new UncheckedIOException(e);
         }
         cache = WriteSetCache.open(
-                new CacheSettings(cacheDirectory, new UUID(1, 1), SEGMENT_BYTES, 1L << 30), checkpointSeqno);
+                new CacheSettings(disk.directory(), new UUID(1, 1), SEGMENT_BYTES, 1L << 30), checkpointSeqno);
         machine = new NodeMachine(1000, 600);
         nextIndex = checkpointIndex;
         cachedBefore = cache.last();
@@ -144,7 +137,11 @@ final class Node {
         closeSession();
         try {
             cache.close();
-            tear();
+            if (world.bugs.contains(Bug.TORN_TAIL_TRUSTED) && lastOrdered > checkpointSeqno) {
+                tornSeqno = lastOrdered;
+            } else {
+                disk.tear();
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -165,59 +162,6 @@ final class Node {
         if (session != null) {
             session.close();
             session = null;
-        }
-    }
-
-    /** What was not forced may be lost, all or from some place on, or hold anything. */
-    private void tear() throws IOException {
-        if (world.bugs.contains(Bug.TORN_TAIL_TRUSTED) && lastOrdered > checkpointSeqno) {
-            tornSeqno = lastOrdered;
-            return;
-        }
-        boolean everything = world.random.nextInt(3) == 0;
-        List<Path> files;
-        try (Stream<Path> all = Files.list(cacheDirectory)) {
-            files = all.filter(f -> !f.getFileName().toString().equals("lock"))
-                    .sorted()
-                    .toList();
-        }
-        for (Path file : files) {
-            long size = Files.size(file);
-            Long forced = forcedBytes.get(file);
-            if (forced == null && (everything || world.random.nextInt(4) == 0)) {
-                Files.delete(file);
-                continue;
-            }
-            long keep = forced == null ? 0 : forced;
-            if (size <= keep) {
-                continue;
-            }
-            try (RandomAccessFile raw = new RandomAccessFile(file.toFile(), "rw")) {
-                if (everything) {
-                    raw.setLength(keep);
-                    continue;
-                }
-                long cut = keep + world.random.nextInt((int) (size - keep) + 1);
-                switch (world.random.nextInt(3)) {
-                    case 0 -> raw.setLength(cut);
-                    case 1 -> {
-                        raw.seek(Math.min(cut, size - 1));
-                        raw.write(world.random.nextInt(256));
-                    }
-                    default -> {
-                        // All of it came through.
-                    }
-                }
-            }
-        }
-    }
-
-    private void noteForced() throws IOException {
-        forcedBytes.clear();
-        try (Stream<Path> all = Files.list(cacheDirectory)) {
-            for (Path file : (Iterable<Path>) all::iterator) {
-                forcedBytes.put(file, Files.size(file));
-            }
         }
     }
 
@@ -251,7 +195,7 @@ final class Node {
     private void takeCheckpoint() {
         try {
             cache.force();
-            noteForced();
+            disk.forced();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

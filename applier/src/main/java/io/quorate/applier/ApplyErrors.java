@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.Certified;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.core.binlog.TableMap;
+import java.sql.SQLException;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** What a server's refusal becomes when it ends the applier: a code, the writeset, and the server's words. */
+final class ApplyErrors {
+    private static final int STATEMENT_SHOWN_MAX = 300;
+
+    private ApplyErrors() {}
+
+    /** @param losers the names of those that were being undone */
+    static QuorateException undo(String losers, Certified winner, SQLException e) {
+        ErrorCode code = SqlErrors.of(e) == SqlErrors.MISMATCH ? ErrorCode.UNDO_MISMATCH : ErrorCode.APPLY_FAILED;
+        return new QuorateException(
+                code,
+                "undoing " + losers + ", which lost against seqno " + winner.seqno() + " ("
+                        + winner.writeSet().gtid() + "), failed: " + describe(e),
+                e);
+    }
+
+    static QuorateException apply(Certified writeSet, SQLException e) {
+        ErrorCode code =
+                switch (SqlErrors.of(e)) {
+                    case MISMATCH -> ErrorCode.APPLY_MISMATCH;
+                    case SCHEMA -> ErrorCode.SCHEMA_MISMATCH;
+                    default -> ErrorCode.APPLY_FAILED;
+                };
+        return new QuorateException(
+                code,
+                "writeset " + writeSet.seqno() + " (" + writeSet.writeSet().gtid() + ", "
+                        + what(writeSet.writeSet().payload()) + ") failed: " + describe(e),
+                e);
+    }
+
+    /** The tables of a payload, or the beginning of its statement. */
+    private static String what(byte[] payload) {
+        Set<String> tables = new TreeSet<>();
+        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
+            int type = BinlogEvents.type(payload, at);
+            if (type == BinlogEvents.QUERY) {
+                String text = QueryEvent.parse(payload, at).text();
+                return text.length() > STATEMENT_SHOWN_MAX ? text.substring(0, STATEMENT_SHOWN_MAX) + "..." : text;
+            }
+            if (type == BinlogEvents.TABLE_MAP) {
+                TableMap map = TableMap.read(payload, at, BinlogEvents.length(payload, at));
+                tables.add(map.schema + "." + map.table);
+            }
+        }
+        return "tables " + String.join(", ", tables);
+    }
+
+    static String describe(SQLException e) {
+        return "error " + e.getErrorCode() + " (" + e.getSQLState() + ") " + e.getMessage();
+    }
+}
