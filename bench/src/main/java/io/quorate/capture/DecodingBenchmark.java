@@ -70,7 +70,7 @@ public class DecodingBenchmark {
                 // There is one table, and it stays.
             }
         };
-        plans = new TablePlans(definitions, new ComparisonForms(Map.of(), new ServerWeights(), null));
+        plans = new TablePlans(definitions, new ComparisonForms(Map.of(), new ServerWeights(), null), true);
     }
 
     @Benchmark

@@ -45,7 +45,8 @@ public enum ErrorCode {
     STATE_DIVERGED(6003, "this node would decide differently from the others; rebuild it"),
     CACHE_PASSED(
             6004,
-            "what this node needs is no longer cached; rebuild it, and raise quorate.cache.bytes-max for next time");
+            "what this node needs is no longer cached; rebuild it, and raise quorate.cache.bytes-max for next time"),
+    DISK_LOW(6005, "free space on the volume of quorate.data-dir; the node goes on by itself then");
 
     private final int number;
     private final String remedy;

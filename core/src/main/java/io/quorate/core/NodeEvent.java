@@ -15,6 +15,13 @@ public sealed interface NodeEvent {
     /** A regular look, several times a second: what has been ordered, what the server holds, and what time it is. */
     record Progress(long lastOrdered, long lastApplied, long nowMillis) implements NodeEvent {}
 
+    /**
+     * This node has left the order until there is space on its disk, or has joined it again.
+     *
+     * @param reason null when it has joined
+     */
+    record DiskLow(String reason) implements NodeEvent {}
+
     /** Something fatal. */
     record Failed(QuorateException cause) implements NodeEvent {}
 }

@@ -29,6 +29,9 @@ public final class NodeMachine {
     private boolean databaseUp;
     private String databaseReason = "not looked at yet";
     private QuorateException failure;
+    /** Why there is no space on the disk; null when there is. */
+    private String diskReason;
+
     private long lastOrdered;
     private long lastApplied;
     /** What had been ordered when the node became JOINED; -1 until the first progress after that. */
@@ -67,6 +70,8 @@ public final class NodeMachine {
             if (state == JOINED && target < 0) {
                 target = lastOrdered;
             }
+        } else if (event instanceof NodeEvent.DiskLow e) {
+            diskReason = e.reason();
         } else if (event instanceof NodeEvent.Failed e && failure == null) {
             failure = e.cause();
         }
@@ -80,6 +85,9 @@ public final class NodeMachine {
     private NodeState next() {
         if (failure != null) {
             return INCONSISTENT;
+        }
+        if (diskReason != null) {
+            return NON_PRIMARY;
         }
         if (state == OPEN && !quorum.primary()) {
             return OPEN;
@@ -112,7 +120,9 @@ public final class NodeMachine {
         return switch (state) {
             case OPEN -> "no majority of the nodes has been heard of yet";
             case NON_PRIMARY ->
-                new QuorateException(ErrorCode.NO_QUORUM, "this node has lost the majority").getMessage();
+                diskReason != null
+                        ? new QuorateException(ErrorCode.DISK_LOW, diskReason).getMessage()
+                        : new QuorateException(ErrorCode.NO_QUORUM, "this node has lost the majority").getMessage();
             case CONNECTED -> "MySQL server: " + databaseReason;
             case JOINER -> "receiving a copy";
             case JOINED -> "catching up: " + (lastOrdered - lastApplied) + " writesets behind";

@@ -51,6 +51,21 @@ class NodeMachineTest {
     }
 
     @Test
+    void isNonPrimaryWithoutSpaceOnItsDiskAndSaysSo() {
+        synced();
+        assertThat(machine.on(new NodeEvent.DiskLow("12 MB are left"))).isTrue();
+        assertThat(machine.state()).isEqualTo(NodeState.NON_PRIMARY);
+        assertThat(machine.reason()).startsWith("QRT-6005 12 MB are left");
+        machine.on(NO_MAJORITY);
+        machine.on(new NodeEvent.DiskLow(null));
+        assertThat(machine.state()).isEqualTo(NodeState.NON_PRIMARY);
+        assertThat(machine.reason()).startsWith("QRT-3003");
+        machine.on(MAJORITY);
+        machine.on(new NodeEvent.Progress(7, 7, 0));
+        assertThat(machine.state()).isEqualTo(NodeState.SYNCED);
+    }
+
+    @Test
     void anElectionIsNotALossOfTheMajority() {
         synced();
         machine.on(NO_MAJORITY);

@@ -57,6 +57,11 @@ final class ConflictReader {
                 winner == null ? null : transaction(winner, won, null));
     }
 
+    /** One writeset by itself. */
+    Conflict.Transaction read(Certified c) {
+        return transaction(c, rows(c.writeSet()), null);
+    }
+
     private static Conflict.Transaction transaction(Certified c, List<Compared> rows, String account) {
         WriteSet w = c.writeSet();
         return new Conflict.Transaction(

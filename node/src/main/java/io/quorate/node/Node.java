@@ -49,6 +49,7 @@ class Node implements SmartLifecycle {
     private ConflictJournal conflicts;
     private ServerKeyExplainer keys;
     private volatile TotalOrder order;
+    private DiskGuard disk;
     private ServerAccess access;
     private volatile ServerLink link;
     private volatile boolean running;
@@ -99,12 +100,16 @@ class Node implements SmartLifecycle {
                 this::accountOf,
                 keys);
         stream.onFailed(conflicts::failed);
-        order = RatisTotalOrder.start(transportSettings(directory), stream);
+        TransportSettings transport = transportSettings(directory);
+        PausableOrder pausable = new PausableOrder(() -> RatisTotalOrder.start(transport, stream), this::quorumChanged);
+        order = pausable;
+        disk = new DiskGuard(directory, properties.disk().reserve(), pausable, this::happened);
         ServerSession.Parts parts = new ServerSession.Parts(
                 properties, incarnation, stores.cache(), stream, order, progress, keyless, this::happened);
         link = new ServerLink(access, properties.mysql().retry(), parts, this::happened);
         loop.start();
         link.start();
+        disk.start();
         log.info("node {} of cluster {} is up, data in {}", properties.node(), properties.cluster(), directory);
     }
 
@@ -235,6 +240,7 @@ class Node implements SmartLifecycle {
     @Override
     public void stop() {
         running = false;
+        close(disk);
         close(link);
         close(order);
         close(loop);

@@ -40,6 +40,7 @@ public record NodeProperties(
         @DefaultValue @Valid Order order,
         @DefaultValue @Valid Certification certification,
         @DefaultValue @Valid Cache cache,
+        @DefaultValue @Valid Disk disk,
         @DefaultValue @Valid Apply apply,
         @DefaultValue @Valid Conflicts conflicts) {
     static final String NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,62}";
@@ -129,6 +130,9 @@ public record NodeProperties(
     public record Cache(
             @DefaultValue("1GB") DataSize bytesMax,
             @DefaultValue("64MB") DataSize segmentBytes) {}
+
+    /** @param reserve what is left free on the volume of the data directory: below it the node leaves the order; 0 for never */
+    public record Disk(@DefaultValue("256MB") DataSize reserve) {}
 
     /**
      * @param workers parallel connections to the server

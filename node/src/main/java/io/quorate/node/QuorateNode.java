@@ -10,12 +10,15 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 @EnableConfigurationProperties(NodeProperties.class)
 public class QuorateNode {
     /**
-     * With {@code check} as its first argument it only looks at a server. A start that fails ends the process, whatever threads a part had begun: a supervisor restarts what has ended
+     * With {@code check} as its first argument it only looks at a server, with {@code log} at a writeset cache. A start that fails ends the process, whatever threads a part had begun: a supervisor restarts what has ended
      * only.
      */
     public static void main(String[] args) {
-        if (args.length > 0 && args[0].equals("check")) {
+        String tool = args.length == 0 ? "" : args[0];
+        if (tool.equals("check")) {
             System.exit(CheckMain.run(args, System.out, System.err));
+        } else if (tool.equals("log")) {
+            System.exit(LogMain.run(args, System.out, System.err));
         }
         try {
             SpringApplication.run(QuorateNode.class, args);

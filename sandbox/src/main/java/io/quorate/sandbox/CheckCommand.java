@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -30,19 +28,6 @@ final class CheckCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        List<String> command = List.of(
-                ServiceProgram.java(),
-                "-XX:TieredStopAtLevel=1",
-                "-jar",
-                NodeJar.find().toString(),
-                "check",
-                address,
-                user,
-                output == Output.JSON ? "json" : "text");
-        try {
-            return new ProcessBuilder(command).inheritIO().start().waitFor();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return NodeJar.run(List.of("check", address, user, output == Output.JSON ? "json" : "text"));
     }
 }

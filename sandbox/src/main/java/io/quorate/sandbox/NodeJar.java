@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Where the service's executable jar is: in the source tree that the working directory is part of. */
 final class NodeJar {
@@ -10,6 +14,18 @@ final class NodeJar {
     private static final Path IN_TREE = Path.of("node", "target", "quorate-node.jar");
 
     private NodeJar() {}
+
+    /** Runs one of the jar's tools, which prints for itself; answers its exit code. */
+    static int run(List<String> arguments) throws InterruptedException {
+        List<String> command =
+                new ArrayList<>(List.of(ServiceProgram.java(), "-XX:TieredStopAtLevel=1", "-jar", find().toString()));
+        command.addAll(arguments);
+        try {
+            return new ProcessBuilder(command).inheritIO().start().waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
 
     static Path find() {
         String named = System.getProperty(PROPERTY);

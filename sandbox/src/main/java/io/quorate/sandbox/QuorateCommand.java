@@ -14,7 +14,13 @@ import picocli.CommandLine.Spec;
         description = "Multi-writer replication for unmodified MySQL servers.",
         mixinStandardHelpOptions = true,
         versionProvider = QuorateCommand.Version.class,
-        subcommands = {DemoCommand.class, SandboxCommand.class, ConflictsCommand.class, CheckCommand.class},
+        subcommands = {
+            DemoCommand.class,
+            SandboxCommand.class,
+            ConflictsCommand.class,
+            CheckCommand.class,
+            LogCommand.class
+        },
         footer = {
             "",
             "From the source tree also: quorate simulate [--seeds N] [--from S]",

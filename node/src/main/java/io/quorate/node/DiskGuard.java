@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.NodeEvent;
+import io.quorate.core.QuorateException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * Takes the node out of the order before its disk is full, and back when there is space. A log or a cache that meets the end of
+ * the disk in the middle of a record has to be mended; one that stopped before it has not.
+ */
+final class DiskGuard implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(DiskGuard.class);
+    private static final Duration PERIOD = Duration.ofMillis(250);
+
+    private final Path directory;
+    private final long reserve;
+    private final PausableOrder order;
+    private final Consumer<NodeEvent> events;
+    private final Thread thread = new Thread(this::run, "quorate-disk");
+    private boolean paused;
+
+    /** @param reserve bytes that are left alone; 0 for no guard */
+    DiskGuard(Path directory, DataSize reserve, PausableOrder order, Consumer<NodeEvent> events) {
+        this.directory = directory;
+        this.reserve = reserve.toBytes();
+        this.order = order;
+        this.events = events;
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        if (reserve > 0) {
+            thread.start();
+        }
+    }
+
+    private void run() {
+        try {
+            while (true) {
+                try {
+                    look(Files.getFileStore(directory).getUsableSpace());
+                } catch (IOException e) {
+                    log.warn("can't tell how much space {} has: {}", directory, e.toString());
+                }
+                Thread.sleep(PERIOD.toMillis());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (QuorateException e) {
+            events.accept(new NodeEvent.Failed(e));
+        }
+    }
+
+    /** With a quarter more than it takes to leave, or a node at the limit would come and go. */
+    private void look(long usable) {
+        if (!paused && usable < reserve) {
+            paused = true;
+            String reason = "the volume of " + directory + " has " + (usable >> 20) + " MB left, " + (reserve >> 20)
+                    + " are kept free (quorate.disk.reserve)";
+            log.error("leaving the order: {}", reason);
+            events.accept(new NodeEvent.DiskLow(reason));
+            order.pause();
+        } else if (paused && usable >= reserve + reserve / 4) {
+            log.info("taking part in the order again: the volume of {} has {} MB left", directory, usable >> 20);
+            order.resume();
+            paused = false;
+            events.accept(new NodeEvent.DiskLow(null));
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+        try {
+            thread.join(Duration.ofSeconds(10).toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
