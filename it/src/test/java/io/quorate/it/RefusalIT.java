@@ -16,7 +16,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -128,27 +127,7 @@ class RefusalIT {
         return run(1, arguments);
     }
 
-    /** Runs the service's jar; it must end by itself with that exit code. Answers what it printed. */
     private String run(int exit, List<String> arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx128m",
-                "-XX:+UseSerialGC",
-                "-jar",
-                Path.of("..", "node", "target", "quorate-node.jar").toString()));
-        command.addAll(arguments);
-        Path output = directory.resolve("output");
-        Process process = new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        try {
-            assertThat(process.waitFor(90, TimeUnit.SECONDS)).as("it ends").isTrue();
-            String printed = Files.readString(output);
-            assertThat(process.exitValue()).as(printed).isEqualTo(exit);
-            return printed;
-        } finally {
-            process.destroyForcibly();
-        }
+        return NodeProgram.run(directory, exit, arguments);
     }
 }

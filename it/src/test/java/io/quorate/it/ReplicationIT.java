@@ -21,6 +21,9 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** What clients write on any node arrives on every other, exactly. */
 @Timeout(900)
@@ -59,6 +62,36 @@ class ReplicationIT {
             assertThat(rows(1, hex)).as("%s on n1", table).isEqualTo(origin);
             assertThat(rows(3, hex)).as("%s on n3", table).isEqualTo(origin);
         }
+    }
+
+    @Test
+    @Order(2)
+    void theCacheIsReadBesideARunningNode(@TempDir Path scratch) throws Exception {
+        cluster.mysql(3).execute("CREATE DATABASE logged", "CREATE TABLE logged.t (id INT PRIMARY KEY, v VARCHAR(20))");
+        cluster.assertConverged(3);
+        cluster.mysql(1).execute("INSERT INTO logged.t VALUES (17, 'to be found')");
+        cluster.assertConverged();
+        String data = cluster.node(2).serviceLog().resolveSibling("quorate").toString();
+        assertThat(NodeProgram.run(scratch, 0, List.of("log", "verify", data))).contains(": whole");
+        JsonNode described =
+                JsonMapper.shared().readTree(NodeProgram.run(scratch, 0, List.of("log", "describe", data, "json")));
+        long last = described.get("last").asLong();
+        assertThat(described.get("origins").size()).isEqualTo(3);
+        assertThat(described.get("verdicts").get("PASSED").asLong()).isPositive();
+        assertThat(NodeProgram.run(scratch, 0, List.of("log", "dump", data)))
+                .contains("CREATE TABLE logged.t")
+                .contains("logged.t  null -> {id=17, v=to be found}");
+        List<String> few = NodeProgram.run(
+                        scratch,
+                        0,
+                        List.of("log", "dump", data, String.valueOf(last - 2), String.valueOf(last), "json"))
+                .lines()
+                .toList();
+        assertThat(few).hasSize(3);
+        assertThat(JsonMapper.shared().readTree(few.get(2)).get("seqno").asLong())
+                .isEqualTo(last);
+        assertThat(NodeProgram.run(scratch, 1, List.of("log", "verify", scratch + "/nothing")))
+                .contains("is no directory");
     }
 
     private static List<String> rows(int node, String sql) {
