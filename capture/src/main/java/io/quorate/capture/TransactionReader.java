@@ -17,8 +17,6 @@ import io.quorate.core.binlog.RowsEvent;
 import io.quorate.core.binlog.TableMap;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -67,7 +65,7 @@ final class TransactionReader {
     private final KeysBuilder keys = new KeysBuilder();
     private final RowKeys rowKeys = new RowKeys();
     private final Map<Long, TablePlan> tables = new HashMap<>();
-    private final Deque<Savepoint> savepoints = new ArrayDeque<>();
+    private final Savepoints savepoints = new Savepoints();
 
     private Phase phase = Phase.IDLE;
     private UUID foreign;
@@ -86,8 +84,6 @@ final class TransactionReader {
 
     private TablePlan lastPlan;
     private long lastTableId;
-
-    private record Savepoint(String name, int payloadBytes) {}
 
     TransactionReader(
             CaptureSettings settings,
@@ -189,10 +185,11 @@ final class TransactionReader {
                 commit();
             }
             case SAVEPOINT ->
-                savepoints.push(
-                        new Savepoint(text.substring("SAVEPOINT".length()).strip(), payload.size()));
+                savepoints.set(text.substring("SAVEPOINT".length()).strip(), payload.size());
+            // Keys of what was undone stay: more conflicts, none fewer.
             case ROLLBACK_TO_SAVEPOINT ->
-                rollbackTo(text.substring("ROLLBACK TO".length()).strip());
+                payload.truncate(
+                        savepoints.back(text.substring("ROLLBACK TO".length()).strip()));
             case RELEASE_SAVEPOINT, XA_END -> {
                 // The savepoint stays, unused.
             }
@@ -315,19 +312,6 @@ final class TransactionReader {
                     "transaction " + gtid() + " is larger than " + settings.transactionBytesMax() + " bytes");
         }
         payload.append(b, offset, length);
-    }
-
-    private void rollbackTo(String name) {
-        while (!savepoints.isEmpty()) {
-            Savepoint savepoint = savepoints.peek();
-            if (savepoint.name.equalsIgnoreCase(name)) {
-                // Keys of what was undone stay: more conflicts, none fewer.
-                payload.truncate(savepoint.payloadBytes);
-                return;
-            }
-            savepoints.pop();
-        }
-        throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, "ROLLBACK TO an unknown savepoint " + name);
     }
 
     /** The end of a transaction that is not an XA PREPARE. */

@@ -33,7 +33,7 @@ final class CheckMain {
         properties.setProperty("connectTimeout", "5000");
         try (Connection connection = DriverManager.getConnection("jdbc:mysql://" + arguments[1] + "/", properties)) {
             List<Finding> wrong = ServerCheck.findings(connection);
-            List<Finding> advice = SchemaCheck.findings(connection);
+            List<Finding> advice = SchemaAdvice.findings(connection);
             if (arguments.length > 3 && arguments[3].equals("json")) {
                 out.println(json(wrong, advice));
             } else {

@@ -19,6 +19,7 @@ import org.springframework.util.unit.DataSize;
 final class DiskGuard implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(DiskGuard.class);
     private static final Duration PERIOD = Duration.ofMillis(250);
+    private static final Duration RETRY = Duration.ofSeconds(5);
 
     private final Path directory;
     private final long reserve;
@@ -54,13 +55,11 @@ final class DiskGuard implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (QuorateException e) {
-            events.accept(new NodeEvent.Failed(e));
         }
     }
 
     /** With a quarter more than it takes to leave, or a node at the limit would come and go. */
-    private void look(long usable) {
+    private void look(long usable) throws InterruptedException {
         if (!paused && usable < reserve) {
             paused = true;
             String reason = "the volume of " + directory + " has " + (usable >> 20) + " MB left, " + (reserve >> 20)
@@ -69,10 +68,20 @@ final class DiskGuard implements AutoCloseable {
             events.accept(new NodeEvent.DiskLow(reason));
             order.pause();
         } else if (paused && usable >= reserve + reserve / 4) {
-            log.info("taking part in the order again: the volume of {} has {} MB left", directory, usable >> 20);
+            resume(usable);
+        }
+    }
+
+    private void resume(long usable) throws InterruptedException {
+        try {
             order.resume();
             paused = false;
+            log.info("taking part in the order again: the volume of {} has {} MB left", directory, usable >> 20);
             events.accept(new NodeEvent.DiskLow(null));
+        } catch (QuorateException e) {
+            log.warn("can't take part in the order again yet: {}", e.getMessage());
+            events.accept(new NodeEvent.DiskLow("there is space again, but: " + e.getMessage()));
+            Thread.sleep(RETRY.toMillis());
         }
     }
 

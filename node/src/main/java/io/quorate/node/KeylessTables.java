@@ -22,7 +22,7 @@ final class KeylessTables {
     void look(Connection connection) throws SQLException {
         List<String> found;
         try (Statement statement = connection.createStatement()) {
-            found = SchemaCheck.names(statement, SchemaCheck.KEYLESS);
+            found = SchemaAdvice.names(statement, SchemaAdvice.KEYLESS);
         }
         names = List.copyOf(found);
         found.removeIf(name -> !warned.add(name));

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** What of a server's schemas will conflict more than it need, can't be undone, or isn't safe: nothing that keeps it out. */
-final class SchemaCheck {
+final class SchemaAdvice {
     private static final int SHOWN_MAX = 100;
     private static final String OURS =
             " NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema', 'quorate')";
@@ -41,7 +41,7 @@ final class SchemaCheck {
             SELECT CONCAT(EVENT_SCHEMA, '.', EVENT_NAME) FROM information_schema.EVENTS
             WHERE STATUS = 'ENABLED' AND EVENT_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
 
-    private SchemaCheck() {}
+    private SchemaAdvice() {}
 
     static List<Finding> findings(Connection connection) throws SQLException {
         List<Finding> findings = new ArrayList<>();

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/** The savepoints of the transaction being read, and how much had been collected at each. */
+final class Savepoints {
+    private record Savepoint(String name, int payloadBytes) {}
+
+    private final Deque<Savepoint> latestFirst = new ArrayDeque<>();
+
+    void set(String name, int payloadBytes) {
+        latestFirst.push(new Savepoint(name, payloadBytes));
+    }
+
+    /** Forgets what came after the latest of that name, which stays; answers how much had been collected there. */
+    int back(String name) {
+        while (!latestFirst.isEmpty()) {
+            Savepoint savepoint = latestFirst.peek();
+            if (savepoint.name.equalsIgnoreCase(name)) {
+                return savepoint.payloadBytes;
+            }
+            latestFirst.pop();
+        }
+        throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, "ROLLBACK TO an unknown savepoint " + name);
+    }
+
+    void clear() {
+        latestFirst.clear();
+    }
+}
