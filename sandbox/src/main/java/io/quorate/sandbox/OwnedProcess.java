@@ -54,6 +54,7 @@ record OwnedProcess(long pid, long startTicks) {
                 .redirectErrorStream(true)
                 .redirectInput(Path.of("/dev/null").toFile())
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()));
+        withoutOurs(builder.environment());
         builder.environment().putAll(environment);
         try {
             long pid = builder.start().pid();
@@ -63,6 +64,11 @@ record OwnedProcess(long pid, long startTicks) {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot start " + command.get(0), e);
         }
+    }
+
+    /** A service would take QUORATE_CACHE and the like for its own configuration, before what its file says. */
+    static void withoutOurs(Map<String, String> environment) {
+        environment.keySet().removeIf(name -> name.startsWith("QUORATE_"));
     }
 
     /** Records this program in a file. */

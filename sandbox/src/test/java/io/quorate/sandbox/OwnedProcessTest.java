@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -20,6 +21,14 @@ class OwnedProcessTest {
     private OwnedProcess start(String... command) {
         return OwnedProcess.start(
                 List.of(command), Map.of(), directory, directory.resolve("out"), directory.resolve("record"));
+    }
+
+    @Test
+    void whatTheCommandIsToldIsNotForTheService() {
+        Map<String, String> environment = new HashMap<>(
+                Map.of("QUORATE_CACHE", "/somewhere", "QUORATE_MYSQL_PASSWORD", "secret", "PATH", "/usr/bin"));
+        OwnedProcess.withoutOurs(environment);
+        assertThat(environment).containsOnlyKeys("PATH");
     }
 
     @Test
