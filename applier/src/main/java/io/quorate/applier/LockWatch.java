@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
 final class LockWatch implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(LockWatch.class);
     private static final Duration PERIOD = Duration.ofMillis(50);
+    private static final Duration SWEEP = Duration.ofMillis(500);
     private static final int NO_SUCH_THREAD = 1094;
 
     /**
@@ -71,6 +72,7 @@ final class LockWatch implements Runnable {
     private final long graceNanos;
     private Group watched;
     private long watchedNanos;
+    private long sweptNanos = System.nanoTime();
     private String lastComplaint = "";
 
     LockWatch(Pipeline pipeline, Settler settler, AuxiliaryConnection auxiliary, Counters counters, Duration grace) {
@@ -87,6 +89,10 @@ final class LockWatch implements Runnable {
             while (!pipeline.awaitStop(PERIOD)) {
                 try {
                     look();
+                    if (System.nanoTime() - sweptNanos > SWEEP.toNanos()) {
+                        sweptNanos = System.nanoTime();
+                        settler.sweep();
+                    }
                 } catch (SQLException e) {
                     complain("can't look up who holds the locks that apply waits for: " + e.getMessage());
                 }

@@ -8,10 +8,15 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HexFormat;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,11 +33,16 @@ final class Settler implements AutoCloseable {
 
     private static final int LOOKS_MAX = 5;
     private static final long LOOK_MILLIS = 4;
+    private static final Duration STRAGGLER_LIMIT = Duration.ofMinutes(1);
 
     private final AuxiliaryConnection connection;
     private final PreparedWrites prepared;
     private final Pipeline pipeline;
     private final Counters counters;
+    private final Queue<Straggler> stragglers = new ConcurrentLinkedQueue<>();
+
+    /** One that failed and could not be rolled back yet. */
+    private record Straggler(CertifiedXid xid, long untilNanos) {}
 
     Settler(AuxiliaryConnection connection, PreparedWrites prepared, Pipeline pipeline, Counters counters) {
         this.connection = connection;
@@ -53,33 +63,47 @@ final class Settler implements AutoCloseable {
      */
     boolean settle(Certified own) throws SQLException, InterruptedException {
         CertifiedXid xid = CertifiedXid.of(own.writeSet());
-        boolean settled = own.passed() ? commit(xid) : rollBack(xid);
-        if (own.passed() && settled) {
+        boolean open = prepared.settled(own.writeSet().gtid().number());
+        if (!own.passed()) {
+            if (open && !decided("XA ROLLBACK ", xid)) {
+                stragglers.add(new Straggler(xid, System.nanoTime() + STRAGGLER_LIMIT.toNanos()));
+            }
+            return true;
+        }
+        if (open && decided("XA COMMIT ", xid)) {
             counters.settled.increment();
+            return true;
         }
-        prepared.settled(own.writeSet().gtid().number());
-        if (!settled && own.passed()) {
-            log.info("seqno {}, prepared here as {}, had to be rolled back and is applied now", own.seqno(), xid.sql());
-        }
-        return settled || !own.passed();
+        log.info("seqno {}, prepared here as {}, had to be rolled back and is applied now", own.seqno(), xid.sql());
+        return false;
     }
 
-    /** The event in the binlog comes before the server knows the xid as prepared, so a first "unknown" says nothing. */
-    private boolean commit(CertifiedXid xid) throws SQLException, InterruptedException {
+    /**
+     * The event in the binlog comes before the server knows the xid as prepared, so a first "unknown" says nothing.
+     *
+     * @return whether it is decided now, or was committed before; were it prepared after all and passed, its locks would keep its
+     *     own rows from being applied until it is found
+     */
+    private boolean decided(String verb, CertifiedXid xid) throws SQLException, InterruptedException {
         for (int look = 1; ; look++) {
-            if (decide("XA COMMIT ", xid) || isMarked(xid)) {
+            if (decide(verb, xid) || isMarked(xid)) {
                 return true;
             }
             if (look == LOOKS_MAX) {
-                // Were it prepared after all, its locks would keep its own rows from being applied until it is found.
                 return false;
             }
             pipeline.pause(LOOK_MILLIS);
         }
     }
 
-    private boolean rollBack(CertifiedXid xid) throws SQLException {
-        return decide("XA ROLLBACK ", xid);
+    /** Tries again to roll back what failed before the server knew it as prepared: nobody else would ever decide it. */
+    void sweep() throws SQLException {
+        for (Iterator<Straggler> all = stragglers.iterator(); all.hasNext(); ) {
+            Straggler straggler = all.next();
+            if (decide("XA ROLLBACK ", straggler.xid) || straggler.untilNanos - System.nanoTime() < 0) {
+                all.remove();
+            }
+        }
     }
 
     /** False when there is nothing to decide. */
@@ -106,8 +130,9 @@ final class Settler implements AutoCloseable {
 
     /** Rolls back what is known to fail against these writesets, before they meet its locks. */
     void clearWay(Collection<Certified> group) throws SQLException {
-        for (CertifiedXid xid : prepared.inTheWayOf(group)) {
-            if (rollBack(xid)) {
+        for (Map.Entry<Long, CertifiedXid> each : prepared.inTheWayOf(group).entrySet()) {
+            if (decide("XA ROLLBACK ", each.getValue())) {
+                prepared.settled(each.getKey());
                 counters.preparedRolledBack.increment();
             }
         }
@@ -124,7 +149,7 @@ final class Settler implements AutoCloseable {
         connection.run(c -> recover(c, all));
         int rolledBack = 0;
         for (CertifiedXid xid : all) {
-            rolledBack += rollBack(xid) ? 1 : 0;
+            rolledBack += decide("XA ROLLBACK ", xid) ? 1 : 0;
         }
         counters.preparedRolledBack.add(rolledBack);
         return rolledBack;

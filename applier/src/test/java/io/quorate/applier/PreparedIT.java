@@ -155,6 +155,23 @@ class PreparedIT {
         assertNothingPrepared();
     }
 
+    /** The verdict can be there before the server knows the xid as prepared: nobody else would ever roll it back. */
+    @Test
+    void whatIsPreparedOnlyAfterItFailedIsRolledBackToo() throws Exception {
+        WriteSet w = prepare(1, ROW, "UPDATE t SET v = 10 WHERE id = 1");
+        server.execute("XA ROLLBACK " + CertifiedXid.of(w).sql());
+        replica.append(List.of(failed(1, w)));
+        replica.start(Replica.SETTINGS);
+        replica.awaitApplied();
+        prepare(1, ROW, "UPDATE t SET v = 10 WHERE id = 1");
+        long end = System.nanoTime() + 20_000_000_000L;
+        while (server.query("XA RECOVER").size() > 0 && System.nanoTime() < end) {
+            Thread.sleep(20);
+        }
+        assertNothingPrepared();
+        assertThat(value(1)).isEqualTo(1);
+    }
+
     @Test
     void whatIsKnownToFailIsOutOfTheWayBeforeItsVerdict() throws Exception {
         WriteSet w = prepare(1, ROW, "UPDATE t SET v = 10 WHERE id = 1");

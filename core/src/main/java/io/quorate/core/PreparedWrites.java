@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.core;
 
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeSet;
 
@@ -32,19 +31,24 @@ public final class PreparedWrites {
         keys.add(own);
     }
 
-    /** It is committed or rolled back for good. */
-    public synchronized void settled(long number) {
+    /**
+     * It is committed or rolled back for good.
+     *
+     * @return whether it wasn't before, as far as is known here
+     */
+    public synchronized boolean settled(long number) {
         OwnTransaction own = open.remove(number);
         if (own != null) {
             xids.remove(number);
             keys.remove(own);
         }
+        return own != null;
     }
 
-    /** Those that conflict with one of these writesets. */
-    public synchronized List<CertifiedXid> inTheWayOf(Collection<Certified> group) {
+    /** Those that conflict with one of these writesets, by GTID number. */
+    public synchronized Map<Long, CertifiedXid> inTheWayOf(Collection<Certified> group) {
         if (open.isEmpty()) {
-            return List.of();
+            return Map.of();
         }
         TreeSet<Long> doomed = new TreeSet<>();
         for (Certified c : group) {
@@ -52,8 +56,8 @@ public final class PreparedWrites {
                 keys.addLosers(c.writeSet().keys(), open.values(), doomed);
             }
         }
-        List<CertifiedXid> result = new ArrayList<>(doomed.size());
-        doomed.forEach(number -> result.add(xids.get(number)));
+        Map<Long, CertifiedXid> result = new LinkedHashMap<>();
+        doomed.forEach(number -> result.put(number, xids.get(number)));
         return result;
     }
 }

@@ -3,7 +3,6 @@ package io.quorate.it.sim;
 
 import io.quorate.applier.Group;
 import io.quorate.core.Certified;
-import io.quorate.core.CertifiedXid;
 import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.OwnWrites.Losers;
 import io.quorate.core.WriteSet;
@@ -174,8 +173,9 @@ final class Execution {
     }
 
     private void prepare() {
-        for (CertifiedXid xid : session.own.prepared().inTheWayOf(work)) {
-            node.database.rollbackPrepared(xid.count());
+        for (long inTheWay : session.own.prepared().inTheWayOf(work).keySet()) {
+            node.database.rollbackPrepared(inTheWay);
+            session.own.prepared().settled(inTheWay);
         }
         changes = new ArrayList<>();
         List<Doomed> backwards = new ArrayList<>(losers);
