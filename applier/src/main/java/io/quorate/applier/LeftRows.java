@@ -241,11 +241,7 @@ final class LeftRows {
     private String charset(int collation) throws SQLException {
         String known = charsets.get(collation);
         if (known == null) {
-            try (Statement statement = connection.createStatement();
-                    ResultSet row = statement.executeQuery("SELECT CHARACTER_SET_NAME FROM"
-                            + " information_schema.COLLATIONS WHERE ID = " + collation)) {
-                known = row.next() ? row.getString(1) : "binary";
-            }
+            known = SchemaCheck.charset(connection, collation);
             charsets.put(collation, known);
         }
         return known;

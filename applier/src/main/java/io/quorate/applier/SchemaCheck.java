@@ -172,7 +172,7 @@ final class SchemaCheck implements TableMaps.Check {
         return name == null ? "number " + id : name;
     }
 
-    private static String charset(Connection connection, int collation) throws SQLException {
+    static String charset(Connection connection, int collation) throws SQLException {
         String name = ofCollation(connection, "CHARACTER_SET_NAME", collation);
         return name == null ? "utf8mb4" : name.toLowerCase(Locale.ROOT);
     }
