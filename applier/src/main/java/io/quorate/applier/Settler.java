@@ -63,14 +63,18 @@ final class Settler implements AutoCloseable {
      */
     boolean settle(Certified own) throws SQLException, InterruptedException {
         CertifiedXid xid = CertifiedXid.of(own.writeSet());
-        boolean open = prepared.settled(own.writeSet().gtid().number());
+        long number = own.writeSet().gtid().number();
+        boolean open = prepared.isOpen(number);
+        boolean decided = open && decided(own.passed() ? "XA COMMIT " : "XA ROLLBACK ", xid);
+        // Only now: the server may have refused for a moment, and is asked again.
+        prepared.settled(number);
         if (!own.passed()) {
-            if (open && !decided("XA ROLLBACK ", xid)) {
+            if (open && !decided) {
                 stragglers.add(new Straggler(xid, System.nanoTime() + STRAGGLER_LIMIT.toNanos()));
             }
             return true;
         }
-        if (open && decided("XA COMMIT ", xid)) {
+        if (decided) {
             counters.settled.increment();
             return true;
         }

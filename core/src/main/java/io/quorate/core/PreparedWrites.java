@@ -31,18 +31,18 @@ public final class PreparedWrites {
         keys.add(own);
     }
 
-    /**
-     * It is committed or rolled back for good.
-     *
-     * @return whether it wasn't before, as far as is known here
-     */
-    public synchronized boolean settled(long number) {
+    /** Whether nothing is known to have decided it. */
+    public synchronized boolean isOpen(long number) {
+        return open.containsKey(number);
+    }
+
+    /** It is committed or rolled back for good. */
+    public synchronized void settled(long number) {
         OwnTransaction own = open.remove(number);
         if (own != null) {
             xids.remove(number);
             keys.remove(own);
         }
-        return own != null;
     }
 
     /** Those that conflict with one of these writesets, by GTID number. */

@@ -70,8 +70,10 @@ class PreparedWritesTest {
     void whatIsSettledIsInNobodysWay() {
         prepared.prepared(prepare(1, ROW));
         prepared.prepared(prepare(1, ROW));
-        assertThat(prepared.settled(1)).isTrue();
-        assertThat(prepared.settled(1)).isFalse();
+        assertThat(prepared.isOpen(1)).isTrue();
+        prepared.settled(1);
+        prepared.settled(1);
+        assertThat(prepared.isOpen(1)).isFalse();
         assertThat(inTheWayOf(Verdict.PASSED, UPDATE, ROW)).isEmpty();
     }
 
