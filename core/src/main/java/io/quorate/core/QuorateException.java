@@ -6,6 +6,7 @@ public final class QuorateException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final ErrorCode code;
+    private final String detail;
 
     public QuorateException(ErrorCode code, String what) {
         this(code, what, null);
@@ -14,9 +15,15 @@ public final class QuorateException extends RuntimeException {
     public QuorateException(ErrorCode code, String what, Throwable cause) {
         super(code.code() + " " + what + " [" + code.remedy() + "]", cause);
         this.code = code;
+        this.detail = what;
     }
 
     public ErrorCode code() {
         return code;
+    }
+
+    /** What happened, without the code and the way out. */
+    public String detail() {
+        return detail;
     }
 }

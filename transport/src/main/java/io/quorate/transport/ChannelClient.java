@@ -23,8 +23,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * This node's end of the channel to one peer. Opened when first needed, opened again after a failure but not sooner than the
- * backoff allows; frames that meet a closed channel meanwhile fail at once. Everything but {@link #send} and {@link #greet}
- * runs on the peer's event loop.
+ * backoff allows; frames that meet a closed channel meanwhile fail at once. Everything but {@link #send}, {@link
+ * #report} and {@link #greet} runs on the peer's event loop.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // Netty reports failures through the pipeline
 final class ChannelClient implements AutoCloseable {
@@ -66,6 +66,10 @@ final class ChannelClient implements AutoCloseable {
         answerNanosMax = 5 * settings.timeoutMax().toNanos();
     }
 
+    TransportSettings.Peer peer() {
+        return peer;
+    }
+
     /** Sends a frame. What is sent by one thread leaves in that order. Bounded by the caller's window. */
     CompletableFuture<Answer> send(byte[] frame) {
         CompletableFuture<Answer> answer = new CompletableFuture<>();
@@ -76,6 +80,17 @@ final class ChannelClient implements AutoCloseable {
             answer.complete(Answer.failed("closing"));
         }
         return answer;
+    }
+
+    /** Sends a report if there is a connection; connects otherwise, for the next one. */
+    void report(byte[] report) {
+        loop.execute(() -> {
+            if (state == State.READY && channel.isWritable()) {
+                channel.writeAndFlush(
+                        Wire.bytes(channel.alloc(), Wire.REPORT, report, 0, report.length), channel.voidPromise());
+            }
+        });
+        greet();
     }
 
     /** Connects if need be, so that a peer of another cluster is found out also while nothing is sent. */

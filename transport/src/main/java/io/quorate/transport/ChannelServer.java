@@ -18,6 +18,7 @@ import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.TooLongFrameException;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -25,11 +26,10 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The leader's end of the channel: greets its peers and takes their entries. */
+/** The end of the channel that is connected to: greets its peers, takes their entries and reports, answers what they fetch. */
 @SuppressWarnings("FutureReturnValueIgnored") // Netty reports failures through the pipeline
 final class ChannelServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelServer.class);
@@ -37,21 +37,27 @@ final class ChannelServer implements AutoCloseable {
     private static final int GREETING_SECONDS_MAX = 5;
 
     private final TransportSettings settings;
-    private final Function<byte[], CompletableFuture<Answer>> leader;
+    private final Handler handler;
     private final LoggedOnce warnings;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final LongAdder refused = new LongAdder();
     private final LongAdder malformed = new LongAdder();
     private final Channel listening;
 
-    /** @param leader takes a frame into the local log, or answers that this node is not the leader */
-    ChannelServer(
-            EventLoopGroup loops,
-            TransportSettings settings,
-            Function<byte[], CompletableFuture<Answer>> leader,
-            LoggedOnce warnings) {
+    /** What peers ask for; called on the event loop but for {@link #serve}. */
+    interface Handler extends PeerStreams.Server {
+        /** Whether a node of that name is a member. One that isn't may fetch and nothing else. */
+        boolean isMember(String node);
+
+        /** Takes a frame into the local log, or answers that this node is not the leader. */
+        CompletableFuture<Answer> entry(byte[] frame);
+
+        void report(String peer, byte[] report);
+    }
+
+    ChannelServer(EventLoopGroup loops, TransportSettings settings, Handler handler, LoggedOnce warnings) {
         this.settings = settings;
-        this.leader = leader;
+        this.handler = handler;
         this.warnings = warnings;
         TransportSettings.Peer self = settings.selfPeer();
         ServerBootstrap bootstrap = new ServerBootstrap()
@@ -104,6 +110,7 @@ final class ChannelServer implements AutoCloseable {
     private final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
         private String peer;
         private boolean over;
+        private PeerOutput answer;
 
         @Override
         public void channelActive(ChannelHandlerContext ctx) {
@@ -126,8 +133,13 @@ final class ChannelServer implements AutoCloseable {
             byte type = Wire.readType(message);
             if (peer == null && type == Wire.HELLO) {
                 greeted(ctx, Wire.readHello(message));
-            } else if (peer != null && type == Wire.ENTRY) {
+            } else if (peer != null && type == Wire.ENTRY && handler.isMember(peer)) {
                 entry(ctx, Wire.readRequest(message), message);
+            } else if (peer != null && type == Wire.REPORT && handler.isMember(peer)) {
+                handler.report(peer, Wire.readBytes(message));
+            } else if (peer != null && type == Wire.FETCH && answer == null) {
+                answer = new PeerOutput(ctx.channel());
+                answer.serve(handler, peer, Wire.readBytes(message));
             } else {
                 throw Wire.malformed("a message of type " + type + (peer == null ? " before any greeting" : ""));
             }
@@ -146,13 +158,11 @@ final class ChannelServer implements AutoCloseable {
                         ErrorCode.FOREIGN_CLUSTER,
                         settings.self() + " belongs to cluster " + settings.cluster() + ", " + hello.node()
                                 + " to cluster " + hello.cluster());
-            } else if (!hello.meant().equals(settings.self())
-                    || settings.peers().stream().noneMatch(p -> p.name().equals(hello.node()))) {
+            } else if (!hello.meant().equals(settings.self())) {
                 refuse(
                         ctx,
                         ErrorCode.FOREIGN_CLUSTER,
-                        hello.node() + " takes " + settings.self() + " for " + hello.meant()
-                                + ", or is not among its peers");
+                        hello.node() + " takes " + settings.self() + " for " + hello.meant());
             } else {
                 peer = hello.node();
                 Wire.acceptEntries(ctx.channel());
@@ -176,9 +186,23 @@ final class ChannelServer implements AutoCloseable {
             if (!submitter.equals(peer)) {
                 throw Wire.malformed("an entry of " + submitter + " from " + peer);
             }
-            leader.apply(frame)
+            handler.entry(frame)
                     .thenAccept(
-                            answer -> ctx.writeAndFlush(Wire.answer(ctx.alloc(), request, answer), ctx.voidPromise()));
+                            taken -> ctx.writeAndFlush(Wire.answer(ctx.alloc(), request, taken), ctx.voidPromise()));
+        }
+
+        @Override
+        public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+            if (answer != null) {
+                answer.changed();
+            }
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            if (answer != null) {
+                answer.changed();
+            }
         }
 
         @Override

@@ -69,11 +69,16 @@ final class LogCheck {
         }
         if (next >= 0 && next <= resumeAfter.index()) {
             LOG.warn(
-                    "The log in {} ends at {}, but this node's stores hold the order up to {}: the log lost its end. What is"
-                            + " missing has been applied here; the order goes on after it, from the leader.",
+                    "The log in {} ends at {}, but this node's stores hold the order up to {}. What is missing was received"
+                            + " otherwise, or the log lost its end: the order goes on after {}, from the leader.",
                     directory,
                     next - 1,
+                    resumeAfter,
                     resumeAfter);
+            // Ratis drops it as well, but for the last segment, and then refuses what comes after the gap.
+            for (Segment segment : segments) {
+                Files.delete(segment.file);
+            }
         }
     }
 

@@ -29,8 +29,8 @@ import org.apache.ratis.statemachine.impl.BaseStateMachine;
  *
  * <p>Where it starts. Ratis takes {@link #getLatestSnapshot} as what the state machine holds already: it applies the entries
  * after it, and takes it for committed. We answer with the listener's {@code resumeAfter}, as it is, also when the local log
- * ends before it (a disk that lost acknowledged writes). Then Ratis drops the local log, votes as the holder of everything up
- * to that position, and is sent what follows by the leader. Nothing is lost, since those entries are in our own stores; and
+ * ends before it (a disk that lost acknowledged writes, or a transfer outside the order). Then {@link LogCheck} drops the local
+ * log, the node votes as the holder of everything up to that position, and is sent what follows by the leader. Nothing is lost, since those entries are in our own stores; and
  * nothing is skipped. To claim less would be wrong: a majority may rest on this node having acknowledged them.
  *
  * <p>How it stops. Nothing is ever thrown back to Ratis: it would shut down while the updater thread it waits for spins.
@@ -62,12 +62,13 @@ final class OrderStateMachine extends BaseStateMachine {
 
     private LogPosition previous;
     private long checkpointedAt;
+    private long purgedAt = RaftLog.INVALID_LOG_INDEX;
     private volatile LogPosition snapshot;
     private volatile long appliedTerm;
     private volatile boolean halted;
     private volatile boolean failed;
     private volatile boolean finished;
-    private volatile LongSupplier everyMemberHas = () -> RaftLog.INVALID_LOG_INDEX;
+    private volatile LongSupplier purgeable = () -> RaftLog.INVALID_LOG_INDEX;
 
     OrderStateMachine(OrderListener listener, LogPosition start, Path spill, int checkpointEntries, Events events) {
         this.listener = listener;
@@ -83,9 +84,9 @@ final class OrderStateMachine extends BaseStateMachine {
         setLastAppliedTermIndex(TermIndex.valueOf(start.term(), start.index()));
     }
 
-    /** @param index tells up to which log index every member is known to have the log, -1 when unknown */
-    void purgeOnlyWhatEveryMemberHas(LongSupplier index) {
-        everyMemberHas = index;
+    /** @param index tells up to which log index nobody needs the log, or may not count on it any more; -1 when unknown */
+    void purgeOnly(LongSupplier index) {
+        purgeable = index;
     }
 
     /** No more deliveries from now on, though one may be under way. */
@@ -141,9 +142,7 @@ final class OrderStateMachine extends BaseStateMachine {
     }
 
     /**
-     * A checkpoint, when enough has been applied since the last one. The index returned is what Ratis may purge up to, so it is
-     * held back to what every member has. Ratis does so too, but it leaves out members it has not heard of since it started,
-     * and those are the absent ones that need the log.
+     * A checkpoint, when enough has been applied since the last one. The index returned is what Ratis purges up to.
      */
     @Override
     public long takeSnapshot() {
@@ -159,12 +158,13 @@ final class OrderStateMachine extends BaseStateMachine {
         try {
             LogPosition durable = listener.checkpoint();
             checkpointedAt = applied;
-            long index = Math.min(durable.index(), everyMemberHas.getAsLong());
-            if (index <= snapshot.index()) {
-                return RaftLog.INVALID_LOG_INDEX;
-            }
+            long index = Math.min(durable.index(), purgeable.getAsLong());
             // What Ratis is told may lie before what is durable, never after, and never without its true term.
             snapshot = durable;
+            if (halted || index <= purgedAt) {
+                return RaftLog.INVALID_LOG_INDEX;
+            }
+            purgedAt = index;
             return index;
         } catch (RuntimeException e) {
             stopAt(previous, e);

@@ -88,10 +88,11 @@ final class RaftSettings {
                 p, SizeInBytes.valueOf(Math.min(settings.segmentBytes(), ENTRY_BYTES_MAX)));
         RaftServerConfigKeys.Log.setCorruptionPolicy(p, RaftServerConfigKeys.Log.CorruptionPolicy.EXCEPTION);
         RaftServerConfigKeys.Log.setLogMetadataEnabled(p, false); // see CommitNotices
-        // An absent member must find all it has missed in the leader's log, so nothing is purged beyond what every
-        // member
-        // has. With "purge up to snapshot index" a member would be cut off as soon as the others took a checkpoint.
-        RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(p, false);
+        // What may be purged is OrderStateMachine's to say: it knows what absent members still need, and how much of
+        // that
+        // is kept for them.
+        RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(p, true);
+        RaftServerConfigKeys.Log.setPurgeGap(p, 1);
         RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(p, false);
         // OrderStateMachine.takeSnapshot is asked after every batch and keeps to checkpointEntries itself.
         RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(p, true);

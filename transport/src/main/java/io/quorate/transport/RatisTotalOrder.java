@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.transport;
 
-import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.OrderListener;
@@ -61,9 +57,8 @@ public final class RatisTotalOrder implements TotalOrder {
     private final StuckFollowers stuckFollowers;
     private final LeaderLog log;
     private final Submitter submitter;
-    private final EventLoopGroup loops;
-    private final ChannelServer channel;
-    private final Map<String, ChannelClient> clients = new LinkedHashMap<>();
+    private final PeerChannels channels;
+    private final boolean ownsChannels;
     private final AtomicReference<QuorateException> failure = new AtomicReference<>();
     private final AtomicReference<Thread> closing = new AtomicReference<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -76,16 +71,22 @@ public final class RatisTotalOrder implements TotalOrder {
      *
      * @throws QuorateException CONFIGURATION for wrong settings or ports in use, LOG_UNREADABLE for a damaged log, DISK
      */
-    public static RatisTotalOrder start(TransportSettings settings, OrderListener listener) {
-        return new RatisTotalOrder(settings, listener);
+    public static RatisTotalOrder start(TransportSettings settings, OrderListener listener, PeerChannels channels) {
+        return new RatisTotalOrder(settings, listener, channels);
     }
 
-    private RatisTotalOrder(TransportSettings settings, OrderListener listener) {
+    /** As above, with connections of its own. */
+    public static RatisTotalOrder start(TransportSettings settings, OrderListener listener) {
+        return new RatisTotalOrder(settings, listener, null);
+    }
+
+    private RatisTotalOrder(TransportSettings settings, OrderListener listener, PeerChannels given) {
         this.settings = settings;
         this.listener = listener;
         tameRatis();
         RaftServer started = null;
-        EventLoopGroup group = null;
+        PeerChannels opened = null;
+        ownsChannels = given == null;
         try {
             Identity.claim(settings);
             probePort(settings.selfPeer());
@@ -109,25 +110,20 @@ public final class RatisTotalOrder implements TotalOrder {
                     .build();
             server = started;
             division = server.getDivision(RaftSettings.groupId(settings.cluster()));
-            machine.purgeOnlyWhatEveryMemberHas(this::everyMemberHas);
+            machine.purgeOnly(this::purgeable);
             watch = new QuorumWatch(settings, division, machine, listener::quorumChanged, this::eachTick);
             stuckFollowers = new StuckFollowers(settings, server, division);
             log = new LeaderLog(division);
-            group = new MultiThreadIoEventLoopGroup(
-                    1, new DefaultThreadFactory("quorate-channel", true), NioIoHandler.newFactory());
-            loops = group;
-            LoggedOnce warnings = new LoggedOnce(LOG);
-            submitter = new Submitter(settings, new LeaderRoute());
-            channel = new ChannelServer(loops, settings, this::forwarded, warnings);
-            for (TransportSettings.Peer peer : settings.peers()) {
-                if (!peer.name().equals(settings.self())) {
-                    clients.put(peer.name(), new ChannelClient(loops.next(), settings, peer, warnings));
-                }
+            if (given == null) {
+                opened = PeerChannels.forOrderAlone(settings);
             }
+            channels = given == null ? opened : given;
+            submitter = new Submitter(settings, new LeaderRoute());
+            channels.entries(this::forwarded);
             server.start();
             watch.start();
         } catch (Exception e) {
-            throw unwind(e, started, group);
+            throw unwind(e, started, opened);
         }
         LOG.info(
                 "{} takes part in the order of cluster {} on {}:{}, after {}",
@@ -172,9 +168,9 @@ public final class RatisTotalOrder implements TotalOrder {
                 raft.getStartIndex(),
                 last == null ? raft.getSnapshotIndex() : last.getIndex(),
                 followers(),
-                clients.values().stream().mapToLong(ChannelClient::connects).sum(),
-                channel.refusedConnections(),
-                channel.malformedMessages());
+                channels.connects(),
+                channels.refusedConnections(),
+                channels.malformedMessages());
     }
 
     /**
@@ -192,11 +188,12 @@ public final class RatisTotalOrder implements TotalOrder {
         try {
             machine.halt();
             submitter.close();
+            channels.entries(null);
             server.close();
-            channel.close();
-            clients.values().forEach(ChannelClient::close);
             watch.close();
-            loops.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
+            if (ownsChannels) {
+                channels.close();
+            }
         } catch (IOException | RuntimeException e) {
             LOG.warn("The order did not close cleanly", e);
         } finally {
@@ -233,20 +230,36 @@ public final class RatisTotalOrder implements TotalOrder {
             failed(new QuorateException(ErrorCode.DISK, "Ratis has stopped by itself; its own log says why"));
         }
         String leader = watch.leader();
-        clients.values().forEach(ChannelClient::checkAnswers);
+        channels.checkAnswers();
         long now = System.nanoTime();
         stuckFollowers.look(now);
         if (leader == null && now - greetedNanos > GREET_NANOS) {
             greetedNanos = now;
-            clients.values().forEach(ChannelClient::greet);
+            channels.greet();
         }
-        if (lastLeader != null && !lastLeader.equals(leader) && clients.containsKey(lastLeader)) {
-            clients.get(lastLeader).leaderNoMore();
+        if (lastLeader != null && !lastLeader.equals(leader)) {
+            channels.leaderNoMore(lastLeader);
         }
         lastLeader = leader;
     }
 
-    /** Up to where every member is known to hold the log; -1 as long as one has not been heard of. */
+    /**
+     * What every member holds; and for the sake of this disk also what an absent one lacks, when that has become too much:
+     * it is in the writeset caches, too.
+     */
+    private long purgeable() {
+        try {
+            return Math.max(everyMemberHas(), LogFiles.beyond(RaftSettings.segments(settings), settings.logBytesMax()));
+        } catch (IOException e) {
+            LOG.warn("The size of the order's log can't be told: {}", e.toString());
+            return everyMemberHas();
+        }
+    }
+
+    /**
+     * Up to where every member is known to hold the log; -1 as long as one has not been heard of. Ratis would leave those
+     * out, and they are the absent ones that need it.
+     */
     private long everyMemberHas() {
         long least = Long.MAX_VALUE;
         int known = 0;
@@ -289,7 +302,7 @@ public final class RatisTotalOrder implements TotalOrder {
         }
     }
 
-    private static QuorateException unwind(Exception e, RaftServer started, EventLoopGroup group) {
+    private static QuorateException unwind(Exception e, RaftServer started, PeerChannels opened) {
         if (started != null) {
             try {
                 started.close();
@@ -297,8 +310,8 @@ public final class RatisTotalOrder implements TotalOrder {
                 e.addSuppressed(again);
             }
         }
-        if (group != null) {
-            group.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
+        if (opened != null) {
+            opened.close();
         }
         Throwable cause = e;
         while (cause instanceof CompletionException || cause instanceof UncheckedIOException) {
@@ -337,9 +350,7 @@ public final class RatisTotalOrder implements TotalOrder {
 
         @Override
         public CompletableFuture<Answer> send(String leader, byte[] frame) {
-            return leader.equals(settings.self())
-                    ? log.append(frame)
-                    : clients.get(leader).send(frame);
+            return leader.equals(settings.self()) ? log.append(frame) : channels.send(leader, frame);
         }
     }
 }

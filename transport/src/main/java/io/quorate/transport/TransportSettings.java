@@ -26,6 +26,8 @@ import java.util.regex.Pattern;
  * @param segmentBytes size of one file of the log; also the unit in which the leader reads back for a slow follower
  * @param segmentsCached closed segments whose entries stay in memory, besides the open one
  * @param checkpointEntries log entries after which the listener is asked for a checkpoint, and older ones may be purged
+ * @param logBytesMax what the log may keep for members that are away; beyond it the oldest goes once it is in this node's
+ *     own stores, and who lacks it then fetches it from those (QRT-3008)
  */
 public record TransportSettings(
         String cluster,
@@ -39,7 +41,8 @@ public record TransportSettings(
         long inFlightBytesMax,
         int segmentBytes,
         int segmentsCached,
-        int checkpointEntries) {
+        int checkpointEntries,
+        long logBytesMax) {
 
     /** Ratis holds an entry to {@link RaftSettings#ENTRY_BYTES_MAX}; this leaves room for its framing and ours. */
     public static final int FRAGMENT_BYTES_MAX = 2 << 20;
@@ -76,6 +79,7 @@ public record TransportSettings(
         check(segmentBytes >= 1 << 20, "segmentBytes: at least 1 MiB", wrong);
         check(segmentsCached >= 1, "segmentsCached: at least 1", wrong);
         check(checkpointEntries >= 1, "checkpointEntries: at least 1", wrong);
+        check(logBytesMax >= segmentBytes, "logBytesMax: not below segmentBytes", wrong);
         if (!wrong.isEmpty()) {
             throw new QuorateException(ErrorCode.CONFIGURATION, "transport settings: " + String.join("; ", wrong));
         }
@@ -95,7 +99,8 @@ public record TransportSettings(
                 64L << 20,
                 16 << 20,
                 1,
-                20_000);
+                20_000,
+                512L << 20);
     }
 
     public TransportSettings withTimeouts(Duration min, Duration max) {
@@ -111,7 +116,8 @@ public record TransportSettings(
                 inFlightBytesMax,
                 segmentBytes,
                 segmentsCached,
-                checkpointEntries);
+                checkpointEntries,
+                logBytesMax);
     }
 
     public TransportSettings withEntryBytes(int max, int fragment, long inFlightMax) {
@@ -127,10 +133,12 @@ public record TransportSettings(
                 inFlightMax,
                 segmentBytes,
                 segmentsCached,
-                checkpointEntries);
+                checkpointEntries,
+                logBytesMax);
     }
 
-    public TransportSettings withLog(int bytesPerSegment, int cachedSegments, int entriesPerCheckpoint) {
+    public TransportSettings withLog(
+            int bytesPerSegment, int cachedSegments, int entriesPerCheckpoint, long bytesForAbsent) {
         return new TransportSettings(
                 cluster,
                 self,
@@ -143,7 +151,8 @@ public record TransportSettings(
                 inFlightBytesMax,
                 bytesPerSegment,
                 cachedSegments,
-                entriesPerCheckpoint);
+                entriesPerCheckpoint,
+                bytesForAbsent);
     }
 
     /** This node's own line in the list of peers. */

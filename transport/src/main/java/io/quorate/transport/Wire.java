@@ -20,13 +20,17 @@ import java.nio.charset.StandardCharsets;
  * REFUSED  leader -> node   number of the error code (4), reason; the connection is closed after it
  * ENTRY    node -> leader   request (8), an {@link EntryFrame}
  * ANSWER   leader -> node   request (8), status (1), detail
+ * REPORT   node -> peer     what the node says of itself, opaque here
+ * FETCH    node -> peer     a request, opaque here; nothing else is sent on that connection
+ * DATA     peer -> node     part of the answer to it
+ * END      peer -> node     nothing: the answer is complete. REFUSED instead when it won't be
  * </pre>
  *
  * A connection begins with HELLO and its answer. Until then nothing longer than {@link #GREETING_BYTES_MAX} is accepted.
  * Whatever is not as described closes the connection with {@link ErrorCode#MALFORMED_MESSAGE}.
  */
 final class Wire {
-    static final short VERSION = 1;
+    static final short VERSION = 2;
     static final int MAGIC = 0x51525445;
     static final int GREETING_BYTES_MAX = 1024;
     static final int FRAME_BYTES_MAX = RaftSettings.ENTRY_BYTES_MAX;
@@ -37,6 +41,10 @@ final class Wire {
     static final byte REFUSED = 3;
     static final byte ENTRY = 4;
     static final byte ANSWER = 5;
+    static final byte REPORT = 6;
+    static final byte FETCH = 7;
+    static final byte DATA = 8;
+    static final byte END = 9;
 
     record Hello(int version, String cluster, String node, String meant) {}
 
@@ -69,6 +77,17 @@ final class Wire {
                 .writeLong(request)
                 .writeByte(answer.status().ordinal());
         return end(text(out, answer.detail()));
+    }
+
+    /** A message that is nothing but some bytes. */
+    static ByteBuf bytes(ByteBufAllocator alloc, byte type, byte[] bytes, int from, int length) {
+        return alloc.buffer(5 + length).writeInt(1 + length).writeByte(type).writeBytes(bytes, from, length);
+    }
+
+    static byte[] readBytes(ByteBuf in) {
+        byte[] bytes = new byte[in.readableBytes()];
+        in.readBytes(bytes);
+        return bytes;
     }
 
     /** The body of HELLO, its type already read. */

@@ -162,6 +162,6 @@ class ChannelTest {
     }
 
     private static Logger logger() {
-        return (Logger) LoggerFactory.getLogger(RatisTotalOrder.class);
+        return (Logger) LoggerFactory.getLogger(PeerChannels.class);
     }
 }

@@ -164,7 +164,7 @@ class DamagedLogTest {
 
     private Nodes nodes() {
         return new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
-                .withLog(1 << 20, 1, 1_000_000));
+                .withLog(1 << 20, 1, 1_000_000, 512L << 20));
     }
 
     /** @return a follower, stopped after having been handed so many entries */

@@ -43,7 +43,7 @@ class OrderStateMachineTest {
                 listener.orderFailed(cause);
             }
         });
-        machine.purgeOnlyWhatEveryMemberHas(() -> Long.MAX_VALUE);
+        machine.purgeOnly(() -> Long.MAX_VALUE);
     }
 
     @AfterEach

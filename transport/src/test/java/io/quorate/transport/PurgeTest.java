@@ -3,6 +3,7 @@ package io.quorate.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quorate.core.ErrorCode;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,7 +23,7 @@ class PurgeTest {
     @Test
     void keepsTheLogForAnAbsentMemberAndNoLonger() {
         Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
-                .withLog(1 << 20, 1, 100));
+                .withLog(1 << 20, 1, 100, 512L << 20));
         try (nodes) {
             nodes.start().awaitLeader();
             nodes.submitSurely("n1", "start");
@@ -37,8 +38,8 @@ class PurgeTest {
             nodes.awaitLeader();
             submit(nodes, "n1");
             assertThat(nodes.recorder("n1").checkpoint.index()).isGreaterThan(ENTRIES - 200);
-            assertThat(nodes.node("n1").stats().logStart()).isZero();
-            assertThat(nodes.node("n2").stats().logStart()).isZero();
+            assertThat(nodes.node("n1").stats().logStart()).isLessThan(20);
+            assertThat(nodes.node("n2").stats().logStart()).isLessThan(20);
             nodes.start("n3");
             nodes.submitSurely("n3", "end");
             nodes.awaitEverywhere("end");
@@ -52,6 +53,38 @@ class PurgeTest {
             nodes.start("n2");
             nodes.submitSurely("n2", "after the purge");
             nodes.awaitEverywhere("after the purge");
+        }
+    }
+
+    @Test
+    void keepsNoMoreThanItMayForAnAbsentMember() {
+        Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
+                .withLog(1 << 20, 1, 100, 2 << 20));
+        try (nodes) {
+            nodes.start().awaitLeader();
+            nodes.submitSurely("n1", "start");
+            nodes.awaitEverywhere("start");
+            nodes.stop("n3");
+            submit(nodes, "n1");
+            for (String name : nodes.runningNames()) {
+                Nodes.await("purged at " + name, () -> nodes.node(name).stats().logStart() > 100);
+            }
+            Recorder returning = nodes.recorder("n3");
+            nodes.start("n3");
+            Nodes.await("told so", () -> !returning.failures.isEmpty());
+            assertThat(returning.failures.get(0).code()).isEqualTo(ErrorCode.ORDER_TOO_FAR_BEHIND);
+            nodes.stop("n3");
+
+            returning.takeOver(nodes.recorder(nodes.awaitLeader()));
+            nodes.start("n3");
+            nodes.submitSurely("n3", "end");
+            nodes.awaitEverywhere("end");
+            assertThat(returning.failures).hasSize(1);
+            assertThat(returning.entries()).isEqualTo(nodes.recorder("n1").entries());
+            // It counts for the majority again.
+            nodes.stop("n2");
+            nodes.submitSurely("n3", "with n1 alone");
+            nodes.awaitEverywhere("with n1 alone");
         }
     }
 

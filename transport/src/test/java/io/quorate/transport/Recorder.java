@@ -71,6 +71,20 @@ final class Recorder implements OrderListener {
         failures.add(cause);
     }
 
+    /** Has from now on what {@code other} had at its last checkpoint, as after a transfer outside the order. */
+    synchronized void takeOver(Recorder other) {
+        synchronized (other) {
+            entries.clear();
+            resumes.clear();
+            LogPosition at = other.checkpoint;
+            for (int i = 0; i < other.entries.size() && other.resumes.get(i).compareTo(at) <= 0; i++) {
+                entries.add(other.entries.get(i));
+                resumes.add(other.resumes.get(i));
+            }
+            resumeAfter = at;
+        }
+    }
+
     synchronized List<String> entries() {
         return List.copyOf(entries);
     }

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.PeerStreams;
+import io.quorate.core.QuorateException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * This node's connections with its peers outside Raft: entries on their way to the leader, what the nodes say of
+ * themselves, and streams that one fetches from another. They last while the node's part in the order comes and goes.
+ */
+public final class PeerChannels implements PeerStreams, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(PeerChannels.class);
+
+    private final TransportSettings settings;
+    private final PeerStreams.Server streams;
+    private final BiConsumer<String, byte[]> reports;
+    private final LoggedOnce warnings = new LoggedOnce(LOG);
+    private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(
+            1, new DefaultThreadFactory("quorate-channel", true), NioIoHandler.newFactory());
+    private final ChannelServer server;
+    private final Map<String, ChannelClient> clients = new ConcurrentHashMap<>();
+    private volatile Function<byte[], CompletableFuture<Answer>> entries = PeerChannels::noOrder;
+
+    /**
+     * Opens this node's port.
+     *
+     * @param streams answers what peers fetch; each on a thread of its own
+     * @param reports told, on the event loop, what members say of themselves
+     * @throws QuorateException CONFIGURATION when the port is in use
+     */
+    public static PeerChannels start(
+            TransportSettings settings, PeerStreams.Server streams, BiConsumer<String, byte[]> reports) {
+        return new PeerChannels(settings, streams, reports);
+    }
+
+    private PeerChannels(TransportSettings settings, PeerStreams.Server streams, BiConsumer<String, byte[]> reports) {
+        this.settings = settings;
+        this.streams = streams;
+        this.reports = reports;
+        try {
+            server = new ChannelServer(loops, settings, new Requests(), warnings);
+        } catch (RuntimeException e) {
+            loops.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
+            throw e;
+        }
+        members(settings.peers());
+    }
+
+    /** A node for which nothing but the order matters. */
+    static PeerChannels forOrderAlone(TransportSettings settings) {
+        return start(
+                settings,
+                (peer, request, answer) -> {
+                    throw new QuorateException(ErrorCode.MALFORMED_MESSAGE, "this node serves nothing");
+                },
+                (peer, report) -> {});
+    }
+
+    /** Who the members are from now on. */
+    public synchronized void members(Collection<TransportSettings.Peer> members) {
+        for (TransportSettings.Peer peer : members) {
+            if (!peer.name().equals(settings.self())) {
+                clients.compute(peer.name(), (name, known) -> {
+                    if (known != null && known.peer().equals(peer)) {
+                        return known;
+                    }
+                    if (known != null) {
+                        known.close();
+                    }
+                    return new ChannelClient(loops.next(), settings, peer, warnings);
+                });
+            }
+        }
+        clients.values().removeIf(client -> {
+            boolean gone = members.stream().noneMatch(peer -> peer.equals(client.peer()));
+            if (gone) {
+                client.close();
+            }
+            return gone;
+        });
+    }
+
+    /** Says something of this node to all members it can reach; as good as the connections are. */
+    public void broadcast(byte[] report) {
+        clients.values().forEach(client -> client.report(report));
+    }
+
+    @Override
+    public InputStream open(String peer, byte[] request) throws IOException {
+        ChannelClient client = clients.get(peer);
+        if (client == null) {
+            throw new IOException(peer + " is no member");
+        }
+        return open(client.peer(), request);
+    }
+
+    /** As {@link #open(String, byte[])}, of a node that need not be a member. */
+    public InputStream open(TransportSettings.Peer peer, byte[] request) {
+        return new PeerInput(loops.next(), settings, peer, request);
+    }
+
+    /** Who takes entries that peers forward, from now on; null for nobody. */
+    void entries(Function<byte[], CompletableFuture<Answer>> leader) {
+        entries = leader == null ? PeerChannels::noOrder : leader;
+    }
+
+    private static CompletableFuture<Answer> noOrder(byte[] frame) {
+        return CompletableFuture.completedFuture(Answer.notLeader(null));
+    }
+
+    /** Hands an entry to the leader. */
+    CompletableFuture<Answer> send(String leader, byte[] frame) {
+        ChannelClient client = clients.get(leader);
+        return client == null
+                ? CompletableFuture.completedFuture(Answer.failed(leader + " is no member"))
+                : client.send(frame);
+    }
+
+    void checkAnswers() {
+        clients.values().forEach(ChannelClient::checkAnswers);
+    }
+
+    /** Connects to all, so that a peer of another cluster is found out also while nothing is sent. */
+    void greet() {
+        clients.values().forEach(ChannelClient::greet);
+    }
+
+    void leaderNoMore(String name) {
+        ChannelClient client = clients.get(name);
+        if (client != null) {
+            client.leaderNoMore();
+        }
+    }
+
+    long connects() {
+        return clients.values().stream().mapToLong(ChannelClient::connects).sum();
+    }
+
+    long refusedConnections() {
+        return server.refusedConnections();
+    }
+
+    long malformedMessages() {
+        return server.malformedMessages();
+    }
+
+    @Override
+    public void close() {
+        server.close();
+        clients.values().forEach(ChannelClient::close);
+        loops.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
+    }
+
+    private final class Requests implements ChannelServer.Handler {
+        @Override
+        public boolean isMember(String node) {
+            return clients.containsKey(node);
+        }
+
+        @Override
+        public CompletableFuture<Answer> entry(byte[] frame) {
+            return entries.apply(frame);
+        }
+
+        @Override
+        public void report(String peer, byte[] report) {
+            reports.accept(peer, report);
+        }
+
+        @Override
+        public void serve(String peer, byte[] request, OutputStream answer) throws IOException {
+            streams.serve(peer, request, answer);
+        }
+    }
+}
