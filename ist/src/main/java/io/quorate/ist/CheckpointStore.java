@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * out to be damaged the older one serves. Therefore the log may be forgotten up to the <i>older</i> one only.
  *
  * <p>A file, big-endian: {@code "QRCP" | i32 version | i64 term | i64 index | i64 seqno | content | i32 CRC32C of all
- * before}. Not thread-safe.
+ * before}. Thread-safe.
  */
 public final class CheckpointStore {
     private static final Logger log = LoggerFactory.getLogger(CheckpointStore.class);
@@ -68,6 +68,11 @@ public final class CheckpointStore {
             in.skipNBytes(HEADER_BYTES);
             return new DataInputStream(in);
         }
+
+        /** Length of the content. */
+        long contentBytes() throws IOException {
+            return Files.size(file) - HEADER_BYTES - CRC_BYTES;
+        }
     }
 
     private CheckpointStore(Path directory) {
@@ -98,7 +103,7 @@ public final class CheckpointStore {
     }
 
     /** The newest one that is whole. */
-    public Optional<Checkpoint> newest() {
+    public synchronized Optional<Checkpoint> newest() {
         return whole.isEmpty()
                 ? Optional.empty()
                 : Optional.of(whole.lastEntry().getValue());
@@ -108,7 +113,7 @@ public final class CheckpointStore {
      * Up to where the log is not needed any more: the older checkpoint's position, {@link LogPosition#START} without
      * one.
      */
-    public LogPosition forgettable() {
+    public synchronized LogPosition forgettable() {
         return whole.size() < KEPT
                 ? LogPosition.START
                 : whole.firstEntry().getValue().position();
@@ -119,18 +124,43 @@ public final class CheckpointStore {
      *
      * @throws QuorateException {@link ErrorCode#DISK} when it can't be written; those before are as they were
      */
-    public void save(LogPosition position, long seqno, Content content) {
-        long number = whole.isEmpty() ? 1 : whole.lastKey() + 1;
-        Path file = directory.resolve(String.format("%s%019d", PREFIX, number));
+    public synchronized void save(LogPosition position, long seqno, Content content) {
         Path aside = directory.resolve("new-checkpoint");
         try {
             Uninterrupted.run(() -> write(aside, position, seqno, content));
-            Files.move(aside, file, StandardCopyOption.ATOMIC_MOVE);
-            Uninterrupted.run(() -> SegmentFiles.forceDirectory(directory));
-            whole.put(number, new Checkpoint(position, seqno, file));
-            deleteOlder();
+            adopt(new Checkpoint(position, seqno, aside));
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.DISK, "can't write a checkpoint to " + directory + ": " + e, e);
+        }
+    }
+
+    /**
+     * Writes down a state that another node sends, up to the stream's end; {@link #adopt} makes it one of ours.
+     *
+     * @throws IOException also when the stream breaks off
+     */
+    Checkpoint receive(LogPosition position, long seqno, InputStream content) throws IOException {
+        Path aside = directory.resolve("received-checkpoint");
+        write(aside, position, seqno, out -> {
+            byte[] part = new byte[BUFFER_BYTES];
+            for (int read; (read = content.read(part)) >= 0; ) {
+                out.write(part, 0, read);
+            }
+        });
+        return new Checkpoint(position, seqno, aside);
+    }
+
+    /** Makes a checkpoint whose file is whole and durable, but not yet under its name, the newest one. */
+    public synchronized void adopt(Checkpoint written) {
+        long number = whole.isEmpty() ? 1 : whole.lastKey() + 1;
+        Path file = directory.resolve(String.format("%s%019d", PREFIX, number));
+        try {
+            Files.move(written.file(), file, StandardCopyOption.ATOMIC_MOVE);
+            Uninterrupted.run(() -> SegmentFiles.forceDirectory(directory));
+            whole.put(number, new Checkpoint(written.position(), written.seqno(), file));
+            deleteOlder();
+        } catch (IOException e) {
+            throw new QuorateException(ErrorCode.DISK, "can't keep a checkpoint in " + directory + ": " + e, e);
         }
     }
 

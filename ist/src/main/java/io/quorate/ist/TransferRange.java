@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.ist;
+
+import io.quorate.core.Certified;
+import io.quorate.core.QuorateException;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+
+/** A range of seqnos on its way, fetched by a thread of its own that waits when it is some batches ahead of who takes them. */
+final class TransferRange implements AutoCloseable {
+    private static final int BATCHES_AHEAD = 4;
+
+    /** Fetches a range, or throws what makes that impossible. */
+    interface Fetch {
+        void run(long from, long to, RecordReader.Sink sink) throws IOException, InterruptedException;
+    }
+
+    private final BlockingQueue<List<Certified>> batches = new ArrayBlockingQueue<>(BATCHES_AHEAD);
+    private final Thread thread;
+    private volatile Exception failure;
+
+    TransferRange(long from, long to, Fetch fetch) {
+        thread = new Thread(() -> run(from, to, fetch), "quorate-ist-" + from);
+        thread.setDaemon(true);
+    }
+
+    TransferRange start() {
+        thread.start();
+        return this;
+    }
+
+    private void run(long from, long to, Fetch fetch) {
+        try {
+            try {
+                fetch.run(from, to, batches::put);
+            } catch (IOException | RuntimeException e) {
+                failure = e;
+            }
+            batches.put(List.of());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The next records, null when there are no more. */
+    List<Certified> next() throws IOException, InterruptedException {
+        List<Certified> batch = batches.take();
+        if (!batch.isEmpty()) {
+            return batch;
+        }
+        if (failure instanceof QuorateException known) {
+            throw new QuorateException(known.code(), known.detail(), known);
+        }
+        if (failure != null) {
+            throw new IOException(failure);
+        }
+        return null;
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.ist;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.quorate.core.Certified;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
+import io.quorate.core.PeerStreams;
+import io.quorate.core.QuorateException;
+import io.quorate.ist.IncrementalTransfer.Offer;
+import io.quorate.ist.TransferProgress.Phase;
+import java.io.DataInputStream;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class IncrementalTransferTest {
+    private static final UUID LIFE = new UUID(1, 2);
+    private static final int LAST = 60_000;
+
+    @TempDir
+    Path directory;
+
+    private final Records records = new Records(11, 300);
+    private final Map<String, Node> donors = new TreeMap<>();
+    private final List<AutoCloseable> open = new ArrayList<>();
+    /** Opening the n-th stream of all, and how many bytes it gives before it breaks. */
+    private final Map<Integer, Integer> breaks = new ConcurrentHashMap<>();
+
+    private final AtomicInteger opened = new AtomicInteger();
+
+    private record Node(WriteSetCache cache, CheckpointStore checkpoints, int distance) {}
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable each : open) {
+            each.close();
+        }
+    }
+
+    private Node node(String name, long from, long to, int distance) throws IOException {
+        Path own = directory.resolve(name);
+        WriteSetCache cache = WriteSetCache.open(new CacheSettings(own.resolve("cache"), LIFE, 1 << 20, 1 << 30), 0);
+        open.add(cache);
+        if (from > 1) {
+            cache.reset(from);
+        }
+        for (long at = from; at <= to; at += 1000) {
+            cache.append(records.range(at, Math.min(to, at + 999)));
+        }
+        return new Node(cache, CheckpointStore.open(own.resolve("checkpoints")), distance);
+    }
+
+    private Node donor(String name, long from, int distance) throws IOException {
+        Node donor = node(name, from, LAST, distance);
+        donor.checkpoints.save(new LogPosition(2, 70_000), LAST - 100, out -> out.writeUTF("state of " + name));
+        donors.put(name, donor);
+        return donor;
+    }
+
+    private List<Offer> offers() {
+        List<Offer> offers = new ArrayList<>();
+        donors.forEach((name, d) -> offers.add(new Offer(
+                name,
+                d.distance,
+                d.cache.first(),
+                d.cache.last(),
+                d.checkpoints.newest().map(CheckpointStore.Checkpoint::seqno).orElse(0L),
+                d.checkpoints.newest().map(c -> c.position().index()).orElse(-1L))));
+        return offers;
+    }
+
+    /** The donors' streams, broken where a test says so. */
+    private final class Streams implements PeerStreams {
+        private final Map<String, Integer> asked = new ConcurrentHashMap<>();
+
+        @Override
+        public InputStream open(String peer, byte[] request) throws IOException {
+            asked.merge(peer, 1, Integer::sum);
+            Node donor = donors.get(peer);
+            int left = breaks.getOrDefault(opened.incrementAndGet(), Integer.MAX_VALUE);
+            PipedOutputStream out = new PipedOutputStream();
+            PipedInputStream in = new PipedInputStream(out, 64 << 10);
+            Thread server = new Thread(() -> {
+                try (OutputStream answer = out) {
+                    new Donor(donor.cache, donor.checkpoints, LIFE).serve("joiner", request, answer);
+                } catch (IOException | QuorateException e) {
+                    // The joiner meets the end of the stream too early.
+                }
+            });
+            server.setDaemon(true);
+            server.start();
+            return new Breaking(in, left);
+        }
+    }
+
+    private static final class Breaking extends FilterInputStream {
+        private int left;
+
+        Breaking(InputStream in, int left) {
+            super(in);
+            this.left = left;
+        }
+
+        @Override
+        public int read(byte[] into, int from, int length) throws IOException {
+            if (left <= 0) {
+                throw new IOException("broken by the test");
+            }
+            int count = in.read(into, from, Math.min(length, left));
+            left -= Math.max(0, count);
+            return count;
+        }
+    }
+
+    private IncrementalTransfer transfer(Node joiner, PeerStreams streams, TransferProgress progress) {
+        return new IncrementalTransfer(joiner.cache, joiner.checkpoints, LIFE, streams, this::offers, progress);
+    }
+
+    private static TransferProgress progress() {
+        return new TransferProgress(() -> System.nanoTime() / 1_000_000);
+    }
+
+    private void assertHolds(WriteSetCache cache, long from, long to) throws Exception {
+        assertThat(cache.first()).isLessThanOrEqualTo(from);
+        assertThat(cache.last()).isGreaterThanOrEqualTo(to);
+        try (CacheCursor cursor = cache.read(from)) {
+            for (long seqno = from; seqno <= to; seqno++) {
+                Certified held = cursor.next(Duration.ZERO);
+                Certified expected = records.at(seqno);
+                assertThat(held.verdict()).isEqualTo(expected.verdict());
+                assertThat(held.dependsOn()).isEqualTo(expected.dependsOn());
+                assertThat(held.writeSet()).isEqualTo(expected.writeSet());
+            }
+        }
+    }
+
+    @Test
+    void bringsAllThatIsMissingAndTheStateAtItsEnd() throws Exception {
+        donor("n1", 1, 0);
+        Node joiner = node("n3", 1, 20_000, 0);
+        TransferProgress progress = progress();
+        CheckpointStore.Checkpoint received =
+                transfer(joiner, new Streams(), progress).run(60_000);
+        assertThat(received.seqno()).isEqualTo(LAST - 100);
+        assertThat(received.position()).isEqualTo(new LogPosition(2, 70_000));
+        joiner.checkpoints.adopt(received);
+        assertHolds(joiner.cache, 1, LAST - 100);
+        CheckpointStore again = CheckpointStore.open(directory.resolve("n3/checkpoints"));
+        try (DataInputStream in = again.newest().orElseThrow().open()) {
+            assertThat(in.readUTF()).isEqualTo("state of n1");
+        }
+        TransferProgress.Look look = progress.look();
+        assertThat(look.phase()).isEqualTo(Phase.DONE);
+        assertThat(look.done()).isEqualTo(LAST - 100 - 20_000);
+        assertThat(look.toDo()).isZero();
+        assertThat(look.bytes()).isPositive();
+    }
+
+    @Test
+    void goesOnWhereItBrokeFromWhoeverIsThere() throws Exception {
+        donor("n1", 1, 0);
+        donor("n2", 15_000, 0);
+        for (int stream = 1; stream <= 12; stream += 2) {
+            breaks.put(stream, 20_000 * stream);
+        }
+        Node joiner = node("n3", 1, 20_000, 0);
+        Streams streams = new Streams();
+        transfer(joiner, streams, progress()).run(0);
+        assertHolds(joiner.cache, 1, LAST - 100);
+        assertThat(streams.asked).containsKeys("n1", "n2");
+        assertThat(opened.get()).as("some streams were asked for again").isGreaterThan(6);
+    }
+
+    @Test
+    void aTransferThatFailsKeepsWhatItBrought() throws Exception {
+        donor("n1", 1, 0);
+        Node joiner = node("n3", 1, 20_000, 0);
+        for (int stream = 3; stream <= 400; stream++) {
+            breaks.put(stream, 0);
+        }
+        IncrementalTransfer transfer = transfer(joiner, new Streams(), progress());
+        assertThatThrownBy(() -> transfer.run(0))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.ORDER_INTERRUPTED));
+        assertThat(joiner.cache.last()).isGreaterThan(20_000).isLessThan(LAST - 100);
+        breaks.clear();
+        transfer(joiner, new Streams(), progress()).run(0);
+        assertHolds(joiner.cache, 1, LAST - 100);
+    }
+
+    @Test
+    void asksTheNearest() throws Exception {
+        donor("far", 1, 1);
+        donor("near", 1, 0);
+        Streams streams = new Streams();
+        transfer(node("n3", 1, 20_000, 0), streams, progress()).run(0);
+        assertThat(streams.asked.get("near")).isGreaterThanOrEqualTo(5);
+        assertThat(streams.asked.getOrDefault("far", 0)).isLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void saysWhatIsNeededAndWhoHoldsWhat() throws Exception {
+        donor("n1", 30_001, 0);
+        donor("n2", 40_001, 0);
+        Node joiner = node("n3", 1, 20_000, 0);
+        assertThatThrownBy(() -> transfer(joiner, new Streams(), progress()).run(0))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CACHE_PASSED))
+                .hasMessageContaining(
+                        "needs writesets from seqno 20001 on; n1 holds 30001 to 60000, n2 holds 40001 to 60000");
+        assertThat(joiner.cache.last()).isEqualTo(20_000);
+    }
+
+    @Test
+    void findsOutThatThisNodeHasAHistoryOfItsOwn() throws Exception {
+        donor("n1", 1, 0);
+        Node joiner = node("n3", 1, 20_000, 0);
+        joiner.cache.append(new Records(12, 300).range(20_001, 20_001));
+        assertThatThrownBy(() -> transfer(joiner, new Streams(), progress()).run(0))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.STATE_DIVERGED));
+    }
+
+    @Test
+    void aDonorRefusesAnotherLifeOfTheCluster() throws Exception {
+        Node donor = donor("n1", 1, 0);
+        byte[] request = new TransferRequest(TransferRequest.Kind.RECORDS, new UUID(9, 9), 1, 2).encode();
+        assertThatThrownBy(() -> new Donor(donor.cache, donor.checkpoints, LIFE)
+                        .serve("n3", request, OutputStream.nullOutputStream()))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.FOREIGN_CLUSTER));
+    }
+}
