@@ -29,7 +29,7 @@ public enum ErrorCode {
     LOG_UNREADABLE(3005, "the order's log on this node is damaged; move the named file away and let a peer resend it"),
     ORDER_BUSY(3006, "more is waiting to be ordered than memory is set aside for; it is sent again by itself"),
     ORDER_INTERRUPTED(3007, "the leader changed or went away meanwhile; it is sent again by itself"),
-    ORDER_TOO_FAR_BEHIND(3008, "the others no longer keep the part of the log this node needs; rebuild this node"),
+    ORDER_TOO_FAR_BEHIND(3008, "the node receives what it missed from the others' writeset caches by itself"),
 
     UNDO_IMPOSSIBLE(4003, "the other nodes never had that transaction; rebuild this node from one of them"),
     UNDO_MISMATCH(
@@ -44,8 +44,7 @@ public enum ErrorCode {
     DISK(6002, "free space or mend the volume of quorate.data-dir, then restart this node"),
     STATE_DIVERGED(6003, "this node would decide differently from the others; rebuild it"),
     CACHE_PASSED(
-            6004,
-            "what this node needs is no longer cached; rebuild it, and raise quorate.cache.bytes-max for next time"),
+            6004, "start a node that still holds it, or rebuild this one; raise quorate.cache.bytes-max for next time"),
     DISK_LOW(6005, "free space on the volume of quorate.data-dir; the node goes on by itself then");
 
     private final int number;

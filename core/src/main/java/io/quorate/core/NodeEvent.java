@@ -22,6 +22,16 @@ public sealed interface NodeEvent {
      */
     record DiskLow(String reason) implements NodeEvent {}
 
+    /**
+     * This node has left the order to receive from other nodes what it missed, or has joined it again.
+     *
+     * @param reason how far that is; null when it has joined
+     */
+    record Joining(String reason) implements NodeEvent {}
+
+    /** Whether this node gives a transfer now. */
+    record Donating(boolean gives) implements NodeEvent {}
+
     /** Something fatal. */
     record Failed(QuorateException cause) implements NodeEvent {}
 }

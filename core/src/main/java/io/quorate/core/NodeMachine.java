@@ -2,8 +2,10 @@
 package io.quorate.core;
 
 import static io.quorate.core.NodeState.CONNECTED;
+import static io.quorate.core.NodeState.DONOR;
 import static io.quorate.core.NodeState.INCONSISTENT;
 import static io.quorate.core.NodeState.JOINED;
+import static io.quorate.core.NodeState.JOINER;
 import static io.quorate.core.NodeState.NON_PRIMARY;
 import static io.quorate.core.NodeState.OPEN;
 import static io.quorate.core.NodeState.SYNCED;
@@ -13,7 +15,8 @@ import static io.quorate.core.NodeState.SYNCED;
  *
  * <p>A node is CONNECTED with a majority alone, JOINED with a majority and a server, SYNCED once it has applied what was
  * ordered when it joined and little is left of what came since. It falls back to NON_PRIMARY or CONNECTED by losing one
- * of the two, and to JOINED never by lag alone: falling behind is flow control's business. INCONSISTENT is final.
+ * of the two, and to JOINED never by lag alone: falling behind is flow control's business. It is JOINER while it receives
+ * what it missed outside the order, DONOR instead of SYNCED while it gives. INCONSISTENT is final.
  *
  * <p>An election is not a loss: without a majority a SYNCED node stays so for a short grace, and its clients' writes wait to
  * be ordered, as they do anyway.
@@ -31,6 +34,10 @@ public final class NodeMachine {
     private QuorateException failure;
     /** Why there is no space on the disk; null when there is. */
     private String diskReason;
+    /** How far a transfer to this node is; null when there is none. */
+    private String joinReason;
+
+    private boolean donating;
 
     private long lastOrdered;
     private long lastApplied;
@@ -72,6 +79,10 @@ public final class NodeMachine {
             }
         } else if (event instanceof NodeEvent.DiskLow e) {
             diskReason = e.reason();
+        } else if (event instanceof NodeEvent.Joining e) {
+            joinReason = e.reason();
+        } else if (event instanceof NodeEvent.Donating e) {
+            donating = e.gives();
         } else if (event instanceof NodeEvent.Failed e && failure == null) {
             failure = e.cause();
         }
@@ -89,7 +100,10 @@ public final class NodeMachine {
         if (diskReason != null) {
             return NON_PRIMARY;
         }
-        if (state == OPEN && !quorum.primary()) {
+        if (joinReason != null) {
+            return JOINER;
+        }
+        if ((state == OPEN || state == JOINER) && !quorum.primary()) {
             return OPEN;
         }
         if (state == NON_PRIMARY && !quorum.primary()) {
@@ -102,7 +116,7 @@ public final class NodeMachine {
             return CONNECTED;
         }
         if (state.writable() || caughtUp()) {
-            return SYNCED;
+            return donating ? DONOR : SYNCED;
         }
         return JOINED;
     }
@@ -124,7 +138,7 @@ public final class NodeMachine {
                         ? new QuorateException(ErrorCode.DISK_LOW, diskReason).getMessage()
                         : new QuorateException(ErrorCode.NO_QUORUM, "this node has lost the majority").getMessage();
             case CONNECTED -> "MySQL server: " + databaseReason;
-            case JOINER -> "receiving a copy";
+            case JOINER -> joinReason;
             case JOINED -> "catching up: " + (lastOrdered - lastApplied) + " writesets behind";
             case SYNCED, DONOR -> "";
             case INCONSISTENT -> failure.getMessage();

@@ -66,7 +66,7 @@ final class DiskGuard implements AutoCloseable {
                     + " are kept free (quorate.disk.reserve)";
             log.error("leaving the order: {}", reason);
             events.accept(new NodeEvent.DiskLow(reason));
-            order.pause();
+            order.pause(PausableOrder.Hold.DISK);
         } else if (paused && usable >= reserve + reserve / 4) {
             resume(usable);
         }
@@ -74,7 +74,7 @@ final class DiskGuard implements AutoCloseable {
 
     private void resume(long usable) throws InterruptedException {
         try {
-            order.resume();
+            order.resume(PausableOrder.Hold.DISK);
             paused = false;
             log.info("taking part in the order again: the volume of {} has {} MB left", directory, usable >> 20);
             events.accept(new NodeEvent.DiskLow(null));

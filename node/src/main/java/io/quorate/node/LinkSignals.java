@@ -10,6 +10,7 @@ final class LinkSignals {
     private final Condition changed = lock.newCondition();
     private boolean writable;
     private boolean stopped;
+    private boolean suspended;
     private boolean closed;
     private String lost;
 
@@ -21,6 +22,8 @@ final class LinkSignals {
         WRITABLE,
         /** This session is lost: try a new one. */
         RECONNECT,
+        /** The node receives a transfer: no session until that is over. */
+        SUSPENDED,
         /** The node is INCONSISTENT: no session any more. */
         STOPPED,
         /** End. */
@@ -39,6 +42,9 @@ final class LinkSignals {
             }
             if (stopped) {
                 return Task.STOPPED;
+            }
+            if (suspended) {
+                return Task.SUSPENDED;
             }
             if (lost != null) {
                 return Task.RECONNECT;
@@ -69,6 +75,10 @@ final class LinkSignals {
 
     void stop() {
         set(() -> stopped = true);
+    }
+
+    void suspended(boolean value) {
+        set(() -> suspended = value);
     }
 
     void close() {

@@ -9,6 +9,11 @@ import io.quorate.core.NodeMachine;
 import io.quorate.core.NodeState;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
+import io.quorate.ist.CheckpointStore;
+import io.quorate.ist.Donor;
+import io.quorate.ist.IncrementalTransfer;
+import io.quorate.ist.WriteSetCache;
+import io.quorate.transport.PeerChannels;
 import io.quorate.transport.RatisTotalOrder;
 import io.quorate.transport.TransportSettings;
 import java.io.IOException;
@@ -18,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,6 +56,13 @@ class Node implements SmartLifecycle {
     private ServerKeyExplainer keys;
     private volatile TotalOrder order;
     private DiskGuard disk;
+    private Donor donor;
+    private PeerChannels channels;
+    private volatile Members members;
+    private Rejoin rejoin;
+    private final Rate orderedRate = new Rate();
+    private final Rate appliedRate = new Rate();
+    private boolean gave;
     private ServerAccess access;
     private volatile ServerLink link;
     private volatile boolean running;
@@ -86,7 +99,7 @@ class Node implements SmartLifecycle {
         stores = Stores.open(directory, incarnation, properties);
         loop = new NodeLoop(
                 new NodeMachine(properties.apply().syncedLagMax(), ELECTION_GRACE_MILLIS), this::look, this::onState);
-        stream = stores.stream(loop::post, this::quorumChanged);
+        stream = stores.stream(this::happened, this::quorumChanged);
         if (identity != null) {
             stream.self(identity.server());
         }
@@ -101,23 +114,88 @@ class Node implements SmartLifecycle {
                 keys);
         stream.onFailed(conflicts::failed);
         TransportSettings transport = transportSettings(directory);
-        PausableOrder pausable = new PausableOrder(() -> RatisTotalOrder.start(transport, stream), this::quorumChanged);
+        donor = new Donor(stores.cache(), stores.checkpoints(), UUID.fromString(incarnation));
+        channels = PeerChannels.start(transport, donor, this::heard);
+        PausableOrder pausable = new PausableOrder(
+                () -> RatisTotalOrder.start(transport, stream, channels),
+                this::quorumChanged,
+                cause -> happened(new NodeEvent.Failed(cause)));
         order = pausable;
         disk = new DiskGuard(directory, properties.disk().reserve(), pausable, this::happened);
         ServerSession.Parts parts = new ServerSession.Parts(
                 properties, incarnation, stores.cache(), stream, order, progress, keyless, this::happened);
         link = new ServerLink(access, properties.mysql().retry(), parts, this::happened);
+        members = new Members(this::report, channels::broadcast, this::eachReport, json);
+        rejoin = new Rejoin(
+                stores, stream, pausable, link, channels, UUID.fromString(incarnation), this::offers, this::happened);
         loop.start();
+        rejoin.start();
+        pausable.resume(PausableOrder.Hold.START);
+        members.start();
         link.start();
         disk.start();
         log.info("node {} of cluster {} is up, data in {}", properties.node(), properties.cluster(), directory);
     }
 
     private void happened(NodeEvent event) {
-        if (event instanceof NodeEvent.Failed failed && failed.cause().code() == ErrorCode.UNDO_MISMATCH) {
-            conflicts.mismatch(failed.cause().getMessage());
+        if (event instanceof NodeEvent.Failed failed) {
+            if (Rejoin.mends(failed.cause())) {
+                rejoin.begin(failed.cause());
+                return;
+            }
+            if (failed.cause().code() == ErrorCode.UNDO_MISMATCH) {
+                conflicts.mismatch(failed.cause().getMessage());
+            }
         }
         loop.post(event);
+    }
+
+    private void heard(String node, byte[] report) {
+        Members m = members;
+        if (m != null) {
+            m.heard(node, report);
+        }
+    }
+
+    /** What this node tells the others of itself. */
+    private MemberReport report() {
+        WriteSetCache cache = stores.cache();
+        CheckpointStore.Checkpoint newest = stores.checkpoints().newest().orElse(null);
+        long now = System.nanoTime() / 1_000_000;
+        return new MemberReport(
+                properties.node(),
+                properties.zone(),
+                loop.state().name(),
+                stream.lastOrdered(),
+                progress.lastApplied(),
+                orderedRate.at(now, stream.lastOrdered()),
+                appliedRate.at(now, progress.lastApplied()),
+                cache.first(),
+                cache.last(),
+                newest == null ? 0 : newest.seqno(),
+                newest == null ? -1 : newest.position().index());
+    }
+
+    private void eachReport() {
+        rejoin.tell();
+        boolean gives = !donor.running().isEmpty();
+        if (gives != gave) {
+            gave = gives;
+            loop.post(new NodeEvent.Donating(gives));
+        }
+    }
+
+    /** What the others could give to this node. */
+    private List<IncrementalTransfer.Offer> offers() {
+        return members.present().stream()
+                .map(m -> new IncrementalTransfer.Offer(
+                        m.node(),
+                        m.zone().equals(properties.zone()) ? 0 : 1,
+                        m.cacheFirst(),
+                        m.cacheLast(),
+                        m.checkpoint(),
+                        m.checkpointIndex()))
+                .toList();
     }
 
     /** Two services on one directory would ruin it. */
@@ -144,7 +222,8 @@ class Node implements SmartLifecycle {
                                 .map(p -> new TransportSettings.Peer(p.name(), p.host(), p.raftPort(), p.channelPort()))
                                 .toList(),
                         directory.resolve("order"))
-                .withTimeouts(o.electionTimeoutMin(), o.electionTimeoutMax());
+                .withTimeouts(o.electionTimeoutMin(), o.electionTimeoutMax())
+                .withCheckpoints(o.checkpointEntries(), o.logBytesMax().toBytes());
     }
 
     private void quorumChanged(TotalOrder.Quorum quorum) {
@@ -166,7 +245,7 @@ class Node implements SmartLifecycle {
     private NodeEvent.Progress look() {
         long applied = progress.lastApplied();
         long needed = Math.min(Math.min(applied, stream.checkpointSeqno()) + 1, stream.oldestOwnFailure());
-        stores.cache().retain(needed);
+        stores.cache().retain(Math.min(needed, donor.oldestNeeded()));
         return new NodeEvent.Progress(stream.lastOrdered(), applied, System.nanoTime() / 1_000_000);
     }
 
@@ -194,7 +273,7 @@ class Node implements SmartLifecycle {
                 properties.node(),
                 loop.state().name(),
                 quorum.primary(),
-                loop.reason(),
+                reason(),
                 quorum.leader(),
                 mysql.host() + ":" + mysql.port(),
                 self.http(),
@@ -202,6 +281,24 @@ class Node implements SmartLifecycle {
                 applied,
                 applied >= stream.lastOrdered() ? 0 : progress.lagMicros() / 1000,
                 ProcessHandle.current().pid());
+    }
+
+    /** Why this node isn't SYNCED; of one that catches up also how long that will take. */
+    private String reason() {
+        String reason = loop.reason();
+        long gained = appliedRate.last() - orderedRate.last();
+        return loop.state() == NodeState.JOINED && gained > 0
+                ? reason + ", " + appliedRate.last() + "/s applied, "
+                        + (stream.lastOrdered() - progress.lastApplied()) / gained + " s left"
+                : reason;
+    }
+
+    Rejoin rejoin() {
+        return rejoin;
+    }
+
+    Donor donor() {
+        return donor;
     }
 
     NodeState state() {
@@ -241,8 +338,11 @@ class Node implements SmartLifecycle {
     public void stop() {
         running = false;
         close(disk);
+        close(members);
+        close(rejoin);
         close(link);
         close(order);
+        close(channels);
         close(loop);
         close(conflicts);
         close(keys);

@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import io.quorate.applier.ApplierStats;
 import io.quorate.capture.CaptureStats;
 import io.quorate.core.NodeState;
+import io.quorate.ist.TransferProgress.Look;
 import java.util.function.ToDoubleFunction;
 import org.springframework.stereotype.Component;
 
@@ -46,10 +47,34 @@ class NodeMetrics implements MeterBinder {
                 .ordered());
         counter(registry, "quorate.applied", "writesets of other nodes applied", n -> n.progress()
                 .transactions());
+        bindTransfer(registry);
         node.progress().bind(registry);
         bindCertification(registry);
         bindCapture(registry);
         bindApplier(registry);
+    }
+
+    private void bindTransfer(MeterRegistry registry) {
+        received(registry, "quorate.transfer.received", "writesets received by the transfer under way", Look::done);
+        received(registry, "quorate.transfer.missing", "writesets it still has to receive", Look::toDo);
+        received(registry, "quorate.transfer.rate", "writesets it receives a second", Look::perSecond);
+        received(
+                registry,
+                "quorate.transfer.eta.seconds",
+                "until they are here, -1 when nobody can tell",
+                look -> look.etaMillis() < 0 ? -1 : look.etaMillis() / 1e3);
+        gauge(registry, "quorate.transfer.giving", "streams this node gives to others now", n -> n.donor()
+                .running()
+                .size());
+        counter(registry, "quorate.transfer.given.bytes", "bytes given to others, compressed", n -> n.donor()
+                .bytes());
+    }
+
+    private void received(MeterRegistry registry, String name, String what, ToDoubleFunction<Look> value) {
+        gauge(registry, name, what, n -> {
+            Look look = n.rejoin().look();
+            return look == null ? 0 : value.applyAsDouble(look);
+        });
     }
 
     private void bindCertification(MeterRegistry registry) {

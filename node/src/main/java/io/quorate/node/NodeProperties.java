@@ -26,6 +26,7 @@ import org.springframework.validation.annotation.Validated;
  * @param cluster the cluster's name; nodes of another one are refused
  * @param node this node's name, one of {@code peers}
  * @param dataDir where the order's log, the writeset cache and the node's identity are kept
+ * @param zone where this node is, a name of your choice; transfers come from the same zone where they can
  * @param peers all nodes of the cluster, this one included, the same list on each
  */
 @Validated
@@ -34,6 +35,7 @@ public record NodeProperties(
         @NotBlank @Pattern(regexp = NAME) String cluster,
         @NotBlank @Pattern(regexp = NAME) String node,
         @NotNull Path dataDir,
+        @DefaultValue("") String zone,
         @NotEmpty List<@Valid Peer> peers,
         @Valid @NotNull MySql mysql,
         @DefaultValue @Valid Capture capture,
@@ -110,6 +112,8 @@ public record NodeProperties(
      * @param intervalMax how far the interval may grow where rounds of the order take long
      * @param resendAfter a proposal not delivered by then is sent again
      * @param electionTimeoutMin,electionTimeoutMax a follower that hears no leader for a time between them calls an election
+     * @param checkpointEntries log entries between two checkpoints; what is older than the last but one may be purged
+     * @param logBytesMax what the log keeps for absent members; who needs more fetches it from the writeset caches
      */
     public record Order(
             @DefaultValue("256KB") DataSize proposalBytesMax,
@@ -120,7 +124,9 @@ public record NodeProperties(
             @DefaultValue("500ms") Duration idleAfter,
             @DefaultValue("5s") Duration resendAfter,
             @DefaultValue("1s") Duration electionTimeoutMin,
-            @DefaultValue("2s") Duration electionTimeoutMax) {}
+            @DefaultValue("2s") Duration electionTimeoutMax,
+            @DefaultValue("20000") @Min(10) int checkpointEntries,
+            @DefaultValue("512MB") DataSize logBytesMax) {}
 
     /** @param keysMax the index forgets its oldest part beyond this; must be the same on all nodes */
     public record Certification(

@@ -40,7 +40,10 @@ import org.slf4j.LoggerFactory;
 final class OrderedStream implements OrderListener {
     private static final Logger log = LoggerFactory.getLogger(OrderedStream.class);
 
-    private final Certifier certifier;
+    /** Guards what certification knows, and which it is. */
+    private final Object lock = new Object();
+
+    private volatile Certifier certifier;
     private final WriteSetLog cache;
     private final Checkpoints checkpoints;
     private final Consumer<NodeEvent> events;
@@ -57,7 +60,7 @@ final class OrderedStream implements OrderListener {
     private volatile Proposer proposer;
     private volatile OwnWrites ownWrites;
     private volatile LongConsumer failed = seqno -> {};
-    private final long cachedBefore;
+    private volatile long cachedBefore;
 
     /** Where the certification state and the position it belongs to are kept. */
     interface Checkpoints {
@@ -85,7 +88,7 @@ final class OrderedStream implements OrderListener {
 
     /** From now on the deliveries of this origin are ours. Before the order is started, or under {@link #attach}. */
     void self(UUID server) {
-        synchronized (certifier) {
+        synchronized (lock) {
             self = server;
             own = certifier.positions().get(server);
         }
@@ -103,7 +106,7 @@ final class OrderedStream implements OrderListener {
 
     /** Hands the deliveries of our own origin to {@code next}, and says where the order stands with it at that moment. */
     OriginPosition attach(Proposer next) {
-        synchronized (certifier) {
+        synchronized (lock) {
             proposer = next;
             return ownOrNone();
         }
@@ -114,7 +117,7 @@ final class OrderedStream implements OrderListener {
      * so that some that are captured again may have been built on them.
      */
     void attach(OwnWrites register) throws IOException {
-        synchronized (certifier) {
+        synchronized (lock) {
             ownWrites = register;
             List<Certified> failed = new ArrayList<>();
             for (long seqno : certifier.failures(self)) {
@@ -131,7 +134,7 @@ final class OrderedStream implements OrderListener {
 
     /** The first own writeset that failed and that what is captured again may have been built on; else the next seqno. */
     long oldestOwnFailure() {
-        synchronized (certifier) {
+        synchronized (lock) {
             long[] failures = self == null ? new long[0] : certifier.failures(self);
             return failures.length == 0 ? certifier.lastSeqno() + 1 : failures[0];
         }
@@ -160,14 +163,33 @@ final class OrderedStream implements OrderListener {
 
     @Override
     public LogPosition resumeAfter() {
-        return position;
+        synchronized (lock) {
+            return position;
+        }
+    }
+
+    /**
+     * Goes on from what another node knew at its checkpoint; everything up to there is in the cache. Only while this node
+     * takes no part in the order and has no session with its server.
+     */
+    void install(Certifier received, LogPosition at) {
+        synchronized (lock) {
+            certifier = received;
+            position = at;
+            own = self == null ? null : received.positions().get(self);
+            proposer = null;
+            ownWrites = null;
+            lastOrdered = received.lastSeqno();
+            checkpointSeqno = received.lastSeqno();
+            cachedBefore = cache.last();
+        }
     }
 
     @Override
     public void deliver(LogPosition resumeAfter, ByteBuffer entry) {
         Proposal proposal = ProposalCodec.decode(entry);
         Certification result;
-        synchronized (certifier) {
+        synchronized (lock) {
             result = certifier.certify(proposal, resumeAfter);
             position = resumeAfter;
             if (proposal.origin().equals(self)) {
@@ -230,7 +252,7 @@ final class OrderedStream implements OrderListener {
     public LogPosition checkpoint() {
         try {
             cache.force();
-            synchronized (certifier) {
+            synchronized (lock) {
                 LogPosition forgettable = checkpoints.write(position, certifier);
                 checkpointSeqno = certifier.lastSeqno();
                 return forgettable;
@@ -271,7 +293,7 @@ final class OrderedStream implements OrderListener {
     }
 
     OriginPosition own() {
-        synchronized (certifier) {
+        synchronized (lock) {
             return ownOrNone();
         }
     }

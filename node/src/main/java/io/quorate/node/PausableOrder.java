@@ -4,29 +4,46 @@ package io.quorate.node;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
  * This node's part in the order, which it can leave and take up again where it stood. While it is left nothing is written to
- * this node's disk, and the others count it as absent.
+ * the order's log here, and the others count this node as absent.
  */
 final class PausableOrder implements TotalOrder {
+    /** Why a node stays out of the order. */
+    enum Hold {
+        /** It hasn't begun yet. */
+        START,
+        DISK,
+        TRANSFER
+    }
+
     private final Supplier<TotalOrder> start;
     private final Consumer<Quorum> quorumListener;
+    private final Consumer<QuorateException> tooFarBehind;
+    private final Set<Hold> holds = EnumSet.of(Hold.START);
     private volatile TotalOrder running;
     private boolean closed;
 
-    /** @param start takes part in the order from where its listener stands */
-    PausableOrder(Supplier<TotalOrder> start, Consumer<Quorum> quorumListener) {
+    /**
+     * @param start takes part in the order from where its listener stands
+     * @param tooFarBehind told when that can't be done because the log doesn't reach back so far
+     */
+    PausableOrder(
+            Supplier<TotalOrder> start, Consumer<Quorum> quorumListener, Consumer<QuorateException> tooFarBehind) {
         this.start = start;
         this.quorumListener = quorumListener;
-        this.running = start.get();
+        this.tooFarBehind = tooFarBehind;
     }
 
     /** Leaves the order; what was delivered is in the stores. */
-    synchronized void pause() {
+    synchronized void pause(Hold why) {
+        holds.add(why);
         TotalOrder left = running;
         if (left != null) {
             running = null;
@@ -36,13 +53,26 @@ final class PausableOrder implements TotalOrder {
     }
 
     /**
-     * Takes part again.
+     * Takes part again, unless there is another reason not to.
      *
-     * @throws QuorateException as when the node starts
+     * @throws QuorateException when the order can't be started; then the reason still holds
      */
-    synchronized void resume() {
-        if (running == null && !closed) {
+    synchronized void resume(Hold why) {
+        boolean held = holds.remove(why);
+        if (running != null || closed || !holds.isEmpty()) {
+            return;
+        }
+        try {
             running = start.get();
+        } catch (QuorateException e) {
+            if (e.code() == ErrorCode.ORDER_TOO_FAR_BEHIND) {
+                tooFarBehind.accept(e);
+                return;
+            }
+            if (held) {
+                holds.add(why);
+            }
+            throw e;
         }
     }
 
@@ -51,7 +81,7 @@ final class PausableOrder implements TotalOrder {
         TotalOrder order = running;
         return order == null
                 ? CompletableFuture.failedFuture(
-                        new QuorateException(ErrorCode.DISK_LOW, "this node has left the order"))
+                        new QuorateException(ErrorCode.ORDER_INTERRUPTED, "this node has left the order"))
                 : order.submit(entry);
     }
 

@@ -27,7 +27,10 @@ final class ServerLink implements AutoCloseable {
     private final LinkSignals signals = new LinkSignals();
     private final ServerSession.Parts parts;
     private final Thread thread;
+    private final Object idle = new Object();
     private volatile ServerSession session;
+    /** Guarded by {@link #idle}. */
+    private boolean resting;
 
     ServerLink(ServerAccess access, Duration retry, ServerSession.Parts parts, Consumer<NodeEvent> events) {
         this.access = access;
@@ -63,6 +66,20 @@ final class ServerLink implements AutoCloseable {
         signals.stop();
     }
 
+    /** Ends the session and has none until {@link #resume}; returns when it is over. */
+    void suspend() throws InterruptedException {
+        signals.suspended(true);
+        synchronized (idle) {
+            while (!resting && thread.isAlive()) {
+                idle.wait(100);
+            }
+        }
+    }
+
+    void resume() {
+        signals.suspended(false);
+    }
+
     void quorumChanged(TotalOrder.Quorum quorum) {
         ServerSession s = session;
         if (s != null) {
@@ -73,9 +90,12 @@ final class ServerLink implements AutoCloseable {
     private void run() {
         try {
             while (signals.task() != LinkSignals.Task.CLOSED) {
-                if (signals.task() == LinkSignals.Task.STOPPED) {
+                LinkSignals.Task task = signals.task();
+                if (task == LinkSignals.Task.STOPPED || task == LinkSignals.Task.SUSPENDED) {
                     closeForWrites();
-                    signals.await(LinkSignals.Task.STOPPED, Long.MAX_VALUE / 1_000_000);
+                    resting(true);
+                    signals.await(task, Long.MAX_VALUE / 1_000_000);
+                    resting(false);
                     continue;
                 }
                 serve();
@@ -83,6 +103,13 @@ final class ServerLink implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void resting(boolean now) {
+        synchronized (idle) {
+            resting = now;
+            idle.notifyAll();
         }
     }
 

@@ -40,10 +40,7 @@ final class Stores implements AutoCloseable {
         int keysMax = properties.certification().keysMax();
         Certifier certifier = newest == null ? new Certifier(keysMax) : read(newest);
         if (certifier.keysMax() != keysMax) {
-            throw new QuorateException(
-                    ErrorCode.CONFIGURATION,
-                    "quorate.certification.keys-max is " + keysMax + ", the cluster was made with "
-                            + certifier.keysMax());
+            throw keysMax(keysMax, certifier.keysMax());
         }
         NodeProperties.Cache c = properties.cache();
         CacheSettings settings = new CacheSettings(
@@ -53,6 +50,22 @@ final class Stores implements AutoCloseable {
                 c.bytesMax().toBytes());
         WriteSetCache cache = WriteSetCache.open(settings, newest == null ? 0 : newest.seqno());
         return new Stores(checkpoints, certifier, newest == null ? LogPosition.START : newest.position(), cache);
+    }
+
+    /** What another node sent, once it has proved whole: this node's newest checkpoint from now on. */
+    void install(CheckpointStore.Checkpoint received, OrderedStream stream) throws IOException {
+        Certifier state = read(received);
+        if (state.keysMax() != certifier.keysMax()) {
+            throw keysMax(certifier.keysMax(), state.keysMax());
+        }
+        checkpoints.adopt(received);
+        stream.install(state, received.position());
+    }
+
+    private static QuorateException keysMax(long here, long cluster) {
+        return new QuorateException(
+                ErrorCode.CONFIGURATION,
+                "quorate.certification.keys-max is " + here + ", the cluster was made with " + cluster);
     }
 
     private static Certifier read(CheckpointStore.Checkpoint checkpoint) throws IOException {
@@ -70,6 +83,10 @@ final class Stores implements AutoCloseable {
     private LogPosition save(LogPosition at, Certifier state) {
         checkpoints.save(at, state.lastSeqno(), state::writeTo);
         return checkpoints.forgettable();
+    }
+
+    CheckpointStore checkpoints() {
+        return checkpoints;
     }
 
     WriteSetCache cache() {

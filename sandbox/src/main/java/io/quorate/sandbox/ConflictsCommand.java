@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -27,27 +19,11 @@ import tools.jackson.databind.json.JsonMapper;
         description = "Transactions that lost against another: which rows, against whom, undone or not.",
         mixinStandardHelpOptions = true)
 final class ConflictsCommand implements Runnable {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
-
     @Spec
     private CommandSpec spec;
 
-    @Option(
-            names = "--http",
-            scope = ScopeType.INHERIT,
-            paramLabel = "HOST:PORT",
-            description = "the node's HTTP address; by default the sandbox's first node")
-    private String address;
-
-    @Option(
-            names = "--dir",
-            scope = ScopeType.INHERIT,
-            paramLabel = "D",
-            description = "where the sandbox is kept; by default in the user's cache")
-    private Path dir;
-
-    @Option(names = "-o", scope = ScopeType.INHERIT, paramLabel = "text|json", description = "text by default")
-    private Output output = Output.TEXT;
+    @Mixin
+    private NodeAddress node;
 
     @Override
     public void run() {
@@ -58,8 +34,8 @@ final class ConflictsCommand implements Runnable {
     int list(
             @Option(names = "--limit", paramLabel = "N", defaultValue = "20", description = "how many (default: 20)")
                     int limit) {
-        String body = ask("/actuator/conflicts?limit=" + limit);
-        if (output == Output.JSON) {
+        String body = node.ask("/actuator/conflicts?limit=" + limit);
+        if (node.json()) {
             spec.commandLine().getOut().println(body);
             return 0;
         }
@@ -93,8 +69,8 @@ final class ConflictsCommand implements Runnable {
 
     @Command(description = "All of one: both transactions with their rows.", mixinStandardHelpOptions = true)
     int show(@Parameters(paramLabel = "SEQNO", description = "as list shows it") long seqno) {
-        String body = ask("/actuator/conflicts/" + seqno);
-        if (output == Output.JSON) {
+        String body = node.ask("/actuator/conflicts/" + seqno);
+        if (node.json()) {
             spec.commandLine().getOut().println(body);
             return 0;
         }
@@ -155,37 +131,5 @@ final class ConflictsCommand implements Runnable {
                     + (e.getValue().isNull() ? "NULL" : e.getValue().asString()));
         }
         return "(" + String.join(", ", all) + ")";
-    }
-
-    private String ask(String path) {
-        String host = address != null ? address : ofSandbox();
-        try {
-            HttpResponse<String> response = HttpClient.newBuilder()
-                    .connectTimeout(PATIENCE)
-                    .build()
-                    .send(
-                            HttpRequest.newBuilder(URI.create("http://" + host + path))
-                                    .timeout(PATIENCE)
-                                    .header("Accept", "application/json")
-                                    .build(),
-                            HttpResponse.BodyHandlers.ofString());
-            if (response.statusCode() == 404) {
-                throw new SandboxException("the node at " + host + " has nothing of that seqno in its journal");
-            }
-            if (response.statusCode() != 200) {
-                throw new SandboxException("the node at " + host + " answers " + response.statusCode());
-            }
-            return response.body();
-        } catch (IOException e) {
-            throw new UncheckedIOException("no node answers at " + host + "; name one with --http", e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new SandboxException("interrupted");
-        }
-    }
-
-    private String ofSandbox() {
-        Sandbox sandbox = Sandbox.open(CacheDirectory.sandbox(dir), line -> {});
-        return "127.0.0.1:" + sandbox.nodes().get(0).ports().http();
     }
 }

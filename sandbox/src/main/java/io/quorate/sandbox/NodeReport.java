@@ -23,6 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public record NodeReport(String state, boolean primaryComponent, String reason, long lastOrdered, long lastApplied) {
     static final String SYNCED = "SYNCED";
+    static final String DONOR = "DONOR";
     static final String INCONSISTENT = "INCONSISTENT";
 
     private static final Duration PATIENCE = Duration.ofSeconds(2);
@@ -58,7 +59,8 @@ public record NodeReport(String state, boolean primaryComponent, String reason, 
                 json.path("lastApplied").asLong(0));
     }
 
+    /** Also as a donor, which serves on. */
     boolean isSynced() {
-        return state.equals(SYNCED) && primaryComponent;
+        return (state.equals(SYNCED) || state.equals(DONOR)) && primaryComponent;
     }
 }

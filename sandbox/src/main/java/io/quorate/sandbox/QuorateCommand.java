@@ -18,6 +18,7 @@ import picocli.CommandLine.Spec;
             DemoCommand.class,
             SandboxCommand.class,
             ConflictsCommand.class,
+            TransferCommand.class,
             CheckCommand.class,
             LogCommand.class
         },

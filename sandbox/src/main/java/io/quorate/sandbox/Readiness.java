@@ -3,16 +3,23 @@ package io.quorate.sandbox;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Waits for services to reach a state, and says what keeps them from it. */
 final class Readiness {
     private static final long POLL_MILLIS = 150;
+    private static final long TELL_NANOS = 1_000_000_000;
 
     private final List<SandboxNode> all;
     private final Consumer<String> progress;
+    /** What was told last of each. */
+    private final Map<SandboxNode, String> told = new HashMap<>();
+
+    private long toldNanos = System.nanoTime();
 
     Readiness(List<SandboxNode> all, Consumer<String> progress) {
         this.all = all;
@@ -36,6 +43,7 @@ final class Readiness {
                 } else {
                     requireHopeful(node, report);
                     still.add(node);
+                    report.ifPresent(r -> tell(node, r));
                 }
             }
             if (still.isEmpty()) {
@@ -46,6 +54,16 @@ final class Readiness {
                 throw new SandboxException("not SYNCED within " + limit.toSeconds() + " s: " + describe(waiting));
             }
             pause();
+        }
+    }
+
+    /** How far a node is, now and then. */
+    private void tell(SandboxNode node, NodeReport report) {
+        String text = node.name() + " is " + report.state() + (report.reason().isEmpty() ? "" : ": " + report.reason());
+        boolean waiting = report.state().equals("JOINER") || report.state().equals("JOINED");
+        if (waiting && System.nanoTime() - toldNanos > TELL_NANOS && !text.equals(told.put(node, text))) {
+            toldNanos = System.nanoTime();
+            progress.accept(text);
         }
     }
 

@@ -145,6 +145,9 @@ final class SandboxCommand implements Runnable {
                     orDash(node.lastApplied()),
                     orDash(node.servicePid()),
                     orDash(node.mysqldPid())));
+            if (!node.reason().isEmpty()) {
+                text.append("      ").append(node.reason()).append('\n');
+            }
         }
         return text.toString();
     }

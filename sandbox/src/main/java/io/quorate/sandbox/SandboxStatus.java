@@ -20,6 +20,7 @@ public record SandboxStatus(String cluster, boolean primaryComponent, List<Node>
      * @param mysql host and port
      * @param http host and port
      * @param lastOrdered null when the service doesn't answer, as is {@code lastApplied}
+     * @param reason why it isn't SYNCED, and how long that will take; empty when it is
      * @param servicePid null when it doesn't run, as is {@code mysqldPid}
      */
     public record Node(
@@ -29,6 +30,7 @@ public record SandboxStatus(String cluster, boolean primaryComponent, List<Node>
             String http,
             Long lastOrdered,
             Long lastApplied,
+            String reason,
             Long servicePid,
             Long mysqldPid) {}
 
@@ -53,6 +55,7 @@ public record SandboxStatus(String cluster, boolean primaryComponent, List<Node>
                 "127.0.0.1:" + node.ports().http(),
                 report.map(NodeReport::lastOrdered).orElse(null),
                 report.map(NodeReport::lastApplied).orElse(null),
+                report.map(NodeReport::reason).orElse(""),
                 servicePid,
                 mysqldPid < 0 ? null : mysqldPid);
     }

@@ -206,7 +206,11 @@ public final class RatisTotalOrder implements TotalOrder {
         if (closing.get() != null || !failure.compareAndSet(null, cause)) {
             return;
         }
-        LOG.error("The order stops at {}: {}", settings.self(), cause.getMessage(), cause);
+        if (cause.code() == ErrorCode.ORDER_TOO_FAR_BEHIND) {
+            LOG.info("The order stops at {}: {}", settings.self(), cause.getMessage());
+        } else {
+            LOG.error("The order stops at {}: {}", settings.self(), cause.getMessage(), cause);
+        }
         // In a thread of its own: this one may be one that closing waits for.
         Thread end = new Thread(
                 () -> {

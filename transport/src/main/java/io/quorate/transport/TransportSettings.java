@@ -155,6 +155,12 @@ public record TransportSettings(
                 bytesForAbsent);
     }
 
+    /** The same with another distance of checkpoints and another limit of the log; its segments are small enough for both. */
+    public TransportSettings withCheckpoints(int entries, long bytesForAbsent) {
+        int segment = (int) Math.max(1 << 20, Math.min(segmentBytes, bytesForAbsent / 8));
+        return withLog(segment, segmentsCached, entries, Math.max(segment, bytesForAbsent));
+    }
+
     /** This node's own line in the list of peers. */
     public Peer selfPeer() {
         return peer(self);

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.sandbox.Sandbox.Part;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A node that was away for longer than the order's log is kept, and comes back from the writeset caches of the others. */
+@Timeout(600)
+class TransferIT {
+    private static final int ROW_BYTES = 400_000;
+    private static Cluster cluster;
+
+    @BeforeAll
+    static void start() throws Exception {
+        cluster = Cluster.start(
+                3,
+                Map.of(
+                        "quorate.order.checkpoint-entries", "20",
+                        "quorate.order.log-bytes-max", "2MB",
+                        "quorate.cache.segment-bytes", "16MB"));
+        cluster.mysql(1)
+                .execute(
+                        "CREATE DATABASE load_test",
+                        Load.TABLE,
+                        "CREATE TABLE load_test.fat (id INT PRIMARY KEY, v LONGBLOB)");
+        cluster.assertConverged();
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.close();
+    }
+
+    /** Rows that don't compress, each a transaction. */
+    private static void writeFat(int node, int from, int rows) throws SQLException {
+        Random random = new Random(from);
+        byte[] bytes = new byte[ROW_BYTES];
+        try (Connection connection = cluster.app(node);
+                PreparedStatement insert = connection.prepareStatement("INSERT INTO load_test.fat VALUES (?, ?)")) {
+            for (int id = from; id < from + rows; id++) {
+                random.nextBytes(bytes);
+                insert.setInt(1, id);
+                insert.setBytes(2, bytes);
+                insert.executeUpdate();
+            }
+        }
+    }
+
+    private static JsonNode transfer(int node) {
+        try {
+            return JsonMapper.shared().readTree(cluster.http(node, "/actuator/transfer"));
+        } catch (IOException e) {
+            return JsonMapper.shared().createObjectNode();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static long count(int node, String logged) throws IOException {
+        try (var lines = Files.lines(cluster.node(node).serviceLog())) {
+            return lines.filter(line -> line.contains(logged)).count();
+        }
+    }
+
+    /** Starts what is down of a node without waiting for it, and waits until a transfer to it is half way. */
+    private static CompletableFuture<Void> restartUntilInTransfer(int node) throws InterruptedException {
+        CompletableFuture<Void> restarting = CompletableFuture.runAsync(() -> {
+            try {
+                cluster.restart(node);
+            } catch (RuntimeException e) {
+                // The test ends it.
+            }
+        });
+        boolean[] met = {false};
+        Cluster.within(Duration.ofSeconds(90), () -> {
+            JsonNode receiving = transfer(node).path("receiving");
+            met[0] = receiving.path("bytes").asLong() > 0
+                    && receiving.path("toDo").asLong() > 0;
+            return met[0] || restarting.isDone();
+        });
+        assertThat(met[0]).as("the transfer was under way").isTrue();
+        return restarting;
+    }
+
+    @Test
+    void comesBackUnderLoadFromTheCachesOfTheOthers() throws Exception {
+        long seed = System.nanoTime();
+        Map<Integer, Integer> acknowledged;
+        try (Load load = new Load(cluster, seed, 1, 2)) {
+            cluster.kill(3, Part.SERVICE);
+            writeFat(1, 1, 40);
+            Thread.sleep(3000);
+            // What its server takes meanwhile is captured when it is back.
+            cluster.mysql(3).execute("INSERT INTO load_test.fat VALUES (0, 'while away')");
+            assertThat(cluster.restart(3)).isTrue();
+            assertThat(count(3, " writesets, ")).as("it received a transfer").isPositive();
+            Thread.sleep(1000);
+            acknowledged = load.stop();
+        }
+        cluster.assertConverged();
+        cluster.awaitQuery(1, "SELECT v FROM load_test.fat WHERE id = 0", "while away");
+        for (int n = 1; n <= 3; n++) {
+            assertThat(Load.faults(cluster, n, acknowledged))
+                    .as("seed %d", seed)
+                    .isEmpty();
+        }
+    }
+
+    @Test
+    void aKilledJoinerGoesOnWhereItWas() throws Exception {
+        cluster.kill(3, Part.BOTH);
+        writeFat(1, 1000, 250);
+        CompletableFuture<Void> restarting = restartUntilInTransfer(3);
+        cluster.kill(3, Part.SERVICE);
+        restarting.join();
+        long before = count(3, "receiving what was missed from the other nodes");
+        assertThat(cluster.restart(3)).isTrue();
+        assertThat(count(3, "receiving what was missed from the other nodes"))
+                .as("it went on receiving")
+                .isGreaterThan(before);
+        cluster.assertConverged();
+    }
+
+    @Test
+    void goesOnFromAnotherDonorWhenOneIsKilled() throws Exception {
+        cluster.kill(3, Part.SERVICE);
+        writeFat(2, 2000, 250);
+        CompletableFuture<Void> restarting = restartUntilInTransfer(3);
+        cluster.kill(1, Part.SERVICE);
+        assertThat(transfer(3).path("state").asString())
+                .as("it was still receiving")
+                .isEqualTo("JOINER");
+        restarting.join();
+        cluster.awaitState(3, "SYNCED");
+        assertThat(cluster.restart(1)).isTrue();
+        cluster.assertConverged();
+    }
+}

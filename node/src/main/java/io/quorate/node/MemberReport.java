@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+
+/**
+ * What a node says of itself to the others, four times a second. Fields that one doesn't know, of a newer version, it
+ * ignores.
+ *
+ * @param node its name
+ * @param zone where it is
+ * @param state a {@link io.quorate.core.NodeState}
+ * @param ordered last seqno the order handed to it
+ * @param applied its server holds everything up to it
+ * @param orderedPerSecond writesets a second, lately
+ * @param appliedPerSecond likewise
+ * @param cacheFirst first seqno in its writeset cache
+ * @param cacheLast last seqno there
+ * @param checkpoint seqno of its newest checkpoint, 0 without one
+ * @param checkpointIndex where in the order's log that is
+ */
+@JsonIgnoreProperties(ignoreUnknown = true)
+record MemberReport(
+        String node,
+        String zone,
+        String state,
+        long ordered,
+        long applied,
+        long orderedPerSecond,
+        long appliedPerSecond,
+        long cacheFirst,
+        long cacheLast,
+        long checkpoint,
+        long checkpointIndex) {}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import java.util.ArrayDeque;
+
+/** How fast a count rises, over the last few seconds. One thread counts. */
+final class Rate {
+    private static final long WINDOW_MILLIS = 5_000;
+
+    private record Mark(long millis, long count) {}
+
+    private final ArrayDeque<Mark> marks = new ArrayDeque<>();
+    private volatile long last;
+
+    /** The rise a second, the count being {@code count} now. */
+    long at(long nowMillis, long count) {
+        marks.add(new Mark(nowMillis, count));
+        while (marks.size() > 2 && nowMillis - marks.peek().millis > WINDOW_MILLIS) {
+            marks.remove();
+        }
+        Mark before = marks.peek();
+        long millis = nowMillis - before.millis;
+        last = millis == 0 ? 0 : Math.max(0, (count - before.count) * 1000 / millis);
+        return last;
+    }
+
+    /** What {@link #at} said last. Any thread. */
+    long last() {
+        return last;
+    }
+}

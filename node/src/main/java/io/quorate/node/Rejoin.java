@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.PeerStreams;
+import io.quorate.core.QuorateException;
+import io.quorate.ist.CheckpointStore;
+import io.quorate.ist.IncrementalTransfer;
+import io.quorate.ist.TransferProgress;
+import io.quorate.node.PausableOrder.Hold;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings this node back when the order's log no longer reaches back to where it stands: it leaves the order, receives from
+ * the caches of others what it missed and from one of them what certification knows at the end of it, and goes on from
+ * there. What is ordered meanwhile waits in the others' logs. A node that nobody can bring back so says what it would need,
+ * and looks again: somebody who has it may come.
+ */
+final class Rejoin implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Rejoin.class);
+    private static final Duration AGAIN = Duration.ofMillis(500);
+    private static final Duration TOLD_EVERY = Duration.ofSeconds(5);
+
+    private final Stores stores;
+    private final OrderedStream stream;
+    private final PausableOrder order;
+    private final ServerLink link;
+    private final PeerStreams peers;
+    private final UUID incarnation;
+    private final Supplier<List<IncrementalTransfer.Offer>> offers;
+    private final Consumer<NodeEvent> events;
+    private final BlockingQueue<QuorateException> asked = new LinkedBlockingQueue<>();
+    private final Thread thread = new Thread(this::run, "quorate-join");
+
+    private volatile TransferProgress progress;
+    /** What it waits for, null while it goes on. */
+    private volatile String obstacle;
+
+    private long toldNanos;
+
+    /** @param offers what the other nodes that are there have to give */
+    Rejoin(
+            Stores stores,
+            OrderedStream stream,
+            PausableOrder order,
+            ServerLink link,
+            PeerStreams peers,
+            UUID incarnation,
+            Supplier<List<IncrementalTransfer.Offer>> offers,
+            Consumer<NodeEvent> events) {
+        this.stores = stores;
+        this.stream = stream;
+        this.order = order;
+        this.link = link;
+        this.peers = peers;
+        this.incarnation = incarnation;
+        this.offers = offers;
+        this.events = events;
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    /** Whether something that stopped a part of the node is mended by a transfer. */
+    static boolean mends(QuorateException cause) {
+        return cause.code() == ErrorCode.ORDER_TOO_FAR_BEHIND;
+    }
+
+    /** Asks for a transfer; any thread. */
+    void begin(QuorateException cause) {
+        asked.add(cause);
+    }
+
+    private void run() {
+        try {
+            while (true) {
+                QuorateException cause = asked.take();
+                asked.clear();
+                log.warn("receiving what was missed from the other nodes: {}", cause.detail());
+                receive();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IOException e) {
+            events.accept(new NodeEvent.Failed(new QuorateException(ErrorCode.DISK, e.toString(), e)));
+        } catch (QuorateException e) {
+            events.accept(new NodeEvent.Failed(e));
+        } catch (RuntimeException e) {
+            log.error("a transfer ended unexpectedly", e);
+            events.accept(new NodeEvent.Failed(new QuorateException(ErrorCode.STATE_DIVERGED, e.toString(), e)));
+        }
+    }
+
+    private void receive() throws IOException, InterruptedException {
+        progress = new TransferProgress(() -> System.nanoTime() / 1_000_000);
+        obstacle = null;
+        tell();
+        order.pause(Hold.TRANSFER);
+        link.suspend();
+        long start = System.nanoTime();
+        while (!transferred()) {
+            Thread.sleep(AGAIN.toMillis());
+        }
+        TransferProgress.Look look = progress.look();
+        log.info(
+                "received {} writesets, {} MB compressed, in {} s",
+                look.done(),
+                look.bytes() >> 20,
+                TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start));
+        progress = null;
+        order.resume(Hold.TRANSFER);
+        link.resume();
+        events.accept(new NodeEvent.Joining(null));
+    }
+
+    private boolean transferred() throws IOException, InterruptedException {
+        try {
+            CheckpointStore.Checkpoint received = new IncrementalTransfer(
+                            stores.cache(), stores.checkpoints(), incarnation, peers, offers, progress)
+                    .run(stream.resumeAfter().index() + 1);
+            stores.install(received, stream);
+            return true;
+        } catch (QuorateException e) {
+            boolean passes = e.code() == ErrorCode.CACHE_PASSED
+                    || e.code() == ErrorCode.ORDER_INTERRUPTED
+                    || e.code() == ErrorCode.ORDER_BUSY;
+            if (!passes) {
+                throw e;
+            }
+            String before = obstacle;
+            obstacle = e.code() == ErrorCode.CACHE_PASSED ? e.getMessage() : e.detail();
+            if (!obstacle.equals(before)) {
+                log.warn("no transfer yet: {}", obstacle);
+            }
+            return false;
+        }
+    }
+
+    /** What is being received, null when nothing is. */
+    TransferProgress.Look look() {
+        TransferProgress p = progress;
+        return p == null ? null : p.look();
+    }
+
+    /** What the transfer waits for, null when it doesn't. */
+    String obstacle() {
+        return progress == null ? null : obstacle;
+    }
+
+    /** Tells how far it is; to be called now and then. */
+    void tell() {
+        TransferProgress.Look look = look();
+        if (look == null) {
+            return;
+        }
+        String text = text(look);
+        events.accept(new NodeEvent.Joining(text));
+        long now = System.nanoTime();
+        if (look.phase() == TransferProgress.Phase.WRITESETS && now - toldNanos > TOLD_EVERY.toNanos()) {
+            toldNanos = now;
+            log.info("{}", text);
+        }
+    }
+
+    private String text(TransferProgress.Look look) {
+        String waits = obstacle;
+        return switch (look.phase()) {
+            case WAITING -> waits == null ? "asking the other nodes for what was missed" : waits;
+            case WRITESETS ->
+                "receiving what was missed from " + String.join(", ", look.donors()) + ": " + look.done()
+                        + " writesets are here, " + look.toDo() + " to come, " + look.perSecond() + "/s"
+                        + (look.etaMillis() < 0 ? "" : ", " + look.etaMillis() / 1000 + " s left")
+                        + (waits == null ? "" : " (" + waits + ")");
+            case STATE -> "receiving what certification knows";
+            case DONE -> "taking part in the order again";
+        };
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+        try {
+            thread.join(Duration.ofSeconds(10).toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

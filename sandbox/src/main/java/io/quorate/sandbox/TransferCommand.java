@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@code quorate transfer}: what nodes receive from one another to come back. */
+@Command(
+        name = "transfer",
+        description = "What nodes receive from one another to come back: how much is done, how fast, how long still.",
+        mixinStandardHelpOptions = true)
+final class TransferCommand implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private NodeAddress nodes;
+
+    @Override
+    public void run() {
+        show();
+    }
+
+    @Command(description = "Of the node named, or of all that run in the sandbox.", mixinStandardHelpOptions = true)
+    int show() {
+        for (String host : nodes.all()) {
+            String body = nodes.ask(host, "/actuator/transfer");
+            if (nodes.json()) {
+                spec.commandLine().getOut().println(body);
+            } else {
+                print(JsonMapper.shared().readTree(body));
+            }
+        }
+        return 0;
+    }
+
+    private void print(JsonNode answer) {
+        var out = spec.commandLine().getOut();
+        String reason = answer.path("reason").asString("");
+        out.printf(
+                "%s %s%s%n",
+                answer.path("node").asString(), answer.path("state").asString(), reason.isEmpty() ? "" : ": " + reason);
+        JsonNode receiving = answer.path("receiving");
+        if (receiving.isObject()) {
+            out.printf(
+                    "  receives %s: %d done, %d to do, %d MB, %d/s, %s%n",
+                    receiving.path("phase").asString(),
+                    receiving.path("done").asLong(),
+                    receiving.path("toDo").asLong(),
+                    receiving.path("bytes").asLong() >> 20,
+                    receiving.path("perSecond").asLong(),
+                    eta(receiving.path("etaMillis").asLong(-1)));
+        }
+        for (JsonNode given : answer.path("giving")) {
+            out.printf(
+                    "  gives %s seqnos %d to %d, is at %d%n",
+                    given.path("joiner").asString(),
+                    given.path("from").asLong(),
+                    given.path("to").asLong(),
+                    given.path("next").asLong());
+        }
+    }
+
+    private static String eta(long millis) {
+        return millis < 0 ? "no telling how long" : millis / 1000 + " s left";
+    }
+}
