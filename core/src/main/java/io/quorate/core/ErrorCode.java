@@ -30,6 +30,7 @@ public enum ErrorCode {
     ORDER_BUSY(3006, "more is waiting to be ordered than memory is set aside for; it is sent again by itself"),
     ORDER_INTERRUPTED(3007, "the leader changed or went away meanwhile; it is sent again by itself"),
     ORDER_TOO_FAR_BEHIND(3008, "the node receives what it missed from the others' writeset caches by itself"),
+    NOT_A_MEMBER(3009, "nothing to do if that was meant; otherwise make it one again: quorate join"),
 
     UNDO_IMPOSSIBLE(4003, "the other nodes never had that transaction; rebuild this node from one of them"),
     UNDO_MISMATCH(

@@ -69,7 +69,7 @@ final class QuorumWatch implements AutoCloseable {
     /** The name of the leader Ratis knows of, null when none; newer than {@link #quorum}. */
     String leader() {
         RaftPeerId leader = division.getInfo().getLeaderId();
-        return leader == null ? null : leader.toString();
+        return leader == null ? null : Membership.name(leader.toString());
     }
 
     /** Looks again soon; from any thread. */
@@ -160,7 +160,7 @@ final class QuorumWatch implements AutoCloseable {
     }
 
     private boolean majorityAnswers(DivisionInfo info) {
-        int members = settings.peers().size();
+        int members = division.getRaftConf().getCurrentPeers().size();
         if (members == 1) {
             return true;
         }

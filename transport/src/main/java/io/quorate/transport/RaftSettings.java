@@ -12,7 +12,6 @@ import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
-import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
@@ -36,17 +35,13 @@ final class RaftSettings {
     }
 
     static RaftGroup group(TransportSettings settings) {
-        List<RaftPeer> peers = settings.peers().stream()
-                .map(p -> RaftPeer.newBuilder()
-                        .setId(RaftPeerId.valueOf(p.name()))
-                        .setAddress(p.host() + ":" + p.raftPort())
-                        .build())
-                .toList();
+        List<RaftPeer> peers = settings.joining() ? List.of() : Membership.toRaft(settings.peers());
         return RaftGroup.valueOf(groupId(settings.cluster()), peers);
     }
 
     static Path storage(TransportSettings settings) {
-        return settings.directory().resolve("raft");
+        int generation = settings.selfPeer().generation();
+        return settings.directory().resolve(generation == 1 ? "raft" : "raft-" + generation);
     }
 
     /** Where Ratis keeps the segments of the cluster's log. */

@@ -12,6 +12,7 @@ import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -20,7 +21,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
-import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.storage.RaftStorage;
@@ -59,6 +59,9 @@ public final class RatisTotalOrder implements TotalOrder {
     private final Submitter submitter;
     private final PeerChannels channels;
     private final boolean ownsChannels;
+    private final MemberChanges changes;
+    private volatile List<TransportSettings.Peer> known;
+    private volatile boolean left;
     private final AtomicReference<QuorateException> failure = new AtomicReference<>();
     private final AtomicReference<Thread> closing = new AtomicReference<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -101,7 +104,7 @@ public final class RatisTotalOrder implements TotalOrder {
             RaftProperties properties = RaftSettings.properties(settings);
             Parameters parameters = notices.install(properties);
             started = RaftServer.newBuilder()
-                    .setServerId(RaftPeerId.valueOf(settings.self()))
+                    .setServerId(Membership.id(settings.selfPeer()))
                     .setGroup(RaftSettings.group(settings))
                     .setOption(RaftStorage.StartupOption.RECOVER)
                     .setProperties(properties)
@@ -114,6 +117,8 @@ public final class RatisTotalOrder implements TotalOrder {
             watch = new QuorumWatch(settings, division, machine, listener::quorumChanged, this::eachTick);
             stuckFollowers = new StuckFollowers(settings, server, division);
             log = new LeaderLog(division);
+            changes = new MemberChanges(server, division);
+            known = settings.joining() ? List.of() : settings.peers();
             if (given == null) {
                 opened = PeerChannels.forOrderAlone(settings);
             }
@@ -173,6 +178,53 @@ public final class RatisTotalOrder implements TotalOrder {
                 channels.malformedMessages());
     }
 
+    /** The members as this node knows them now; empty while it waits to be made one. */
+    public List<TransportSettings.Peer> members() {
+        List<TransportSettings.Peer> now =
+                Membership.fromRaft(division.getRaftConf().getCurrentPeers());
+        if (now.isEmpty() || now.equals(known)) {
+            return known;
+        }
+        synchronized (changes) {
+            boolean within = now.stream().anyMatch(peer -> peer.equals(settings.selfPeer()));
+            boolean before = known.stream().anyMatch(peer -> peer.equals(settings.selfPeer()));
+            if (!within && !before) {
+                return known; // Others of an older configuration, which is being read again.
+            }
+            LOG.info("the members are {}", now);
+            known = now;
+            left = !within;
+            channels.members(now);
+            try {
+                Membership.write(settings.directory(), now);
+            } catch (IOException e) {
+                LOG.warn(
+                        "The members can't be written down; after a restart those of before are asked: {}",
+                        e.toString());
+            }
+        }
+        return now;
+    }
+
+    /**
+     * Makes a node a member, in place of the one of its name. It must be running already, as one that is joining, and is
+     * counted for majorities as soon as it has caught up.
+     *
+     * @return completes when that is so; fails with NO_QUORUM when this node doesn't lead, with ORDER_INTERRUPTED when the
+     *     change didn't succeed, which may be tried again
+     */
+    public CompletableFuture<Void> add(TransportSettings.Peer added) {
+        return changes.change(with -> {
+            with.removeIf(peer -> peer.name().equals(added.name()));
+            with.add(added);
+        });
+    }
+
+    /** Takes a member out. As {@link #add}. */
+    public CompletableFuture<Void> remove(String name) {
+        return changes.change(with -> with.removeIf(peer -> peer.name().equals(name)));
+    }
+
     /**
      * Leaves the order. After it returns nothing more is delivered; a last checkpoint is asked for before. Idempotent, and not to
      * be called from within {@link OrderListener#deliver}, whose end it waits for.
@@ -186,6 +238,9 @@ public final class RatisTotalOrder implements TotalOrder {
             return;
         }
         try {
+            if (failure.get() == null) {
+                changes.giveLeadershipAway(settings.timeoutMax());
+            }
             machine.halt();
             submitter.close();
             channels.entries(null);
@@ -230,7 +285,10 @@ public final class RatisTotalOrder implements TotalOrder {
     }
 
     private void eachTick() {
-        if (division.getInfo().getLifeCycleState() != LifeCycle.State.RUNNING && machine.finished()) {
+        members();
+        if (left) {
+            failed(new QuorateException(ErrorCode.NOT_A_MEMBER, settings.self() + " was taken out of the cluster"));
+        } else if (division.getInfo().getLifeCycleState() != LifeCycle.State.RUNNING && machine.finished()) {
             failed(new QuorateException(ErrorCode.DISK, "Ratis has stopped by itself; its own log says why"));
         }
         String leader = watch.leader();
@@ -271,15 +329,15 @@ public final class RatisTotalOrder implements TotalOrder {
             least = Math.min(least, member.getCommitIndex());
             known++;
         }
-        return known < settings.peers().size() ? RaftLog.INVALID_LOG_INDEX : least;
+        return known < division.getRaftConf().getCurrentPeers().size() ? RaftLog.INVALID_LOG_INDEX : least;
     }
 
     private Map<String, Long> followers() {
         Map<String, Long> followers = new LinkedHashMap<>();
         if (division.getInfo().isLeader()) {
             division.getCommitInfos()
-                    .forEach(member ->
-                            followers.put(member.getServer().getId().toStringUtf8(), member.getCommitIndex()));
+                    .forEach(member -> followers.put(
+                            Membership.name(member.getServer().getId().toStringUtf8()), member.getCommitIndex()));
             followers.remove(settings.self());
         }
         return followers;

@@ -16,7 +16,9 @@ import java.util.regex.Pattern;
  *
  * @param cluster the cluster's name, 1-63 of {@code A-Za-z0-9._-}, no dot at the front; nodes of another name are refused
  * @param self this node's name, one of the peers'; it is its identity in the log and must never move to another node
- * @param peers all members, 1 to 9, this one included; the same on every node
+ * @param peers the members, 1 to 9, this one included: those a cluster begins with, and what is kept of later changes
+ *     counts for more; or, of a node that is to join, whom it can ask
+ * @param joining whether this node is no member yet: it waits to be made one
  * @param directory where the order's log is kept; belongs to this node alone
  * @param timeoutMin shortest time without a word from the leader after which a follower stands for election
  * @param timeoutMax longest such time; also how long a majority may be silent before a node is not primary
@@ -33,6 +35,7 @@ public record TransportSettings(
         String cluster,
         String self,
         List<Peer> peers,
+        boolean joining,
         Path directory,
         Duration timeoutMin,
         Duration timeoutMax,
@@ -54,9 +57,24 @@ public record TransportSettings(
      *
      * @param host name or address the others reach it by; also the one it binds to
      * @param raftPort Ratis' gRPC port
-     * @param channelPort port of our own channel, for entries on their way to the leader
+     * @param channelPort port of our own channel
+     * @param generation from 1; rises when the member of that name is replaced: its address or its directory is another
+     *     one. In Raft that is another server, which has promised and acknowledged nothing
      */
-    public record Peer(String name, String host, int raftPort, int channelPort) {}
+    public record Peer(String name, String host, int raftPort, int channelPort, int generation) {
+        public Peer(String name, String host, int raftPort, int channelPort) {
+            this(name, host, raftPort, channelPort, 1);
+        }
+
+        public Peer withGeneration(int other) {
+            return new Peer(name, host, raftPort, channelPort, other);
+        }
+
+        /** Whether it is to be found at the same place. */
+        public boolean isAt(Peer other) {
+            return host.equals(other.host) && raftPort == other.raftPort && channelPort == other.channelPort;
+        }
+    }
 
     public TransportSettings {
         peers = List.copyOf(peers);
@@ -91,6 +109,7 @@ public record TransportSettings(
                 cluster,
                 self,
                 peers,
+                false,
                 directory,
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(2),
@@ -108,6 +127,7 @@ public record TransportSettings(
                 cluster,
                 self,
                 peers,
+                joining,
                 directory,
                 min,
                 max,
@@ -125,6 +145,7 @@ public record TransportSettings(
                 cluster,
                 self,
                 peers,
+                joining,
                 directory,
                 timeoutMin,
                 timeoutMax,
@@ -143,6 +164,7 @@ public record TransportSettings(
                 cluster,
                 self,
                 peers,
+                joining,
                 directory,
                 timeoutMin,
                 timeoutMax,
@@ -159,6 +181,33 @@ public record TransportSettings(
     public TransportSettings withCheckpoints(int entries, long bytesForAbsent) {
         int segment = (int) Math.max(1 << 20, Math.min(segmentBytes, bytesForAbsent / 8));
         return withLog(segment, segmentsCached, entries, Math.max(segment, bytesForAbsent));
+    }
+
+    /** The same with other peers, for a node that is a member already or is to become one. */
+    public TransportSettings withPeers(List<Peer> others, boolean join) {
+        return new TransportSettings(
+                cluster,
+                self,
+                others,
+                join,
+                directory,
+                timeoutMin,
+                timeoutMax,
+                entryBytesMax,
+                fragmentBytes,
+                inFlightBytesMax,
+                segmentBytes,
+                segmentsCached,
+                checkpointEntries,
+                logBytesMax);
+    }
+
+    /**
+     * The members as this node knew them last, which may have changed since its configuration was written; those of the
+     * configuration when it never took part.
+     */
+    public List<Peer> knownMembers() {
+        return Membership.read(directory).orElse(peers);
     }
 
     /** This node's own line in the list of peers. */

@@ -26,6 +26,7 @@ final class Nodes implements AutoCloseable {
     private final UnaryOperator<TransportSettings> tuning;
     private final List<Peer> peers = new ArrayList<>();
     private final Map<String, RatisTotalOrder> running = new LinkedHashMap<>();
+    private final Map<String, Peer> joined = new LinkedHashMap<>();
     private final Map<String, Recorder> recorders = new LinkedHashMap<>();
 
     Nodes(Path directory, int count, UnaryOperator<TransportSettings> tuning) {
@@ -87,7 +88,9 @@ final class Nodes implements AutoCloseable {
     }
 
     TransportSettings settings(String name) {
-        return tuning.apply(TransportSettings.of("test", name, peers, directory.resolve(name)));
+        List<Peer> initial =
+                peers.stream().anyMatch(peer -> peer.name().equals(name)) ? peers : List.of(joined.get(name));
+        return tuning.apply(TransportSettings.of("test", name, initial, directory.resolve(name)));
     }
 
     Nodes start() {
@@ -96,7 +99,21 @@ final class Nodes implements AutoCloseable {
     }
 
     RatisTotalOrder start(String name) {
-        RatisTotalOrder node = RatisTotalOrder.start(settings(name), recorders.get(name));
+        TransportSettings settings = settings(name);
+        return start(name, settings.withPeers(settings.knownMembers(), false));
+    }
+
+    /** Starts a node that is to join, by itself or in place of another one of its name. */
+    RatisTotalOrder startJoining(Peer joiner) {
+        recorders.put(joiner.name(), new Recorder());
+        joined.put(joiner.name(), joiner);
+        TransportSettings settings = tuning.apply(
+                TransportSettings.of("test", joiner.name(), List.of(joiner), directory.resolve(joiner.name())));
+        return start(joiner.name(), settings.withPeers(List.of(joiner), true));
+    }
+
+    private RatisTotalOrder start(String name, TransportSettings settings) {
+        RatisTotalOrder node = RatisTotalOrder.start(settings, recorders.get(name));
         running.put(name, node);
         return node;
     }
@@ -126,6 +143,15 @@ final class Nodes implements AutoCloseable {
                     .allMatch(q -> q.primary() && q.leader().equals(seen.get(0).leader()));
         });
         return running.values().iterator().next().quorum().leader();
+    }
+
+    /** Who leads now by the word of any that knows, the first one when none does. */
+    String runningLeader() {
+        return running.values().stream()
+                .map(node -> node.quorum().leader())
+                .filter(leader -> leader != null && running.containsKey(leader))
+                .findFirst()
+                .orElse(running.keySet().iterator().next());
     }
 
     String awaitFollower() {

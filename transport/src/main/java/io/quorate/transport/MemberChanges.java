@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.transport.TransportSettings.Peer;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.SetConfigurationRequest;
+import org.apache.ratis.protocol.TransferLeadershipRequest;
+import org.apache.ratis.server.RaftServer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Changes of who is a member, and of who leads, asked for by this node as the leader. */
+final class MemberChanges {
+    private static final Logger LOG = LoggerFactory.getLogger(MemberChanges.class);
+    private static final int MEMBERS_MAX = 9;
+
+    private final RaftServer server;
+    private final RaftServer.Division division;
+    private final ClientId client = ClientId.randomId();
+    private final AtomicLong calls = new AtomicLong();
+
+    MemberChanges(RaftServer server, RaftServer.Division division) {
+        this.server = server;
+        this.division = division;
+    }
+
+    /** @param by makes the new members of the present ones */
+    CompletableFuture<Void> change(Consumer<List<Peer>> by) {
+        if (!division.getInfo().isLeader()) {
+            return CompletableFuture.failedFuture(new QuorateException(ErrorCode.NO_QUORUM, "this node does not lead"));
+        }
+        List<RaftPeer> present = List.copyOf(division.getRaftConf().getCurrentPeers());
+        List<Peer> next = new ArrayList<>(Membership.fromRaft(present));
+        by.accept(next);
+        if (next.isEmpty() || next.size() > MEMBERS_MAX) {
+            return CompletableFuture.failedFuture(new QuorateException(
+                    ErrorCode.CONFIGURATION, "a cluster has 1 to " + MEMBERS_MAX + " members, not " + next.size()));
+        }
+        LOG.info("asking for the members to be {}", next);
+        // Only if nobody else has changed them meanwhile.
+        SetConfigurationRequest request = new SetConfigurationRequest(
+                client,
+                division.getId(),
+                division.getMemberId().getGroupId(),
+                calls.incrementAndGet(),
+                SetConfigurationRequest.Arguments.newBuilder()
+                        .setMode(SetConfigurationRequest.Mode.COMPARE_AND_SET)
+                        .setServersInCurrentConf(present)
+                        .setServersInNewConf(Membership.toRaft(next))
+                        .build());
+        try {
+            return server.setConfigurationAsync(request).thenAccept(MemberChanges::require);
+        } catch (IOException e) {
+            return CompletableFuture.failedFuture(new QuorateException(ErrorCode.ORDER_INTERRUPTED, e.toString(), e));
+        }
+    }
+
+    private static void require(RaftClientReply reply) {
+        if (!reply.isSuccess()) {
+            throw new QuorateException(
+                    ErrorCode.ORDER_INTERRUPTED, "the members were not changed: " + reply.getException());
+        }
+    }
+
+    /** Has another member lead before this one goes, so that nobody has to find out by its silence. Waits for it. */
+    void giveLeadershipAway(Duration limit) {
+        if (!division.getInfo().isLeader()
+                || division.getRaftConf().getCurrentPeers().size() < 2) {
+            return;
+        }
+        TransferLeadershipRequest request = new TransferLeadershipRequest(
+                client,
+                division.getId(),
+                division.getMemberId().getGroupId(),
+                calls.incrementAndGet(),
+                null,
+                limit.toMillis());
+        try {
+            RaftClientReply reply =
+                    server.transferLeadershipAsync(request).get(limit.toMillis(), TimeUnit.MILLISECONDS);
+            LOG.info("leadership given away before leaving: {}", reply.isSuccess());
+        } catch (IOException | ExecutionException | TimeoutException e) {
+            LOG.info("leadership was not given away before leaving: {}", e.toString());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

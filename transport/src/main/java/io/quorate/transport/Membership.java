@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.transport.TransportSettings.Peer;
+import java.io.IOException;
+import java.io.Reader;
+import java.io.StringWriter;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Properties;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+
+/**
+ * The members in Ratis' terms, and on disk. They travel in Raft's own configuration entries, so every node learns of a change
+ * at the same place in the order; the channel's address goes along as the peer's data stream address, which Ratis makes no
+ * use of here.
+ *
+ * <p>Ratis compares a new configuration with the old one by id and priority alone: a member whose address has changed would
+ * be taken for unchanged. So one that is replaced gets another id, its name with a generation.
+ */
+final class Membership {
+    private static final String FILE = "members.properties";
+    private static final char GENERATION = '#';
+
+    private Membership() {}
+
+    static RaftPeerId id(Peer peer) {
+        return RaftPeerId.valueOf(peer.generation() == 1 ? peer.name() : peer.name() + GENERATION + peer.generation());
+    }
+
+    /** The node's name in a Raft id. */
+    static String name(String id) {
+        int at = id.indexOf(GENERATION);
+        return at < 0 ? id : id.substring(0, at);
+    }
+
+    static RaftPeer toRaft(Peer peer) {
+        return RaftPeer.newBuilder()
+                .setId(id(peer))
+                .setAddress(peer.host() + ":" + peer.raftPort())
+                .setDataStreamAddress(peer.host() + ":" + peer.channelPort())
+                .build();
+    }
+
+    static List<RaftPeer> toRaft(Collection<Peer> peers) {
+        return peers.stream().map(Membership::toRaft).toList();
+    }
+
+    static Peer fromRaft(RaftPeer peer) {
+        String id = peer.getId().toString();
+        int at = id.indexOf(GENERATION);
+        return new Peer(
+                name(id),
+                host(peer.getAddress()),
+                port(peer.getAddress()),
+                port(peer.getDataStreamAddress()),
+                at < 0 ? 1 : Integer.parseInt(id.substring(at + 1)));
+    }
+
+    static List<Peer> fromRaft(Collection<RaftPeer> peers) {
+        return peers.stream()
+                .map(Membership::fromRaft)
+                .sorted(Comparator.comparing(Peer::name))
+                .toList();
+    }
+
+    private static String host(String address) {
+        return address.substring(0, address.lastIndexOf(':'));
+    }
+
+    private static int port(String address) {
+        return address == null ? 0 : Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+    }
+
+    /** Those kept in a directory; empty when there are none. */
+    static Optional<List<Peer>> read(Path directory) {
+        Path file = directory.resolve(FILE);
+        if (!Files.exists(file)) {
+            return Optional.empty();
+        }
+        Properties kept = new Properties();
+        try (Reader in = Files.newBufferedReader(file)) {
+            kept.load(in);
+            return Optional.of(kept.stringPropertyNames().stream()
+                    .sorted()
+                    .map(name -> member(name, kept.getProperty(name).split(" ", 4)))
+                    .toList());
+        } catch (IOException | RuntimeException e) {
+            throw new QuorateException(ErrorCode.DISK, file + " is unreadable: " + e, e);
+        }
+    }
+
+    private static Peer member(String name, String[] values) {
+        return new Peer(
+                name, values[0], Integer.parseInt(values[1]), Integer.parseInt(values[2]), Integer.parseInt(values[3]));
+    }
+
+    /** Keeps them, durably. */
+    static void write(Path directory, Collection<Peer> members) throws IOException {
+        Properties kept = new Properties();
+        for (Peer m : members) {
+            kept.setProperty(m.name(), m.host() + " " + m.raftPort() + " " + m.channelPort() + " " + m.generation());
+        }
+        StringWriter text = new StringWriter();
+        kept.store(text, "The members known last: host, Raft port, channel port, generation. Kept by the service.");
+        Files.createDirectories(directory);
+        Path aside = directory.resolve(FILE + ".new");
+        Files.writeString(aside, text.toString());
+        try (FileChannel channel = FileChannel.open(aside, StandardOpenOption.WRITE)) {
+            channel.force(true);
+        }
+        Files.move(aside, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
+    }
+}
