@@ -32,6 +32,13 @@ public sealed interface NodeEvent {
     /** Whether this node gives a transfer now. */
     record Donating(boolean gives) implements NodeEvent {}
 
+    /**
+     * This node is no member of the cluster any more, or asks to be one again.
+     *
+     * @param reason null when it asks
+     */
+    record Left(String reason) implements NodeEvent {}
+
     /** Something fatal. */
     record Failed(QuorateException cause) implements NodeEvent {}
 }

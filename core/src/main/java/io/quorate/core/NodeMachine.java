@@ -6,6 +6,7 @@ import static io.quorate.core.NodeState.DONOR;
 import static io.quorate.core.NodeState.INCONSISTENT;
 import static io.quorate.core.NodeState.JOINED;
 import static io.quorate.core.NodeState.JOINER;
+import static io.quorate.core.NodeState.LEFT;
 import static io.quorate.core.NodeState.NON_PRIMARY;
 import static io.quorate.core.NodeState.OPEN;
 import static io.quorate.core.NodeState.SYNCED;
@@ -38,6 +39,8 @@ public final class NodeMachine {
     private String joinReason;
 
     private boolean donating;
+    /** Why it is no member; null while it is one. */
+    private String leftReason;
 
     private long lastOrdered;
     private long lastApplied;
@@ -81,6 +84,8 @@ public final class NodeMachine {
             diskReason = e.reason();
         } else if (event instanceof NodeEvent.Joining e) {
             joinReason = e.reason();
+        } else if (event instanceof NodeEvent.Left e) {
+            leftReason = e.reason();
         } else if (event instanceof NodeEvent.Donating e) {
             donating = e.gives();
         } else if (event instanceof NodeEvent.Failed e && failure == null) {
@@ -97,13 +102,16 @@ public final class NodeMachine {
         if (failure != null) {
             return INCONSISTENT;
         }
+        if (leftReason != null) {
+            return LEFT;
+        }
         if (diskReason != null) {
             return NON_PRIMARY;
         }
         if (joinReason != null) {
             return JOINER;
         }
-        if ((state == OPEN || state == JOINER) && !quorum.primary()) {
+        if ((state == OPEN || state == JOINER || state == LEFT) && !quorum.primary()) {
             return OPEN;
         }
         if (state == NON_PRIMARY && !quorum.primary()) {
@@ -140,6 +148,7 @@ public final class NodeMachine {
             case CONNECTED -> "MySQL server: " + databaseReason;
             case JOINER -> joinReason;
             case JOINED -> "catching up: " + (lastOrdered - lastApplied) + " writesets behind";
+            case LEFT -> leftReason;
             case SYNCED, DONOR -> "";
             case INCONSISTENT -> failure.getMessage();
         };

@@ -17,6 +17,8 @@ public enum NodeState {
     DONOR,
     /** Without a majority: nothing is ordered, writes are refused. */
     NON_PRIMARY,
+    /** No member any more, because somebody asked for that; or not yet again. */
+    LEFT,
     /** Out of the cluster for good, with an error code. Its data must be looked at. */
     INCONSISTENT;
 

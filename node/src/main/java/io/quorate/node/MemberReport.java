@@ -8,7 +8,10 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
  * ignores.
  *
  * @param node its name
+ * @param directory names its data directory
  * @param zone where it is
+ * @param http host and port of its Actuator, null when it has none that others may ask
+ * @param mysql host and port of its server
  * @param state a {@link io.quorate.core.NodeState}
  * @param ordered last seqno the order handed to it
  * @param applied its server holds everything up to it
@@ -22,7 +25,10 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 @JsonIgnoreProperties(ignoreUnknown = true)
 record MemberReport(
         String node,
+        String directory,
         String zone,
+        String http,
+        String mysql,
         String state,
         long ordered,
         long applied,

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import java.io.IOException;
+import java.io.Reader;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -19,10 +25,15 @@ import tools.jackson.databind.json.JsonMapper;
 /** What the nodes tell one another of themselves, four times a second, and what was heard last of each. */
 final class Members implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Members.class);
+    /** Before a name, what follows is that node's generation; no name has it in it. */
+    private static final String GENERATION = "#";
+
     private static final long PERIOD_MILLIS = 250;
     /** Who was not heard for so long counts as absent. */
     private static final Duration FRESH = Duration.ofSeconds(2);
 
+    private final Path file;
+    private final Map<String, String> directories = new ConcurrentHashMap<>();
     private final Supplier<MemberReport> self;
     private final Consumer<byte[]> broadcast;
     private final Runnable each;
@@ -39,10 +50,26 @@ final class Members implements AutoCloseable {
         boolean isFresh() {
             return System.nanoTime() - nanos < FRESH.toNanos();
         }
+
+        long ageSeconds() {
+            return TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - nanos);
+        }
     }
 
-    /** @param each run at every report, on the same thread */
-    Members(Supplier<MemberReport> self, Consumer<byte[]> broadcast, Runnable each, JsonMapper json) {
+    /**
+     * @param file where it is kept by which directory each node was heard of
+     * @param each run at every report, on the same thread
+     */
+    Members(Path file, Supplier<MemberReport> self, Consumer<byte[]> broadcast, Runnable each, JsonMapper json)
+            throws IOException {
+        this.file = file;
+        if (Files.exists(file)) {
+            Properties kept = new Properties();
+            try (Reader in = Files.newBufferedReader(file)) {
+                kept.load(in);
+            }
+            kept.stringPropertyNames().forEach(name -> directories.put(name, kept.getProperty(name)));
+        }
         this.self = self;
         this.broadcast = broadcast;
         this.each = each;
@@ -70,10 +97,55 @@ final class Members implements AutoCloseable {
     /** A report has come. */
     void heard(String node, byte[] report) {
         try {
-            heard.put(node, new Heard(json.readValue(report, MemberReport.class), System.nanoTime()));
+            heard(json.readValue(report, MemberReport.class));
         } catch (JacksonException e) {
             log.debug("a report of {} is not understood: {}", node, e.toString());
         }
+    }
+
+    /** A report that was asked for. */
+    void heard(MemberReport report) {
+        heard.put(report.node(), new Heard(report, System.nanoTime()));
+        directory(report.node(), report.directory());
+    }
+
+    /** A node of that name uses that data directory. */
+    void directory(String node, String id) {
+        if (id != null && !id.equals(directories.put(node, id))) {
+            try {
+                Properties kept = new Properties();
+                kept.putAll(directories);
+                try (Writer out = Files.newBufferedWriter(file)) {
+                    kept.store(out, "The data directories that this node's peers were heard of with");
+                }
+            } catch (IOException e) {
+                log.warn("{} can't be written: {}", file, e.toString());
+            }
+        }
+    }
+
+    Map<String, String> directories() {
+        return Map.copyOf(directories);
+    }
+
+    /** A node of that name was a member in that generation. */
+    void generation(String node, int generation) {
+        String key = GENERATION + node;
+        if (generation > generationOf(node)) {
+            directory(key, Integer.toString(generation));
+        }
+    }
+
+    private int generationOf(String node) {
+        return Integer.parseInt(directories.getOrDefault(GENERATION + node, "0"));
+    }
+
+    /** The latest generation that a node of that name was a member in, by the word of any; 0 for never. */
+    static int generation(Collection<MemberRequest.Answer> answers, String node) {
+        return answers.stream()
+                .mapToInt(a -> Integer.parseInt(a.directories().getOrDefault(GENERATION + node, "0")))
+                .max()
+                .orElse(0);
     }
 
     /** The last report of every other node ever heard. */

@@ -17,6 +17,7 @@ import io.quorate.transport.PeerChannels;
 import io.quorate.transport.RatisTotalOrder;
 import io.quorate.transport.TransportSettings;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
@@ -57,8 +58,11 @@ class Node implements SmartLifecycle {
     private volatile TotalOrder order;
     private DiskGuard disk;
     private Donor donor;
+    private String directoryId;
     private PeerChannels channels;
-    private volatile Members members;
+    private Members members;
+    private MemberDesk desk;
+    private volatile Admission admission;
     private Rejoin rejoin;
     private final Rate orderedRate = new Rate();
     private final Rate appliedRate = new Rate();
@@ -113,26 +117,45 @@ class Node implements SmartLifecycle {
                 this::accountOf,
                 keys);
         stream.onFailed(conflicts::failed);
-        TransportSettings transport = transportSettings(directory);
-        donor = new Donor(stores.cache(), stores.checkpoints(), UUID.fromString(incarnation));
-        channels = PeerChannels.start(transport, donor, this::heard);
+        UUID life = UUID.fromString(incarnation);
+        donor = new Donor(stores.cache(), stores.checkpoints(), life);
+        directoryId = NodeIdentity.directoryId(directory).toString();
+        TransportSettings configured = transportSettings(directory);
         PausableOrder pausable = new PausableOrder(
-                () -> RatisTotalOrder.start(transport, stream, channels),
+                () -> RatisTotalOrder.start(Admission.now(admission.settings()), stream, channels),
                 this::quorumChanged,
                 cause -> happened(new NodeEvent.Failed(cause)));
         order = pausable;
+        members = new Members(
+                directory.resolve("peers.properties"),
+                this::report,
+                r -> channels.broadcast(r),
+                this::eachReport,
+                json);
+        desk = new MemberDesk(properties.node(), pausable, this::answer, members, json);
+        channels = PeerChannels.start(
+                configured.withPeers(configured.knownMembersAndSelf(), false), this::serve, members::heard);
+        desk.through(channels);
         disk = new DiskGuard(directory, properties.disk().reserve(), pausable, this::happened);
         ServerSession.Parts parts = new ServerSession.Parts(
                 properties, incarnation, stores.cache(), stream, order, progress, keyless, this::happened);
         link = new ServerLink(access, properties.mysql().retry(), parts, this::happened);
-        members = new Members(this::report, channels::broadcast, this::eachReport, json);
-        rejoin = new Rejoin(
-                stores, stream, pausable, link, channels, UUID.fromString(incarnation), this::offers, this::happened);
+        rejoin = new Rejoin(stores, stream, pausable, link, channels, life, this::offers, this::happened);
+        admission = new Admission(
+                configured,
+                directoryId,
+                desk,
+                members,
+                pausable,
+                link,
+                access,
+                () -> stores.cache().last() > 0,
+                this::happened);
+        admission.decide();
         loop.start();
         rejoin.start();
-        pausable.resume(PausableOrder.Hold.START);
+        admission.start();
         members.start();
-        link.start();
         disk.start();
         log.info("node {} of cluster {} is up, data in {}", properties.node(), properties.cluster(), directory);
     }
@@ -143,6 +166,11 @@ class Node implements SmartLifecycle {
                 rejoin.begin(failed.cause());
                 return;
             }
+            if (failed.cause().code() == ErrorCode.NOT_A_MEMBER) {
+                loop.post(new NodeEvent.Left(failed.cause().getMessage()));
+                ((PausableOrder) order).pause(PausableOrder.Hold.LEFT);
+                return;
+            }
             if (failed.cause().code() == ErrorCode.UNDO_MISMATCH) {
                 conflicts.mismatch(failed.cause().getMessage());
             }
@@ -150,21 +178,70 @@ class Node implements SmartLifecycle {
         loop.post(event);
     }
 
-    private void heard(String node, byte[] report) {
-        Members m = members;
-        if (m != null) {
-            m.heard(node, report);
+    private void serve(String peer, byte[] request, OutputStream answer) throws IOException {
+        if (MemberRequest.isOne(request)) {
+            desk.serve(request, answer);
+        } else {
+            donor.serve(peer, request, answer);
         }
     }
 
+    private List<TransportSettings.Peer> knownMembers() {
+        return Admission.now(admission.settings()).peers();
+    }
+
+    /** What this node says to who asks about the members. */
+    private MemberRequest.Answer answer(String refusal) {
+        RatisTotalOrder running = ((PausableOrder) order).running();
+        Admission decided = admission;
+        boolean foundedEmpty = false;
+        try {
+            NodeIdentity identity = NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node());
+            foundedEmpty = identity != null && identity.foundedEmpty();
+        } catch (QuorateException e) {
+            log.warn("{}", e.getMessage());
+        }
+        return new MemberRequest.Answer(
+                properties.node(),
+                order.quorum().leader(),
+                running != null
+                        ? running.members()
+                        : decided == null || decided.settings() == null ? List.of() : knownMembers(),
+                members.directories(),
+                foundedEmpty,
+                report(),
+                refusal);
+    }
+
+    MemberDesk desk() {
+        return desk;
+    }
+
+    Admission admission() {
+        return admission;
+    }
+
+    Members members() {
+        return members;
+    }
+
+    /** The members as this node knows them. */
+    MemberRequest.Answer membership() {
+        return answer(null);
+    }
+
     /** What this node tells the others of itself. */
-    private MemberReport report() {
+    private synchronized MemberReport report() {
         WriteSetCache cache = stores.cache();
         CheckpointStore.Checkpoint newest = stores.checkpoints().newest().orElse(null);
         long now = System.nanoTime() / 1_000_000;
+        NodeProperties.MySql mysql = properties.mysql();
         return new MemberReport(
                 properties.node(),
+                directoryId,
                 properties.zone(),
+                selfPeer().http(),
+                mysql.host() + ":" + mysql.port(),
                 loop.state().name(),
                 stream.lastOrdered(),
                 progress.lastApplied(),
@@ -178,6 +255,10 @@ class Node implements SmartLifecycle {
 
     private void eachReport() {
         rejoin.tell();
+        RatisTotalOrder running = ((PausableOrder) order).running();
+        if (running != null) {
+            running.members().forEach(m -> members.generation(m.name(), m.generation()));
+        }
         boolean gives = !donor.running().isEmpty();
         if (gives != gave) {
             gave = gives;
@@ -261,12 +342,16 @@ class Node implements SmartLifecycle {
                 publisher, this, state.writable() ? ReadinessState.ACCEPTING_TRAFFIC : ReadinessState.REFUSING_TRAFFIC);
     }
 
-    NodeStatus status() {
-        NodeProperties.MySql mysql = properties.mysql();
-        NodeProperties.Peer self = properties.peers().stream()
+    private NodeProperties.Peer selfPeer() {
+        return properties.peers().stream()
                 .filter(p -> p.name().equals(properties.node()))
                 .findFirst()
                 .orElseThrow();
+    }
+
+    NodeStatus status() {
+        NodeProperties.MySql mysql = properties.mysql();
+        NodeProperties.Peer self = selfPeer();
         TotalOrder.Quorum quorum = order.quorum();
         long applied = progress.lastApplied();
         return new NodeStatus(
@@ -339,6 +424,7 @@ class Node implements SmartLifecycle {
         running = false;
         close(disk);
         close(members);
+        close(admission);
         close(rejoin);
         close(link);
         close(order);

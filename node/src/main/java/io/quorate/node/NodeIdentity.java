@@ -22,8 +22,10 @@ import java.util.UUID;
  * @param node this node's name
  * @param server the MySQL server's UUID; its GTIDs carry it
  * @param baseline what the server had executed when the node was made: the state all nodes began with, never captured
+ * @param directory names this directory: one of the same node without what was in it has another name
+ * @param foundedEmpty whether that state was no tables at all, so that a new member can begin with an empty server
  */
-record NodeIdentity(String cluster, String node, UUID server, GtidSet baseline) {
+record NodeIdentity(String cluster, String node, UUID server, GtidSet baseline, UUID directory, boolean foundedEmpty) {
     private static final String FILE = "node.properties";
 
     /** The identity kept in {@code directory}, null when there is none yet. Another cluster's or node's is refused. */
@@ -39,7 +41,9 @@ record NodeIdentity(String cluster, String node, UUID server, GtidSet baseline) 
                     p.getProperty("cluster"),
                     p.getProperty("node"),
                     UUID.fromString(p.getProperty("server")),
-                    GtidSet.parse(p.getProperty("baseline")));
+                    GtidSet.parse(p.getProperty("baseline")),
+                    directoryId(directory),
+                    Boolean.parseBoolean(p.getProperty("founded-empty")));
             if (!identity.cluster.equals(cluster) || !identity.node.equals(node)) {
                 throw new QuorateException(
                         ErrorCode.CONFIGURATION,
@@ -59,6 +63,7 @@ record NodeIdentity(String cluster, String node, UUID server, GtidSet baseline) 
         p.setProperty("node", node);
         p.setProperty("server", server.toString());
         p.setProperty("baseline", baseline.toString());
+        p.setProperty("founded-empty", Boolean.toString(foundedEmpty));
         StringWriter text = new StringWriter();
         p.store(text, "Written once by the first start; which MySQL server this directory belongs to");
         Path temporary = directory.resolve(FILE + ".tmp");
@@ -67,6 +72,15 @@ record NodeIdentity(String cluster, String node, UUID server, GtidSet baseline) 
             channel.force(true);
         }
         Files.move(temporary, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** The name of a directory, given when it is asked for first. */
+    static UUID directoryId(Path directory) throws IOException {
+        Path file = directory.resolve("directory.id");
+        if (!Files.exists(file)) {
+            Files.writeString(file, UUID.randomUUID().toString());
+        }
+        return UUID.fromString(Files.readString(file).strip());
     }
 
     /** Refuses a server that is not the one this directory belongs to. */

@@ -4,6 +4,7 @@ package io.quorate.node;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
+import io.quorate.transport.RatisTotalOrder;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -20,14 +21,16 @@ final class PausableOrder implements TotalOrder {
         /** It hasn't begun yet. */
         START,
         DISK,
-        TRANSFER
+        TRANSFER,
+        /** It is no member. */
+        LEFT
     }
 
-    private final Supplier<TotalOrder> start;
+    private final Supplier<RatisTotalOrder> start;
     private final Consumer<Quorum> quorumListener;
     private final Consumer<QuorateException> tooFarBehind;
     private final Set<Hold> holds = EnumSet.of(Hold.START);
-    private volatile TotalOrder running;
+    private volatile RatisTotalOrder running;
     private boolean closed;
 
     /**
@@ -35,7 +38,7 @@ final class PausableOrder implements TotalOrder {
      * @param tooFarBehind told when that can't be done because the log doesn't reach back so far
      */
     PausableOrder(
-            Supplier<TotalOrder> start, Consumer<Quorum> quorumListener, Consumer<QuorateException> tooFarBehind) {
+            Supplier<RatisTotalOrder> start, Consumer<Quorum> quorumListener, Consumer<QuorateException> tooFarBehind) {
         this.start = start;
         this.quorumListener = quorumListener;
         this.tooFarBehind = tooFarBehind;
@@ -74,6 +77,15 @@ final class PausableOrder implements TotalOrder {
             }
             throw e;
         }
+    }
+
+    synchronized boolean holds(Hold why) {
+        return holds.contains(why);
+    }
+
+    /** The part there is now, null while it is left. */
+    RatisTotalOrder running() {
+        return running;
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.quorate.node;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.quorate.applier.ApplierDataSource;
+import io.quorate.applier.PositionTable;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
@@ -66,6 +67,24 @@ final class ServerAccess implements AutoCloseable {
 
     static UUID uuid(Connection connection) throws SQLException {
         return UUID.fromString(ask(connection, "SELECT @@server_uuid"));
+    }
+
+    /** The seqno up to which the server holds everything, 0 when it never took part. */
+    static long applied(Connection connection) throws SQLException {
+        boolean there = !ask(
+                        connection,
+                        "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'quorate' AND table_name = 'position'")
+                .equals("0");
+        return there ? PositionTable.read(connection).seqno() : 0;
+    }
+
+    /** Whether nobody has made a table in it. */
+    static boolean isEmpty(Connection connection) throws SQLException {
+        return ask(
+                        connection,
+                        "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema NOT IN"
+                                + " ('mysql', 'sys', 'information_schema', 'performance_schema', 'quorate')")
+                .equals("0");
     }
 
     private static String ask(Connection connection, String query) throws SQLException {

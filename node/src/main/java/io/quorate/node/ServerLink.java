@@ -52,8 +52,11 @@ final class ServerLink implements AutoCloseable {
         }
     }
 
-    void start() {
-        thread.start();
+    /** Begins, unless it has. */
+    synchronized void start() {
+        if (thread.getState() == Thread.State.NEW) {
+            thread.start();
+        }
     }
 
     /** Whether clients may write; carried out on the link's own thread. */

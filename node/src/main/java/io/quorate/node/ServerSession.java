@@ -75,7 +75,7 @@ final class ServerSession implements AutoCloseable {
         try (Connection connection = access.connect()) {
             ServerCheck.require(connection);
             executed = ServerAccess.executed(connection);
-            identity = identity(ServerAccess.uuid(connection));
+            identity = identity(connection);
             parts.keyless.look(connection);
             carryOut(connection, signals.task());
         }
@@ -99,12 +99,23 @@ final class ServerSession implements AutoCloseable {
         return ownWrites;
     }
 
-    private NodeIdentity identity(UUID server) throws IOException {
+    private NodeIdentity identity(Connection connection) throws SQLException, IOException {
+        UUID server = ServerAccess.uuid(connection);
         NodeProperties properties = parts.properties;
         Path directory = properties.dataDir();
         NodeIdentity kept = NodeIdentity.read(directory, properties.cluster(), properties.node());
         if (kept == null) {
-            kept = new NodeIdentity(properties.cluster(), properties.node(), server, executed);
+            // A server that took part before has transactions to be captured; only what a first start finds is the
+            // baseline.
+            boolean knows = ServerAccess.applied(connection) > 0;
+            GtidSet baseline = knows ? GtidSet.parse("") : executed;
+            kept = new NodeIdentity(
+                    properties.cluster(),
+                    properties.node(),
+                    server,
+                    baseline,
+                    NodeIdentity.directoryId(directory),
+                    !knows && ServerAccess.isEmpty(connection));
             kept.write(directory);
             log.info("this node belongs to server {} from now on, which has executed {}", server, executed);
         }

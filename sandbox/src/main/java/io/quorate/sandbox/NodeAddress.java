@@ -10,8 +10,11 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Options of commands that ask a node, and the asking. */
 final class NodeAddress {
@@ -66,14 +69,22 @@ final class NodeAddress {
         return send(host, path, HttpRequest.newBuilder().GET());
     }
 
-    /** Changes something by a node; a refusal is its own words. */
-    String post(String host, String path, String json) {
-        return send(
+    /**
+     * Has a node change who is a member.
+     *
+     * @throws SandboxException with the node's own words when it refuses
+     */
+    static void change(String host, Map<String, String> what) {
+        JsonMapper json = JsonMapper.shared();
+        JsonNode answer = json.readTree(send(
                 host,
-                path,
+                "/actuator/members",
                 HttpRequest.newBuilder()
                         .header("Content-Type", "application/json")
-                        .POST(HttpRequest.BodyPublishers.ofString(json)));
+                        .POST(HttpRequest.BodyPublishers.ofString(json.writeValueAsString(what)))));
+        if (!answer.path("done").asBoolean()) {
+            throw new SandboxException(answer.path("refusal").asString());
+        }
     }
 
     private static String send(String host, String path, HttpRequest.Builder request) {

@@ -33,7 +33,7 @@ final class NodeConfiguration {
         yaml.append("    user: ").append(Accounts.SERVICE_USER).append('\n');
         yaml.append("    password: ").append(Accounts.SERVICE_PASSWORD).append('\n');
         yaml.append("  peers:\n");
-        for (int i = 1; i <= settings.nodes(); i++) {
+        for (int i : settings.numbers()) {
             NodePorts peer = NodePorts.of(settings.basePort(), i);
             yaml.append(String.format(
                     "    - {name: %s, host: 127.0.0.1, raft-port: %d, channel-port: %d, http: \"127.0.0.1:%d\"}%n",

@@ -19,6 +19,9 @@ import picocli.CommandLine.Spec;
             SandboxCommand.class,
             ConflictsCommand.class,
             TransferCommand.class,
+            MembersCommand.class,
+            MembersCommand.Join.class,
+            MembersCommand.Leave.class,
             CheckCommand.class,
             LogCommand.class
         },

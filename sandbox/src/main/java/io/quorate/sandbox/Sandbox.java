@@ -13,9 +13,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -45,8 +45,8 @@ public final class Sandbox {
         this.directory = directory;
         this.settings = settings;
         this.progress = progress;
-        this.nodes = IntStream.rangeClosed(1, settings.nodes())
-                .mapToObj(i -> new SandboxNode(settings, i, directory.resolve(NodeConfiguration.name(i))))
+        this.nodes = settings.numbers().stream()
+                .map(i -> new SandboxNode(settings, i, directory.resolve(NodeConfiguration.name(i))))
                 .toList();
     }
 
@@ -269,6 +269,63 @@ public final class Sandbox {
             }
         });
         return synced[0];
+    }
+
+    /**
+     * Adds a node, with an empty server, and returns when it is SYNCED.
+     *
+     * @return this sandbox with it
+     * @throws SandboxException when it doesn't get that far; it is there then, and may be restarted or removed
+     */
+    public Sandbox add(Duration limit) {
+        Sandbox[] larger = new Sandbox[1];
+        exclusively(() -> {
+            SandboxSettings more = settings.withOneMore();
+            more.write(directory);
+            larger[0] = new Sandbox(directory, more, progress);
+            Set<Integer> before = Set.copyOf(settings.numbers());
+            List<SandboxNode> added = larger[0].nodes.stream()
+                    .filter(node -> !before.contains(node.number()))
+                    .toList();
+            new PortCheck(added).requireFree();
+            larger[0].bringUp(added);
+            new Readiness(larger[0].nodes, progress).awaitSynced(added, limit);
+        });
+        return larger[0];
+    }
+
+    /**
+     * Takes a node out of the cluster, ends its processes and deletes its data.
+     *
+     * @return this sandbox without it
+     * @throws SandboxException when the others can't do without it; then nothing has changed
+     */
+    public Sandbox remove(SandboxNode node) {
+        Sandbox[] smaller = new Sandbox[1];
+        exclusively(() -> {
+            leave(node);
+            SandboxSettings fewer = settings.without(node.number());
+            fewer.write(directory);
+            node.service().kill9();
+            node.mysql().kill9();
+            try {
+                CacheDirectory.deleteTree(directory.resolve(node.name()));
+            } catch (IOException e) {
+                throw new UncheckedIOException("cannot delete the data of " + node.name(), e);
+            }
+            smaller[0] = new Sandbox(directory, fewer, progress);
+        });
+        return smaller[0];
+    }
+
+    private void leave(SandboxNode node) {
+        String by = nodes.stream()
+                .filter(other -> other.number() != node.number() && other.isServiceAlive())
+                .map(other -> "127.0.0.1:" + other.ports().http())
+                .findFirst()
+                .orElseThrow(() -> new SandboxException("no other node runs; " + node.name() + " is all there is"));
+        NodeAddress.change(by, Map.of("action", "leave", "member", node.name()));
+        progress.accept(node.name() + " has left the cluster");
     }
 
     private void exclusively(Runnable work) {

@@ -32,7 +32,7 @@ final class SandboxCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "start, status, stop, destroy, kill or restart?");
+        throw new ParameterException(spec.commandLine(), "start, status, stop, destroy, kill, restart, add or remove?");
     }
 
     private Path directory() {
@@ -85,8 +85,9 @@ final class SandboxCommand implements Runnable {
     private Sandbox existing(Integer nodes, Integer basePort, Map<String, String> set) {
         Sandbox sandbox = Sandbox.open(directory(), SandboxCommand::say);
         SandboxSettings is = sandbox.settings();
-        if ((nodes != null && nodes != is.nodes()) || (basePort != null && basePort != is.basePort())) {
-            throw new SandboxException("the sandbox in " + sandbox.directory() + " has " + is.nodes()
+        if ((nodes != null && nodes != is.numbers().size()) || (basePort != null && basePort != is.basePort())) {
+            throw new SandboxException("the sandbox in " + sandbox.directory() + " has "
+                    + is.numbers().size()
                     + " nodes and base port " + is.basePort() + "; leave --nodes and --base-port out, or name another"
                     + " --dir, or destroy it first");
         }
@@ -112,7 +113,9 @@ final class SandboxCommand implements Runnable {
                 .append(first.ports().mysql());
         text.append(" -uapp -papp      (root has no password)\n");
         text.append("  curl http://127.0.0.1:").append(first.ports().http()).append("/actuator/cluster\n");
-        text.append("  quorate sandbox status").append(where).append("    also stop, destroy, kill, restart\n");
+        text.append("  quorate sandbox status")
+                .append(where)
+                .append("    also stop, destroy, kill, restart, add, remove\n");
         return text.toString();
     }
 
@@ -183,6 +186,29 @@ final class SandboxCommand implements Runnable {
                     Sandbox.Part what) {
         Sandbox sandbox = Sandbox.open(directory(), SandboxCommand::say);
         sandbox.kill(sandbox.node(node), what);
+        return 0;
+    }
+
+    @Command(
+            description = "Adds a node with an empty server; returns when it is SYNCED.",
+            mixinStandardHelpOptions = true)
+    int add(
+            @Option(
+                            names = "--timeout",
+                            paramLabel = "S",
+                            defaultValue = "180",
+                            description = "seconds for becoming SYNCED (default: ${DEFAULT-VALUE})")
+                    int timeout) {
+        Sandbox.open(directory(), SandboxCommand::say).add(Duration.ofSeconds(timeout));
+        return 0;
+    }
+
+    @Command(
+            description = "Takes a node out of the cluster, ends it and deletes its data.",
+            mixinStandardHelpOptions = true)
+    int remove(@Parameters(paramLabel = "NODE", description = "n1, n2, ...") String node) {
+        Sandbox sandbox = Sandbox.open(directory(), SandboxCommand::say);
+        sandbox.remove(sandbox.node(node));
         return 0;
     }
 

@@ -29,7 +29,8 @@ public final class SandboxNode {
 
     private static Map<String, String> options(SandboxSettings settings, int number) {
         Map<String, String> options = new LinkedHashMap<>();
-        options.put("auto-increment-increment", Integer.toString(settings.nodes()));
+        // For all that may ever be added: changing it later would need every server to be restarted.
+        options.put("auto-increment-increment", Integer.toString(SandboxSettings.NODES_MAX));
         options.put("auto-increment-offset", Integer.toString(number));
         // A row's event has to fit into one packet to be applied, an update's with both images.
         options.put("max-allowed-packet", "1G");

@@ -5,9 +5,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -17,12 +20,13 @@ import tools.jackson.databind.json.JsonMapper;
  * ours: nothing is ever deleted where it is missing.
  *
  * @param cluster the cluster's name
- * @param nodes how many, 1 to 9
+ * @param nodes the highest number of a node, 1 to 9
+ * @param removed numbers up to there that are no nodes any more
  * @param basePort P; MySQL of node i listens on P+i, its HTTP endpoint on P+200+i, and so on (see {@link NodePorts})
  * @param set {@code quorate.key} (the service's configuration), {@code mysql.variable} (mysqld's options) and {@code
  *     logging.level...}, each with its value
  */
-public record SandboxSettings(String cluster, int nodes, int basePort, Map<String, String> set) {
+public record SandboxSettings(String cluster, int nodes, Set<Integer> removed, int basePort, Map<String, String> set) {
     static final String FILE = "sandbox.json";
     static final int NODES_MAX = 9;
 
@@ -53,8 +57,14 @@ public record SandboxSettings(String cluster, int nodes, int basePort, Map<Strin
             throw SandboxException.usage(
                     "the base port must be between 1024 and " + (65_535 - NodePorts.OFFSET_MAX) + ", not " + basePort);
         }
+        removed = removed == null ? Set.of() : new TreeSet<>(removed);
         set = new TreeMap<>(set);
         set.keySet().forEach(SandboxSettings::requireSettable);
+    }
+
+    /** Nodes 1 to {@code nodes}. */
+    SandboxSettings(String cluster, int nodes, int basePort, Map<String, String> set) {
+        this(cluster, nodes, Set.of(), basePort, set);
     }
 
     private static void requireSettable(String key) {
@@ -94,7 +104,31 @@ public record SandboxSettings(String cluster, int nodes, int basePort, Map<Strin
     SandboxSettings with(Map<String, String> more) {
         Map<String, String> merged = new TreeMap<>(set);
         merged.putAll(more);
-        return new SandboxSettings(cluster, nodes, basePort, merged);
+        return new SandboxSettings(cluster, nodes, removed, basePort, merged);
+    }
+
+    /** With one node more: the lowest number that is free. */
+    SandboxSettings withOneMore() {
+        Set<Integer> left = new TreeSet<>(removed);
+        if (left.isEmpty()) {
+            return new SandboxSettings(cluster, nodes + 1, removed, basePort, set);
+        }
+        left.remove(left.iterator().next());
+        return new SandboxSettings(cluster, nodes, left, basePort, set);
+    }
+
+    SandboxSettings without(int node) {
+        Set<Integer> more = new TreeSet<>(removed);
+        more.add(node);
+        return new SandboxSettings(cluster, nodes, more, basePort, set);
+    }
+
+    /** The numbers of the nodes. */
+    List<Integer> numbers() {
+        return IntStream.rangeClosed(1, nodes)
+                .filter(i -> !removed.contains(i))
+                .boxed()
+                .toList();
     }
 
     /** The settings of one kind, without their prefix. */

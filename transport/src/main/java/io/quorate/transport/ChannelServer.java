@@ -46,7 +46,7 @@ final class ChannelServer implements AutoCloseable {
 
     /** What peers ask for; called on the event loop but for {@link #serve}. */
     interface Handler extends PeerStreams.Server {
-        /** Whether a node of that name is a member. One that isn't may fetch and nothing else. */
+        /** Whether a node of that name is a member. One that isn't may report and fetch, and nothing else. */
         boolean isMember(String node);
 
         /** Takes a frame into the local log, or answers that this node is not the leader. */
@@ -135,7 +135,7 @@ final class ChannelServer implements AutoCloseable {
                 greeted(ctx, Wire.readHello(message));
             } else if (peer != null && type == Wire.ENTRY && handler.isMember(peer)) {
                 entry(ctx, Wire.readRequest(message), message);
-            } else if (peer != null && type == Wire.REPORT && handler.isMember(peer)) {
+            } else if (peer != null && type == Wire.REPORT) {
                 handler.report(peer, Wire.readBytes(message));
             } else if (peer != null && type == Wire.FETCH && answer == null) {
                 answer = new PeerOutput(ctx.channel());

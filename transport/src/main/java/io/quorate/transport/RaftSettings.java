@@ -2,6 +2,7 @@
 package io.quorate.transport;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -24,6 +25,9 @@ final class RaftSettings {
      */
     static final int ENTRY_BYTES_MAX = 4 << 20;
 
+    /** Others may have counted on while this node was away; not by more. */
+    private static final int GENERATIONS_APART = 1000;
+
     private static final TimeDuration RPC_TIMEOUT = TimeDuration.valueOf(5, TimeUnit.SECONDS);
     private static final TimeDuration RETRY_CACHE = TimeDuration.valueOf(1, TimeUnit.SECONDS);
     private static final TimeDuration NEVER = TimeDuration.valueOf(365, TimeUnit.DAYS);
@@ -40,8 +44,21 @@ final class RaftSettings {
     }
 
     static Path storage(TransportSettings settings) {
-        int generation = settings.selfPeer().generation();
-        return settings.directory().resolve(generation == 1 ? "raft" : "raft-" + generation);
+        return storage(settings.directory(), settings.selfPeer().generation());
+    }
+
+    private static Path storage(Path directory, int generation) {
+        return directory.resolve(generation == 1 ? "raft" : "raft-" + generation);
+    }
+
+    static int lastGeneration(Path directory) {
+        int last = 0;
+        for (int generation = 1; generation <= last + GENERATIONS_APART; generation++) {
+            if (Files.isDirectory(storage(directory, generation))) {
+                last = generation;
+            }
+        }
+        return last;
     }
 
     /** Where Ratis keeps the segments of the cluster's log. */

@@ -92,6 +92,9 @@ public final class RatisTotalOrder implements TotalOrder {
         ownsChannels = given == null;
         try {
             Identity.claim(settings);
+            if (!settings.joining() && !settings.wasMember()) {
+                Membership.write(settings.directory(), settings.peers());
+            }
             probePort(settings.selfPeer());
             LogPosition resumeAfter = listener.resumeAfter();
             LogCheck.run(RaftSettings.segments(settings), resumeAfter);
@@ -289,7 +292,11 @@ public final class RatisTotalOrder implements TotalOrder {
         if (left) {
             failed(new QuorateException(ErrorCode.NOT_A_MEMBER, settings.self() + " was taken out of the cluster"));
         } else if (division.getInfo().getLifeCycleState() != LifeCycle.State.RUNNING && machine.finished()) {
-            failed(new QuorateException(ErrorCode.DISK, "Ratis has stopped by itself; its own log says why"));
+            // A log that fails is told before; what remains is the others' word that this node is none of theirs.
+            failed(
+                    new QuorateException(
+                            ErrorCode.NOT_A_MEMBER,
+                            "Ratis has stopped by itself, as it does when the others don't count this node as a member any more"));
         }
         String leader = watch.leader();
         channels.checkAnswers();

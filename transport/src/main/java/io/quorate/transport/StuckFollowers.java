@@ -61,6 +61,9 @@ final class StuckFollowers {
             long silentNanos = TimeUnit.MILLISECONDS.toNanos(follower.getLastRpcElapsedTimeMs());
             Progress before = progress.get(name);
             boolean moved = before == null || before.matchIndex != matches[i];
+            if (division.getRaftConf().getPeer(RaftPeerId.valueOf(name)) == null) {
+                continue; // not a member yet, and may be receiving what it needs otherwise
+            }
             if (moved || matches[i] >= end || silentNanos > patienceNanos) {
                 progress.put(name, new Progress(matches[i], nowNanos));
             } else if (nowNanos - before.sinceNanos > patienceNanos) {

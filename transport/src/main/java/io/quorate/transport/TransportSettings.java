@@ -210,6 +210,24 @@ public record TransportSettings(
         return Membership.read(directory).orElse(peers);
     }
 
+    /** Whether this directory belongs to a node that has been a member. */
+    public boolean wasMember() {
+        return Membership.read(directory).isPresent();
+    }
+
+    /** Those and this node, which may be at another address than it was, or none of them yet. */
+    public List<Peer> knownMembersAndSelf() {
+        List<Peer> all = new ArrayList<>(knownMembers());
+        all.removeIf(peer -> peer.name().equals(self));
+        all.add(selfPeer());
+        return all;
+    }
+
+    /** The highest generation this directory has ever taken part as, 0 for none. */
+    public int lastGeneration() {
+        return RaftSettings.lastGeneration(directory);
+    }
+
     /** This node's own line in the list of peers. */
     public Peer selfPeer() {
         return peer(self);

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.QuorateException;
+import io.quorate.node.PausableOrder.Hold;
+import io.quorate.transport.TransportSettings;
+import io.quorate.transport.TransportSettings.Peer;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How a node comes to take part when it starts. Most often it is a member and goes on as one. With a new directory it asks the
+ * peers it is configured with: if none of them is part of a cluster, they begin one together; if they are and have never
+ * heard of it, although they count on it, it begins with them; otherwise it asks to be made a member. So does one whose
+ * address has changed, or that lost its directory: it is replaced under its name, as another server in the eyes of Raft,
+ * because it may have promised and acknowledged what it doesn't remember.
+ */
+final class Admission implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Admission.class);
+    private static final Duration AGAIN = Duration.ofSeconds(1);
+
+    private final TransportSettings configured;
+    private final String directory;
+    private final MemberDesk desk;
+    private final Members members;
+    private final PausableOrder order;
+    private final ServerLink link;
+    private final ServerAccess access;
+    private final BooleanSupplier hasHistory;
+    private final Consumer<NodeEvent> events;
+    private volatile Thread thread;
+    /** What it takes part as. */
+    private volatile TransportSettings settings;
+
+    /**
+     * @param configured with the peers of the configuration
+     * @param hasHistory whether this node holds anything of the order
+     */
+    Admission(
+            TransportSettings configured,
+            String directory,
+            MemberDesk desk,
+            Members members,
+            PausableOrder order,
+            ServerLink link,
+            ServerAccess access,
+            BooleanSupplier hasHistory,
+            Consumer<NodeEvent> events) {
+        this.configured = configured;
+        this.directory = directory;
+        this.desk = desk;
+        this.members = members;
+        this.order = order;
+        this.link = link;
+        this.access = access;
+        this.hasHistory = hasHistory;
+        this.events = events;
+    }
+
+    /** What the order is to be started with now. */
+    static TransportSettings now(TransportSettings settings) {
+        List<Peer> known = settings.knownMembers();
+        boolean member = known.contains(settings.selfPeer());
+        return member && settings.wasMember()
+                ? settings.withPeers(known, false)
+                : settings.withPeers(
+                        settings.joining() ? List.of(settings.selfPeer()) : settings.peers(), settings.joining());
+    }
+
+    /** Decides how this node takes part. It may ask its peers, but waits for none that is not there. */
+    TransportSettings decide() {
+        Peer self = configured.selfPeer();
+        if (!configured.wasMember()) {
+            settings = ofNew(self);
+        } else {
+            List<Peer> known = configured.knownMembers();
+            Peer before = known.stream()
+                    .filter(m -> m.name().equals(self.name()))
+                    .findFirst()
+                    .orElse(null);
+            if (before == null) {
+                events.accept(new NodeEvent.Left(
+                        new QuorateException(ErrorCode.NOT_A_MEMBER, self.name() + " was taken out of the cluster")
+                                .getMessage()));
+                settings = joining(self.withGeneration(configured.lastGeneration() + 1));
+                order.pause(Hold.LEFT);
+            } else if (!before.isAt(self)) {
+                log.info("the address has changed from {} to {}; asking to be replaced", before, self);
+                settings = joining(self.withGeneration(before.generation() + 1));
+            } else {
+                settings = configured.withPeers(known, false);
+            }
+        }
+        return settings;
+    }
+
+    private TransportSettings ofNew(Peer self) {
+        List<MemberRequest.Answer> answers = desk.askAll(configured.peers());
+        MemberRequest.Answer answer = answers.stream()
+                .filter(a -> a.leader() != null && !a.members().isEmpty())
+                .findFirst()
+                .orElse(null);
+        if (answer == null) {
+            return configured;
+        }
+        Peer there = answer.member(self.name());
+        String heard = answer.directories().get(self.name());
+        int next = Members.generation(answers, self.name()) + 1;
+        if (there == null) {
+            return joining(self.withGeneration(next));
+        }
+        boolean expected = heard == null || heard.equals(directory);
+        if (expected && there.isAt(self)) {
+            return configured.withPeers(answer.members(), false);
+        }
+        log.info(
+                "{} took part {}; asking to be replaced",
+                self.name(),
+                expected ? "at another address" : "with another data directory");
+        return joining(self.withGeneration(Math.max(next, there.generation() + 1)));
+    }
+
+    private TransportSettings joining(Peer self) {
+        return configured.withPeers(List.of(self), true);
+    }
+
+    TransportSettings settings() {
+        return settings;
+    }
+
+    /** Starts the node's work: at once where it is a member, else once it has been made one. */
+    void start() {
+        if (settings.joining()) {
+            if (order.holds(Hold.LEFT)) {
+                return;
+            }
+            begin();
+        } else {
+            order.resume(Hold.START);
+            link.start();
+        }
+    }
+
+    /** Asks to be a member again, of a node that was taken out. */
+    synchronized void join() {
+        if (!now(settings).joining() && !order.holds(Hold.LEFT)) {
+            throw new QuorateException(ErrorCode.CONFIGURATION, "this node is a member already");
+        }
+        if (thread == null) {
+            if (!settings.joining()) {
+                settings = joining(settings.selfPeer().withGeneration(configured.lastGeneration() + 1));
+            }
+            events.accept(new NodeEvent.Left(null));
+            begin();
+        }
+    }
+
+    private synchronized void begin() {
+        thread = new Thread(this::run, "quorate-admission");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void run() {
+        try {
+            events.accept(new NodeEvent.Joining("asking the other nodes to be a member"));
+            requireData();
+            order.resume(Hold.START);
+            order.resume(Hold.LEFT);
+            MemberRequest request = new MemberRequest(MemberRequest.What.JOIN, settings.selfPeer(), directory);
+            String told = null;
+            for (String refusal; (refusal = ask(request)) != null; ) {
+                events.accept(new NodeEvent.Joining("asking to be a member: " + refusal));
+                if (!refusal.equals(told)) {
+                    log.info("not a member yet: {}", refusal);
+                    told = refusal;
+                }
+                Thread.sleep(AGAIN.toMillis());
+            }
+            log.info("{} is a member now", settings.selfPeer());
+            events.accept(new NodeEvent.Joining(null));
+            link.start();
+            link.resume();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (QuorateException e) {
+            events.accept(new NodeEvent.Failed(e));
+        } finally {
+            thread = null;
+        }
+    }
+
+    private String ask(MemberRequest request) {
+        // Also what they have to give, in case this node needs a transfer first: nobody reports to it yet.
+        List<MemberRequest.Answer> answers = desk.askAll(configured.peers());
+        answers.forEach(answer -> members.heard(answer.report()));
+        return answers.isEmpty()
+                ? "no node of " + configured.peers() + " answers"
+                : desk.byLeader(request, configured.peers());
+    }
+
+    /** A server that nothing was ever applied to can begin from the order alone only where the cluster did. */
+    private void requireData() throws InterruptedException {
+        while (!hasHistory.getAsBoolean()) {
+            List<MemberRequest.Answer> answers = desk.askAll(configured.peers());
+            try (Connection connection = access.connect()) {
+                if (ServerAccess.applied(connection) > 0) {
+                    return;
+                }
+                if (!answers.isEmpty()) {
+                    requireEmpty(answers, ServerAccess.isEmpty(connection));
+                    return;
+                }
+                events.accept(new NodeEvent.Joining("asking to be a member: no other node answers"));
+            } catch (SQLException e) {
+                events.accept(new NodeEvent.Joining(
+                        "before it joins: " + access.unreachable(e).getMessage()));
+            }
+            Thread.sleep(AGAIN.toMillis());
+        }
+    }
+
+    private static void requireEmpty(List<MemberRequest.Answer> answers, boolean empty) {
+        if (!empty) {
+            throw new QuorateException(
+                    ErrorCode.COPY_NEEDED, "this server has tables of its own, and nothing of the cluster's");
+        }
+        if (answers.stream().noneMatch(MemberRequest.Answer::foundedEmpty)) {
+            throw new QuorateException(
+                    ErrorCode.COPY_NEEDED,
+                    "the cluster began with data that was never ordered, and this server has none of it");
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        Thread running = thread;
+        if (running != null) {
+            running.interrupt();
+        }
+    }
+}
