@@ -186,6 +186,7 @@ final class ConflictsCommand implements Runnable {
 
     private String ofSandbox() {
         Sandbox sandbox = Sandbox.open(CacheDirectory.sandbox(dir), line -> {});
-        return "127.0.0.1:" + sandbox.nodes().get(0).ports().http();
+        SandboxNode first = sandbox.nodes().get(0);
+        return first.host() + ":" + first.ports().http();
     }
 }

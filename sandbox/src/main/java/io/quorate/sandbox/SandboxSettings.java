@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -21,8 +22,9 @@ import tools.jackson.databind.json.JsonMapper;
  * @param basePort P; MySQL of node i listens on P+i, its HTTP endpoint on P+200+i, and so on (see {@link NodePorts})
  * @param set {@code quorate.key} (the service's configuration), {@code mysql.variable} (mysqld's options) and {@code
  *     logging.level...}, each with its value
+ * @param places one for each node, or none when all are on loopback
  */
-public record SandboxSettings(String cluster, int nodes, int basePort, Map<String, String> set) {
+public record SandboxSettings(String cluster, int nodes, int basePort, Map<String, String> set, List<Place> places) {
     static final String FILE = "sandbox.json";
     static final int NODES_MAX = 9;
 
@@ -55,6 +57,15 @@ public record SandboxSettings(String cluster, int nodes, int basePort, Map<Strin
         }
         set = new TreeMap<>(set);
         set.keySet().forEach(SandboxSettings::requireSettable);
+        places = places == null ? List.of() : List.copyOf(places);
+        if (!places.isEmpty() && places.size() != nodes) {
+            throw SandboxException.usage(places.size() + " places for " + nodes + " nodes");
+        }
+    }
+
+    /** All on loopback. */
+    public SandboxSettings(String cluster, int nodes, int basePort, Map<String, String> set) {
+        this(cluster, nodes, basePort, set, List.of());
     }
 
     private static void requireSettable(String key) {
@@ -94,7 +105,12 @@ public record SandboxSettings(String cluster, int nodes, int basePort, Map<Strin
     SandboxSettings with(Map<String, String> more) {
         Map<String, String> merged = new TreeMap<>(set);
         merged.putAll(more);
-        return new SandboxSettings(cluster, nodes, basePort, merged);
+        return new SandboxSettings(cluster, nodes, basePort, merged, places);
+    }
+
+    /** Where a node is, counted from 1. */
+    Place place(int node) {
+        return places.isEmpty() ? Place.LOOPBACK : places.get(node - 1);
     }
 
     /** The settings of one kind, without their prefix. */
