@@ -7,6 +7,7 @@ import io.quorate.sandbox.Checksums;
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sandbox.NodePorts;
 import io.quorate.sandbox.NodeReport;
+import io.quorate.sandbox.Place;
 import io.quorate.sandbox.Sandbox;
 import io.quorate.sandbox.SandboxNode;
 import java.io.IOException;
@@ -24,10 +25,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /** A sandbox of real servers and services for one test class, with what tests ask of it. Ends all its processes. */
 final class Cluster implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(5);
+    private static final Pattern LEADER = Pattern.compile("\"leader\" *: *\"n(\\d)\"");
 
     private final Sandbox sandbox;
     private int mark;
@@ -37,23 +43,61 @@ final class Cluster implements AutoCloseable {
     }
 
     static Cluster start(int nodes, Map<String, String> set) throws IOException {
-        Path directory = Files.createTempDirectory("quorate-it-");
-        Map<String, String> all = new LinkedHashMap<>(Map.of("mysql.innodb_buffer_pool_size", "64M"));
-        all.putAll(set);
-        Sandbox sandbox = Sandbox.create(directory, nodes, NodePorts.freeBase(nodes), all, line -> {});
-        Cluster cluster = new Cluster(sandbox);
+        Cluster cluster = create(nodes, set);
         try {
-            sandbox.start(LIMIT);
-            cluster.mysql(1).execute("CREATE DATABASE it_mark", "CREATE TABLE it_mark.m (node INT PRIMARY KEY, n INT)");
-            for (int node = 2; node <= nodes; node++) {
-                cluster.awaitQuery(
-                        node, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'it_mark'", "1");
-            }
+            cluster.start();
             return cluster;
         } catch (RuntimeException | AssertionError | InterruptedException e) {
             cluster.close();
             throw new AssertionError(e);
         }
+    }
+
+    /** One that doesn't run yet: there is time to prepare its directory for {@link #start()}. */
+    static Cluster create(int nodes, Map<String, String> set) throws IOException {
+        return create(nodes, set, List.of());
+    }
+
+    /**
+     * One that doesn't run yet.
+     *
+     * @param places of its nodes; none: on loopback
+     */
+    static Cluster create(int nodes, Map<String, String> set, List<Place> places) throws IOException {
+        Path directory = Files.createTempDirectory("quorate-it-");
+        Map<String, String> all = new LinkedHashMap<>(Map.of("mysql.innodb_buffer_pool_size", "64M"));
+        all.putAll(set);
+        return new Cluster(Sandbox.create(directory, nodes, NodePorts.freeBase(nodes), all, places, line -> {}));
+    }
+
+    void start() throws InterruptedException {
+        sandbox.start(LIMIT);
+        mysql(1).execute("CREATE DATABASE it_mark", "CREATE TABLE it_mark.m (node INT PRIMARY KEY, n INT)");
+        for (int node = 2; node <= sandbox.nodes().size(); node++) {
+            awaitQuery(node, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'it_mark'", "1");
+        }
+    }
+
+    /** Starts again what is down, and waits until all are SYNCED. */
+    void startAgain() {
+        sandbox.start(LIMIT);
+    }
+
+    Path directory(int node) {
+        return sandbox.directory().resolve(node(node).name());
+    }
+
+    /** A node's service and server, as far as they run. */
+    Stream<ProcessHandle> processes(int node) {
+        return LongStream.concat(
+                        node(node).servicePid().stream(),
+                        LongStream.of(mysql(node).pid()))
+                .mapToObj(ProcessHandle::of)
+                .flatMap(Optional::stream);
+    }
+
+    void killAll() {
+        sandbox.killAll();
     }
 
     MySqlServer mysql(int node) {
@@ -168,14 +212,27 @@ final class Cluster implements AutoCloseable {
                 .isTrue();
     }
 
+    /** The number of the order's leader as a node knows it; 0 when it knows none. */
+    int leader(int node) {
+        try {
+            Matcher leader = LEADER.matcher(http(node, "/actuator/cluster/self"));
+            return leader.find() ? Integer.parseInt(leader.group(1)) : 0;
+        } catch (IOException e) {
+            return 0;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return 0;
+        }
+    }
+
     String reason(int node) {
         return node(node).report().map(NodeReport::reason).orElse("");
     }
 
     /** What an endpoint of a node answers. */
     String http(int node, String path) throws IOException, InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(
-                        URI.create("http://127.0.0.1:" + node(node).ports().http() + path))
+        HttpRequest request = HttpRequest.newBuilder(URI.create(
+                        "http://" + node(node).host() + ":" + node(node).ports().http() + path))
                 .timeout(Duration.ofSeconds(10))
                 .header("Accept", "application/json, text/plain")
                 .build();

@@ -19,8 +19,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One real {@code mysqld} on loopback, with the settings Quorate asks for: GTIDs, row format, full images and metadata,
- * durable unless told otherwise. Its account is {@code root} without a password.
+ * One real {@code mysqld} on loopback, or where a {@link Place} says, with the settings Quorate asks for: GTIDs, row
+ * format, full images and metadata, durable unless told otherwise. Its account is {@code root} without a password.
  *
  * <pre>{@code
  * try (MySqlServer server = MySqlServer.builder().start()) {
@@ -42,6 +42,7 @@ public final class MySqlServer implements AutoCloseable {
     private final boolean temporary;
     private final boolean detached;
     private final int port;
+    private final Place place;
     private final int serverId;
     private final Duration startLimit;
     private final Map<String, String> options;
@@ -55,6 +56,7 @@ public final class MySqlServer implements AutoCloseable {
                 : builder.directory.toAbsolutePath().normalize();
         detached = builder.detached;
         port = builder.port == 0 ? Ports.free() : builder.port;
+        place = builder.place;
         serverId = builder.serverId;
         startLimit = builder.startLimit;
         options = new LinkedHashMap<>(defaults());
@@ -76,7 +78,7 @@ public final class MySqlServer implements AutoCloseable {
     private Map<String, String> defaults() {
         Map<String, String> defaults = new LinkedHashMap<>();
         defaults.put("server-id", Integer.toString(serverId));
-        defaults.put("bind-address", "127.0.0.1");
+        defaults.put("bind-address", place.bindAddress());
         defaults.put("mysqlx", "OFF");
         defaults.put("gtid-mode", "ON");
         defaults.put("enforce-gtid-consistency", "ON");
@@ -129,7 +131,8 @@ public final class MySqlServer implements AutoCloseable {
     }
 
     private List<String> command() {
-        List<String> command = new ArrayList<>(List.of(
+        List<String> command = new ArrayList<>(place.command());
+        command.addAll(List.of(
                 distribution().mysqld().toString(),
                 "--no-defaults",
                 "--datadir=" + dataDirectory(),
@@ -284,7 +287,7 @@ public final class MySqlServer implements AutoCloseable {
 
     /** The address for JDBC with a default schema ({@code ""}: none). */
     public String jdbcUrl(String schema) {
-        return "jdbc:mysql://127.0.0.1:" + port + "/" + schema
+        return "jdbc:mysql://" + place.host() + ":" + port + "/" + schema
                 + "?sslMode=DISABLED&allowPublicKeyRetrieval=true&connectTimeout=10000";
     }
 
@@ -352,6 +355,7 @@ public final class MySqlServer implements AutoCloseable {
         private Path directory;
         private boolean detached;
         private int port;
+        private Place place = Place.LOOPBACK;
         private int serverId = 1;
         private Duration startLimit = Duration.ofMinutes(2);
         private final Map<String, String> options = new LinkedHashMap<>();
@@ -379,6 +383,12 @@ public final class MySqlServer implements AutoCloseable {
         /** The TCP port; by default any free one. */
         public Builder port(int value) {
             port = value;
+            return this;
+        }
+
+        /** Where it runs; by default on loopback, and only there. */
+        public Builder place(Place value) {
+            place = value;
             return this;
         }
 

@@ -48,7 +48,7 @@ final class NodeAddress {
         }
         List<String> running = sandbox().nodes().stream()
                 .filter(SandboxNode::isServiceAlive)
-                .map(node -> "127.0.0.1:" + node.ports().http())
+                .map(node -> node.host() + ":" + node.ports().http())
                 .toList();
         if (running.isEmpty()) {
             throw new SandboxException("no node of the sandbox runs; start it, or name a node with --http");

@@ -21,7 +21,9 @@ final class NodeConfiguration {
     static String yaml(SandboxSettings settings, int node, Path data) {
         NodePorts own = NodePorts.of(settings.basePort(), node);
         StringBuilder yaml = new StringBuilder(1000);
-        yaml.append("server:\n  address: 127.0.0.1\n  port: ")
+        yaml.append("server:\n  address: ")
+                .append(settings.place(node).host())
+                .append("\n  port: ")
                 .append(own.http())
                 .append('\n');
         yaml.append("quorate:\n  cluster: ").append(quoted(settings.cluster())).append('\n');
@@ -35,9 +37,10 @@ final class NodeConfiguration {
         yaml.append("  peers:\n");
         for (int i : settings.numbers()) {
             NodePorts peer = NodePorts.of(settings.basePort(), i);
+            String host = settings.place(i).host();
             yaml.append(String.format(
-                    "    - {name: %s, host: 127.0.0.1, raft-port: %d, channel-port: %d, http: \"127.0.0.1:%d\"}%n",
-                    name(i), peer.raft(), peer.channel(), peer.http()));
+                    "    - {name: %s, host: %s, raft-port: %d, channel-port: %d, http: \"%s:%d\"}%n",
+                    name(i), host, peer.raft(), peer.channel(), host, peer.http()));
         }
         appendSet(yaml, settings);
         return yaml.toString();

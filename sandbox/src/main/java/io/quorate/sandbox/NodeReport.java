@@ -31,10 +31,10 @@ public record NodeReport(String state, boolean primaryComponent, String reason, 
     private static final HttpClient HTTP =
             HttpClient.newBuilder().connectTimeout(PATIENCE).build();
 
-    /** Asks the service on that port of loopback; empty when it doesn't answer, or not yet in earnest. */
-    static Optional<NodeReport> ask(int httpPort) {
+    /** Asks the service there; empty when it doesn't answer, or not yet in earnest. */
+    static Optional<NodeReport> ask(String host, int httpPort) {
         HttpRequest request = HttpRequest.newBuilder(
-                        URI.create("http://127.0.0.1:" + httpPort + "/actuator/cluster/self"))
+                        URI.create("http://" + host + ":" + httpPort + "/actuator/cluster/self"))
                 .timeout(PATIENCE)
                 .header("Accept", "application/json")
                 .build();

@@ -46,7 +46,8 @@ final class NodeService {
     }
 
     private List<String> command(List<String> program, Path yaml) {
-        List<String> command = new ArrayList<>(List.of(
+        List<String> command = new ArrayList<>(settings.place(node).command());
+        command.addAll(List.of(
                 ServiceProgram.java(),
                 // Small machines run several of these; a heap that must not grow with lag doesn't need more.
                 "-Xms64m",

@@ -19,8 +19,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * A local cluster in one directory: N nodes on loopback, each a mysqld and a service. Its processes go on when this
- * program ends; an object made later for the same directory is the same cluster.
+ * A local cluster in one directory: N nodes on loopback, or where a {@link Place} says, each a mysqld and a service.
+ * Its processes go on when this program ends; an object made later for the same directory is the same cluster.
  *
  * <p>Commands that change it exclude each other, also between programs; {@link #kill} and {@link #status} may come at
  * any time.
@@ -59,10 +59,25 @@ public final class Sandbox {
      */
     public static Sandbox create(
             Path directory, int nodes, int basePort, Map<String, String> set, Consumer<String> progress) {
+        return create(directory, nodes, basePort, set, List.of(), progress);
+    }
+
+    /**
+     * As {@link #create(Path, int, int, Map, Consumer)}, with nodes elsewhere than on loopback.
+     *
+     * @param places one for each node
+     */
+    public static Sandbox create(
+            Path directory,
+            int nodes,
+            int basePort,
+            Map<String, String> set,
+            List<Place> places,
+            Consumer<String> progress) {
         Path absolute = directory.toAbsolutePath().normalize();
         String cluster =
                 "sandbox-" + Integer.toHexString(ThreadLocalRandom.current().nextInt(0x100000, 0x1000000));
-        SandboxSettings settings = new SandboxSettings(cluster, nodes, basePort, set);
+        SandboxSettings settings = new SandboxSettings(cluster, nodes, Set.of(), basePort, set, places);
         try {
             Files.createDirectories(absolute);
             try (Stream<Path> content = Files.list(absolute)) {
@@ -321,7 +336,7 @@ public final class Sandbox {
     private void leave(SandboxNode node) {
         String by = nodes.stream()
                 .filter(other -> other.number() != node.number() && other.isServiceAlive())
-                .map(other -> "127.0.0.1:" + other.ports().http())
+                .map(other -> other.host() + ":" + other.ports().http())
                 .findFirst()
                 .orElseThrow(() -> new SandboxException("no other node runs; " + node.name() + " is all there is"));
         NodeAddress.change(by, Map.of("action", "leave", "member", node.name()));

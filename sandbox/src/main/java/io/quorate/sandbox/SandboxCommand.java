@@ -100,8 +100,12 @@ final class SandboxCommand implements Runnable {
         text.append(sandbox.directory()).append('\n');
         for (SandboxNode node : sandbox.nodes()) {
             text.append(String.format(
-                    "  %s  MySQL 127.0.0.1:%d  HTTP 127.0.0.1:%d%n",
-                    node.name(), node.ports().mysql(), node.ports().http()));
+                    "  %s  MySQL %s:%d  HTTP %s:%d%n",
+                    node.name(),
+                    node.host(),
+                    node.ports().mysql(),
+                    node.host(),
+                    node.ports().http()));
         }
         SandboxNode first = sandbox.nodes().get(0);
         String client = first.mysql().distribution().client().toString();
@@ -109,10 +113,16 @@ final class SandboxCommand implements Runnable {
         text.append("try:\n");
         text.append("  ")
                 .append(client)
-                .append(" -h127.0.0.1 -P")
+                .append(" -h")
+                .append(first.host())
+                .append(" -P")
                 .append(first.ports().mysql());
         text.append(" -uapp -papp      (root has no password)\n");
-        text.append("  curl http://127.0.0.1:").append(first.ports().http()).append("/actuator/cluster\n");
+        text.append("  curl http://")
+                .append(first.host())
+                .append(':')
+                .append(first.ports().http())
+                .append("/actuator/cluster\n");
         text.append("  quorate sandbox status")
                 .append(where)
                 .append("    also stop, destroy, kill, restart, add, remove\n");

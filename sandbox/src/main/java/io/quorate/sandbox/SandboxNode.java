@@ -11,17 +11,20 @@ import java.util.OptionalLong;
 public final class SandboxNode {
     private final int number;
     private final NodePorts ports;
+    private final Place place;
     private final MySqlServer mysql;
     private final NodeService service;
 
     SandboxNode(SandboxSettings settings, int number, Path directory) {
         this.number = number;
         this.ports = NodePorts.of(settings.basePort(), number);
+        this.place = settings.place(number);
         this.service = new NodeService(settings, number, directory);
         this.mysql = MySqlServer.builder()
                 .directory(directory)
                 .detached(true)
                 .port(ports.mysql())
+                .place(place)
                 .serverId(number)
                 .options(options(settings, number))
                 .build();
@@ -58,6 +61,11 @@ public final class SandboxNode {
         return ports;
     }
 
+    /** The address at which its ports are. */
+    public String host() {
+        return place.host();
+    }
+
     public MySqlServer mysql() {
         return mysql;
     }
@@ -82,7 +90,7 @@ public final class SandboxNode {
 
     /** What the service says of itself; empty when it doesn't answer. */
     public Optional<NodeReport> report() {
-        return service.isAlive() ? NodeReport.ask(ports.http()) : Optional.empty();
+        return service.isAlive() ? NodeReport.ask(place.host(), ports.http()) : Optional.empty();
     }
 
     /** The server, with its accounts; the service comes after it. */

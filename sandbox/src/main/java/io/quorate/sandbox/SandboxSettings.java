@@ -25,8 +25,10 @@ import tools.jackson.databind.json.JsonMapper;
  * @param basePort P; MySQL of node i listens on P+i, its HTTP endpoint on P+200+i, and so on (see {@link NodePorts})
  * @param set {@code quorate.key} (the service's configuration), {@code mysql.variable} (mysqld's options) and {@code
  *     logging.level...}, each with its value
+ * @param places one for each node, or none when all are on loopback
  */
-public record SandboxSettings(String cluster, int nodes, Set<Integer> removed, int basePort, Map<String, String> set) {
+public record SandboxSettings(
+        String cluster, int nodes, Set<Integer> removed, int basePort, Map<String, String> set, List<Place> places) {
     static final String FILE = "sandbox.json";
     static final int NODES_MAX = 9;
 
@@ -60,11 +62,15 @@ public record SandboxSettings(String cluster, int nodes, Set<Integer> removed, i
         removed = removed == null ? Set.of() : new TreeSet<>(removed);
         set = new TreeMap<>(set);
         set.keySet().forEach(SandboxSettings::requireSettable);
+        places = places == null ? List.of() : List.copyOf(places);
+        if (!places.isEmpty() && places.size() > nodes) {
+            throw SandboxException.usage(places.size() + " places for " + nodes + " nodes");
+        }
     }
 
-    /** Nodes 1 to {@code nodes}. */
-    SandboxSettings(String cluster, int nodes, int basePort, Map<String, String> set) {
-        this(cluster, nodes, Set.of(), basePort, set);
+    /** All on loopback. */
+    public SandboxSettings(String cluster, int nodes, int basePort, Map<String, String> set) {
+        this(cluster, nodes, Set.of(), basePort, set, List.of());
     }
 
     private static void requireSettable(String key) {
@@ -104,23 +110,28 @@ public record SandboxSettings(String cluster, int nodes, Set<Integer> removed, i
     SandboxSettings with(Map<String, String> more) {
         Map<String, String> merged = new TreeMap<>(set);
         merged.putAll(more);
-        return new SandboxSettings(cluster, nodes, removed, basePort, merged);
+        return new SandboxSettings(cluster, nodes, removed, basePort, merged, places);
+    }
+
+    /** Where a node is, counted from 1; those added later are on loopback. */
+    Place place(int node) {
+        return node > places.size() ? Place.LOOPBACK : places.get(node - 1);
     }
 
     /** With one node more: the lowest number that is free. */
     SandboxSettings withOneMore() {
         Set<Integer> left = new TreeSet<>(removed);
         if (left.isEmpty()) {
-            return new SandboxSettings(cluster, nodes + 1, removed, basePort, set);
+            return new SandboxSettings(cluster, nodes + 1, removed, basePort, set, places);
         }
         left.remove(left.iterator().next());
-        return new SandboxSettings(cluster, nodes, left, basePort, set);
+        return new SandboxSettings(cluster, nodes, left, basePort, set, places);
     }
 
     SandboxSettings without(int node) {
         Set<Integer> more = new TreeSet<>(removed);
         more.add(node);
-        return new SandboxSettings(cluster, nodes, more, basePort, set);
+        return new SandboxSettings(cluster, nodes, more, basePort, set, places);
     }
 
     /** The numbers of the nodes. */

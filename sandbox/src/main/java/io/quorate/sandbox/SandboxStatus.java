@@ -51,8 +51,8 @@ public record SandboxStatus(String cluster, boolean primaryComponent, List<Node>
         return new Node(
                 node.name(),
                 report.map(NodeReport::state).orElse(servicePid == null ? STOPPED : UNREACHABLE),
-                "127.0.0.1:" + node.ports().mysql(),
-                "127.0.0.1:" + node.ports().http(),
+                node.host() + ":" + node.ports().mysql(),
+                node.host() + ":" + node.ports().http(),
                 report.map(NodeReport::lastOrdered).orElse(null),
                 report.map(NodeReport::lastApplied).orElse(null),
                 report.map(NodeReport::reason).orElse(""),

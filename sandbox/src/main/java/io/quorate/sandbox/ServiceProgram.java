@@ -138,7 +138,7 @@ final class ServiceProgram {
     private static void awaitAnswer(OwnedProcess process, int httpPort) {
         long deadline = System.nanoTime() + TRAINING_LIMIT.toNanos();
         while (System.nanoTime() < deadline
-                && NodeReport.ask(httpPort).isEmpty()
+                && NodeReport.ask(Place.LOOPBACK_HOST, httpPort).isEmpty()
                 && !process.awaitEnd(Duration.ofMillis(100))) {
             Thread.onSpinWait();
         }

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +23,27 @@ class SandboxSettingsTest {
         settings.write(directory);
         assertThat(SandboxSettings.existIn(directory)).isTrue();
         assertThat(SandboxSettings.read(directory)).isEqualTo(settings);
+    }
+
+    @Test
+    void sayWhereEachNodeIs(@TempDir Path directory) {
+        Place first = new Place("10.0.0.1", List.of("ip", "netns", "exec", "n1"));
+        Place second = new Place("10.0.0.2", List.of());
+        SandboxSettings settings = new SandboxSettings("c", 2, Set.of(), 14_000, Map.of(), List.of(first, second));
+        settings.write(directory);
+        SandboxSettings read = SandboxSettings.read(directory).with(Map.of("mysql.max_connections", "50"));
+        assertThat(read.place(1)).isEqualTo(first);
+        assertThat(read.place(2)).isEqualTo(second);
+        assertThat(NodeConfiguration.yaml(read, 1, Path.of("/d")))
+                .contains("address: 10.0.0.1\n", "mysql:\n    host: 127.0.0.1\n", "name: n2, host: 10.0.0.2,");
+    }
+
+    @Test
+    void areOnLoopbackWhereAFileSaysNothingOfPlaces(@TempDir Path directory) throws Exception {
+        Files.writeString(
+                directory.resolve("sandbox.json"),
+                "{\"cluster\": \"c\", \"nodes\": 1, \"basePort\": 14000, \"set\": {}}");
+        assertThat(SandboxSettings.read(directory).place(1)).isEqualTo(Place.LOOPBACK);
     }
 
     @Test
