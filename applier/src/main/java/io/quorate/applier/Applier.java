@@ -360,6 +360,11 @@ public final class Applier implements AutoCloseable {
         }
 
         @Override
+        public void holdClients(boolean hold) {
+            listener.holdClients(hold);
+        }
+
+        @Override
         public void failed(QuorateException cause) {
             listener.failed(cause);
         }
@@ -370,8 +375,13 @@ public final class Applier implements AutoCloseable {
         }
     }
 
-    /** The first failure ends everything and is the only one told. */
+    /** The first failure ends everything and is the only one told. Also passes on that clients are in the way. */
     private final class Ending implements Worker.Stop {
+        @Override
+        public void holdClients(boolean hold) {
+            listener.holdClients(hold);
+        }
+
         @Override
         public void failed(QuorateException cause) {
             if (end()) {

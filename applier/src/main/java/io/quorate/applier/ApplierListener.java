@@ -15,6 +15,12 @@ public interface ApplierListener {
      */
     void applied(long seqno, int transactions, long originCommittedMicros);
 
+    /**
+     * Clients commit faster than what they commit can be undone for the next in the order, a DDL statement most often: all of
+     * that is lost, and will be for as long as they go on. They should be kept from writing until told otherwise.
+     */
+    default void holdClients(boolean hold) {}
+
     /** The applier has stopped for good: this node can't go on. Called once. */
     void failed(QuorateException cause);
 

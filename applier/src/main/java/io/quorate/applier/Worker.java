@@ -22,6 +22,8 @@ import org.slf4j.LoggerFactory;
 final class Worker implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(Worker.class);
     private static final long PAUSE_MILLIS_MAX = 1000;
+    /** Rounds of undoing before DDL after which clients are kept from writing. */
+    private static final int HOLD_AFTER = 3;
 
     private final Context context;
     private final Session session;
@@ -33,6 +35,8 @@ final class Worker implements Runnable {
     private int readOnlyTries;
     /** Whether what runs now takes back own transactions. */
     private boolean undoing;
+    /** Whether clients are being kept from writing, because what they write is lost before it can be undone. */
+    private boolean holding;
 
     /** What the workers of an applier share. */
     record Context(
@@ -52,8 +56,10 @@ final class Worker implements Runnable {
         DdlSession open(long seqno) throws SQLException;
     }
 
-    /** How a worker ends the applier. */
+    /** How a worker ends the applier, or has clients wait for it. */
     interface Stop {
+        void holdClients(boolean hold);
+
         void failed(QuorateException cause);
 
         void databaseLost(SQLException cause);
@@ -199,6 +205,7 @@ final class Worker implements Runnable {
             context.counters().retries.increment();
             if (round % 100 == 0) {
                 log.warn("clients still get in the way of {} after {} rounds", step.group, round);
+                holdClients(true);
             }
             context.pipeline().pause(0);
             losers = certain(undo.losers(step.writeSets, losers), step);
@@ -285,7 +292,15 @@ final class Worker implements Runnable {
         }
     }
 
+    private void holdClients(boolean hold) {
+        if (hold != holding) {
+            holding = hold;
+            context.stop().holdClients(hold);
+        }
+    }
+
     private void done(Group group, boolean positionSaved) {
+        holdClients(false);
         Counters counters = context.counters();
         counters.groups.increment();
         counters.transactions.add(group.transactions());
@@ -417,6 +432,10 @@ final class Worker implements Runnable {
             List<Doomed> losers = certain(context.undo().losers(group.work()), step);
             if (losers.isEmpty()) {
                 return;
+            }
+            if (attempt == HOLD_AFTER) {
+                log.warn("clients commit what {} dooms faster than it is undone; they wait for it", group);
+                holdClients(true);
             }
             try {
                 execute(

@@ -12,7 +12,13 @@ public sealed interface NodeEvent {
     /** The MySQL server does not answer, or its settings are wrong. */
     record DatabaseDown(String reason) implements NodeEvent {}
 
-    /** A regular look, several times a second: what has been ordered, what the server holds, and what time it is. */
+    /**
+     * A regular look, several times a second.
+     *
+     * @param lastOrdered seqno of the last writeset the order has, by the word of its leader; -1 while that isn't heard
+     * @param lastApplied what the server holds
+     * @param nowMillis what time it is
+     */
     record Progress(long lastOrdered, long lastApplied, long nowMillis) implements NodeEvent {}
 
     /**

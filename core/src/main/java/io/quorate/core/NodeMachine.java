@@ -42,6 +42,9 @@ public final class NodeMachine {
     /** Why it is no member; null while it is one. */
     private String leftReason;
 
+    /** Without it nobody knows how far behind this node is: it may have been cut off for long. */
+    private boolean leaderHeard;
+
     private long lastOrdered;
     private long lastApplied;
     /** What had been ordered when the node became JOINED; -1 until the first progress after that. */
@@ -74,10 +77,11 @@ public final class NodeMachine {
             databaseUp = false;
             databaseReason = e.reason();
         } else if (event instanceof NodeEvent.Progress e) {
-            lastOrdered = e.lastOrdered();
+            leaderHeard = e.lastOrdered() >= 0;
+            lastOrdered = leaderHeard ? e.lastOrdered() : lastOrdered;
             lastApplied = e.lastApplied();
             nowMillis = e.nowMillis();
-            if (state == JOINED && target < 0) {
+            if (state == JOINED && target < 0 && leaderHeard) {
                 target = lastOrdered;
             }
         } else if (event instanceof NodeEvent.DiskLow e) {
@@ -130,7 +134,11 @@ public final class NodeMachine {
     }
 
     private boolean caughtUp() {
-        return state == JOINED && target >= 0 && lastApplied >= target && lastOrdered - lastApplied <= syncedLagMax;
+        return state == JOINED
+                && leaderHeard
+                && target >= 0
+                && lastApplied >= target
+                && lastOrdered - lastApplied <= syncedLagMax;
     }
 
     public NodeState state() {
@@ -147,7 +155,10 @@ public final class NodeMachine {
                         : new QuorateException(ErrorCode.NO_QUORUM, "this node has lost the majority").getMessage();
             case CONNECTED -> "MySQL server: " + databaseReason;
             case JOINER -> joinReason;
-            case JOINED -> "catching up: " + (lastOrdered - lastApplied) + " writesets behind";
+            case JOINED ->
+                leaderHeard
+                        ? "catching up: " + Math.max(0, lastOrdered - lastApplied) + " writesets behind"
+                        : "waiting for the leader's word on how far the order is";
             case LEFT -> leftReason;
             case SYNCED, DONOR -> "";
             case INCONSISTENT -> failure.getMessage();

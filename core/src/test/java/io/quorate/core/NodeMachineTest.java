@@ -30,6 +30,50 @@ class NodeMachineTest {
     }
 
     @Test
+    void isNotSyncedBeforeTheLeaderSaysHowFarTheOrderIs() {
+        machine.on(MAJORITY);
+        machine.on(new NodeEvent.DatabaseUp());
+        machine.on(new NodeEvent.Progress(-1, 50, 0));
+        machine.on(new NodeEvent.Progress(-1, 50, 0));
+        assertThat(machine.state()).isEqualTo(NodeState.JOINED);
+        assertThat(machine.reason()).contains("leader");
+        machine.on(new NodeEvent.Progress(8000, 50, 0));
+        assertThat(machine.reason()).contains("7950 writesets behind");
+        machine.on(new NodeEvent.Progress(8000, 8000, 0));
+        assertThat(machine.state()).isEqualTo(NodeState.SYNCED);
+    }
+
+    @Test
+    void isJoinerWhileItReceivesAndDonorWhileItGives() {
+        synced();
+        machine.on(new NodeEvent.Donating(true));
+        assertThat(machine.state()).isEqualTo(NodeState.DONOR);
+        assertThat(machine.state().writable()).isTrue();
+        machine.on(new NodeEvent.Donating(false));
+        assertThat(machine.state()).isEqualTo(NodeState.SYNCED);
+        machine.on(new NodeEvent.Joining("5 of 9 are here"));
+        machine.on(NO_MAJORITY);
+        assertThat(machine.state()).isEqualTo(NodeState.JOINER);
+        assertThat(machine.reason()).isEqualTo("5 of 9 are here");
+        machine.on(new NodeEvent.Joining(null));
+        assertThat(machine.state()).isEqualTo(NodeState.OPEN);
+        machine.on(MAJORITY);
+        assertThat(machine.state()).isEqualTo(NodeState.JOINED);
+    }
+
+    @Test
+    void isLeftUntilItAsksToBeAMemberAgain() {
+        synced();
+        machine.on(new NodeEvent.Left("taken out"));
+        machine.on(NO_MAJORITY);
+        machine.on(new NodeEvent.Progress(7, 7, 60_000));
+        assertThat(machine.state()).isEqualTo(NodeState.LEFT);
+        assertThat(machine.state().writable()).isFalse();
+        machine.on(new NodeEvent.Left(null));
+        assertThat(machine.state()).isEqualTo(NodeState.OPEN);
+    }
+
+    @Test
     void staysSyncedWhenItFallsBehind() {
         synced();
         assertThat(machine.on(new NodeEvent.Progress(100_000, 1, 0))).isFalse();

@@ -52,11 +52,6 @@ class PowerIT {
         cluster.start();
         cluster.mysql(1).execute("CREATE DATABASE load_test", Load.TABLE);
         cluster.assertConverged();
-        for (Volume volume : VOLUMES) {
-            // Nor does the service force the order's identity.properties, written once: power that fails before the
-            // system has done so by itself, half a minute at most, is not part of this.
-            volume.sync();
-        }
     }
 
     /** Here, for a class that is skipped as a whole is not counted. */

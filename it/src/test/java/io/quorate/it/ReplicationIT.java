@@ -9,10 +9,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -239,5 +243,57 @@ class ReplicationIT {
         cluster.mysql(1).execute("INSERT INTO bank.c VALUES (3)");
         cluster.awaitQuery(2, "SELECT GROUP_CONCAT(id) FROM bank.c", "1,3");
         assertThat(cluster.http(3, "/actuator/health")).contains("DOWN");
+    }
+
+    /** What they commit meanwhile is lost, so the statement must not wait until they pause by themselves. */
+    @Test
+    @Order(8)
+    void ddlOfAnotherNodeGetsPastClientsThatWriteAllTheTime() throws Exception {
+        cluster.mysql(1).execute("CREATE DATABASE rep", "CREATE TABLE rep.busy (id INT PRIMARY KEY, v INT)");
+        for (int id = 0; id < 100; id++) {
+            cluster.mysql(1).execute("INSERT INTO rep.busy VALUES (" + id + ", 0)");
+        }
+        cluster.assertConverged();
+        AtomicBoolean stop = new AtomicBoolean();
+        List<Thread> clients = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            int client = i;
+            clients.add(new Thread(() -> writeAllTheTime(client, stop)));
+        }
+        clients.forEach(Thread::start);
+        try {
+            Thread.sleep(1500);
+            cluster.mysql(1).execute("ALTER TABLE rep.busy ADD x INT");
+            cluster.awaitQuery(
+                    3,
+                    "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = 'rep' AND table_name = 'busy'",
+                    "3");
+            cluster.awaitQuery(3, "SELECT @@read_only", "0");
+            long before = cluster.lastOrdered(3);
+            assertThat(Cluster.within(Duration.ofSeconds(30), () -> cluster.lastOrdered(3) > before + 100))
+                    .as("clients write on")
+                    .isTrue();
+        } finally {
+            stop.set(true);
+            for (Thread client : clients) {
+                client.join(30_000);
+            }
+        }
+        cluster.assertConverged();
+    }
+
+    private static void writeAllTheTime(int client, AtomicBoolean stop) {
+        while (!stop.get()) {
+            try (Connection connection = cluster.app(3);
+                    PreparedStatement update =
+                            connection.prepareStatement("UPDATE rep.busy SET v = v + 1 WHERE id = ?")) {
+                for (int n = client; !stop.get(); n += 4) {
+                    update.setInt(1, n % 100);
+                    update.executeUpdate();
+                }
+            } catch (SQLException e) {
+                // Not let write for a moment: again.
+            }
+        }
     }
 }

@@ -9,6 +9,9 @@ final class LinkSignals {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private boolean writable;
+    /** Whether the applier needs clients out of its way for a moment. */
+    private boolean held;
+
     private boolean stopped;
     private boolean suspended;
     private boolean closed;
@@ -49,7 +52,7 @@ final class LinkSignals {
             if (lost != null) {
                 return Task.RECONNECT;
             }
-            return writable ? Task.WRITABLE : Task.READ_ONLY;
+            return writable && !held ? Task.WRITABLE : Task.READ_ONLY;
         } finally {
             lock.unlock();
         }
@@ -73,6 +76,10 @@ final class LinkSignals {
         set(() -> writable = value);
     }
 
+    void held(boolean value) {
+        set(() -> held = value);
+    }
+
     void stop() {
         set(() -> stopped = true);
     }
@@ -92,7 +99,10 @@ final class LinkSignals {
 
     /** A new session begins. */
     void begin() {
-        set(() -> lost = null);
+        set(() -> {
+            lost = null;
+            held = false;
+        });
     }
 
     /** Why the last session was lost, null when it was not. */

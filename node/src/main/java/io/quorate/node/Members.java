@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.core.DurableFile;
 import java.io.IOException;
 import java.io.Reader;
-import java.io.Writer;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -115,9 +116,9 @@ final class Members implements AutoCloseable {
             try {
                 Properties kept = new Properties();
                 kept.putAll(directories);
-                try (Writer out = Files.newBufferedWriter(file)) {
-                    kept.store(out, "The data directories that this node's peers were heard of with");
-                }
+                StringWriter text = new StringWriter();
+                kept.store(text, "The data directories and generations that this node's peers were heard of with");
+                DurableFile.write(file, text.toString());
             } catch (IOException e) {
                 log.warn("{} can't be written: {}", file, e.toString());
             }

@@ -327,7 +327,19 @@ class Node implements SmartLifecycle {
         long applied = progress.lastApplied();
         long needed = Math.min(Math.min(applied, stream.checkpointSeqno()) + 1, stream.oldestOwnFailure());
         stores.cache().retain(Math.min(needed, donor.oldestNeeded()));
-        return new NodeEvent.Progress(stream.lastOrdered(), applied, System.nanoTime() / 1_000_000);
+        return new NodeEvent.Progress(lastOrdered(), applied, System.nanoTime() / 1_000_000);
+    }
+
+    /** As the leader says, for this node may have been handed only a part of what there is; -1 while it isn't heard. */
+    private long lastOrdered() {
+        String leader = order.quorum().leader();
+        if (properties.node().equals(leader)) {
+            return stream.lastOrdered();
+        }
+        Members.Heard heard = leader == null ? null : members.all().get(leader);
+        return heard == null || !heard.isFresh()
+                ? -1
+                : Math.max(stream.lastOrdered(), heard.report().ordered());
     }
 
     private void onState(NodeState state) {

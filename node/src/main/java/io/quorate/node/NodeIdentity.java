@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.core.DurableFile;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.StringWriter;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.Properties;
 import java.util.UUID;
 
@@ -66,19 +64,14 @@ record NodeIdentity(String cluster, String node, UUID server, GtidSet baseline, 
         p.setProperty("founded-empty", Boolean.toString(foundedEmpty));
         StringWriter text = new StringWriter();
         p.store(text, "Written once by the first start; which MySQL server this directory belongs to");
-        Path temporary = directory.resolve(FILE + ".tmp");
-        Files.writeString(temporary, text.toString());
-        try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.WRITE)) {
-            channel.force(true);
-        }
-        Files.move(temporary, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
+        DurableFile.write(directory.resolve(FILE), text.toString());
     }
 
     /** The name of a directory, given when it is asked for first. */
     static UUID directoryId(Path directory) throws IOException {
         Path file = directory.resolve("directory.id");
         if (!Files.exists(file)) {
-            Files.writeString(file, UUID.randomUUID().toString());
+            DurableFile.write(file, UUID.randomUUID().toString());
         }
         return UUID.fromString(Files.readString(file).strip());
     }

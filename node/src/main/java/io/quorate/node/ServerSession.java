@@ -291,6 +291,11 @@ final class ServerSession implements AutoCloseable {
         }
 
         @Override
+        public void holdClients(boolean hold) {
+            signals.held(hold);
+        }
+
+        @Override
         public void failed(QuorateException cause) {
             parts.events.accept(new NodeEvent.Failed(cause));
         }

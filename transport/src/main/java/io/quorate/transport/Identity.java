@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.transport;
 
+import io.quorate.core.DurableFile;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import java.io.IOException;
 import java.io.Reader;
-import java.io.Writer;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.Properties;
 
 /**
@@ -39,10 +39,8 @@ final class Identity {
             }
             return;
         }
-        Path draft = file.resolveSibling("identity.properties.new");
-        try (Writer out = Files.newBufferedWriter(draft)) {
-            mine.store(out, "Whose log this directory holds. Not to be copied to another node.");
-        }
-        Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+        StringWriter text = new StringWriter();
+        mine.store(text, "Whose log this directory holds. Not to be copied to another node.");
+        DurableFile.write(file, text.toString());
     }
 }

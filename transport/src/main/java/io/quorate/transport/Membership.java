@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.transport;
 
+import io.quorate.core.DurableFile;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.StringWriter;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -114,11 +112,6 @@ final class Membership {
         StringWriter text = new StringWriter();
         kept.store(text, "The members known last: host, Raft port, channel port, generation. Kept by the service.");
         Files.createDirectories(directory);
-        Path aside = directory.resolve(FILE + ".new");
-        Files.writeString(aside, text.toString());
-        try (FileChannel channel = FileChannel.open(aside, StandardOpenOption.WRITE)) {
-            channel.force(true);
-        }
-        Files.move(aside, directory.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
+        DurableFile.write(directory.resolve(FILE), text.toString());
     }
 }
