@@ -22,8 +22,6 @@ import org.slf4j.LoggerFactory;
 final class Worker implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(Worker.class);
     private static final long PAUSE_MILLIS_MAX = 1000;
-    /** Rounds of undoing before DDL after which clients are kept from writing. */
-    private static final int HOLD_AFTER = 3;
 
     private final Context context;
     private final Session session;
@@ -433,10 +431,8 @@ final class Worker implements Runnable {
             if (losers.isEmpty()) {
                 return;
             }
-            if (attempt == HOLD_AFTER) {
-                log.warn("clients commit what {} dooms faster than it is undone; they wait for it", group);
-                holdClients(true);
-            }
+            // A statement takes no locks that would keep them off, and all they commit before it is done is lost.
+            holdClients(true);
             try {
                 execute(
                         List.of(),
