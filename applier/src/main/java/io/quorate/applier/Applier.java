@@ -46,6 +46,7 @@ public final class Applier implements AutoCloseable {
     private final OwnWritesSource ownWrites;
     private final ApplierListener listener;
     private final Counters counters = new Counters();
+    private volatile LockWatch lockWatch;
     private final AuxiliaryConnection auxiliary;
     private final AtomicBoolean ended = new AtomicBoolean();
     private final List<Worker> workers = new ArrayList<>();
@@ -131,7 +132,9 @@ public final class Applier implements AutoCloseable {
         settler = new Settler(new AuxiliaryConnection(source), register.prepared(), pipeline, counters);
         openWorkers(packetBytesMax, new Undo(register, server, writeSets, new Cascades(auxiliary)));
         reader = thread("quorate-applier-reader", () -> read(position.seqno() + 1));
-        thread("quorate-applier-locks", new LockWatch(pipeline, settler, auxiliary, counters, settings.blockerGrace()));
+        LockWatch watch = new LockWatch(pipeline, settler, auxiliary, counters, settings.blockerGrace());
+        lockWatch = watch;
+        thread("quorate-applier-locks", watch);
         threads.forEach(Thread::start);
         log.info("applying from seqno {} with {} workers", position.seqno() + 1, settings.workers());
         return position;
@@ -343,6 +346,12 @@ public final class Applier implements AutoCloseable {
             }
         }
         return false;
+    }
+
+    /** The client's session whose locks apply waits for now, with its statement; null when none does. */
+    public String blockedBy() {
+        LockWatch watch = lockWatch;
+        return watch == null ? null : watch.blockedBy();
     }
 
     /** Passes on how far things are, to the register of own transactions too. */

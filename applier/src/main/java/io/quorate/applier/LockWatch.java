@@ -74,6 +74,7 @@ final class LockWatch implements Runnable {
     private long watchedNanos;
     private long sweptNanos = System.nanoTime();
     private String lastComplaint = "";
+    private volatile String blockedBy;
 
     LockWatch(Pipeline pipeline, Settler settler, AuxiliaryConnection auxiliary, Counters counters, Duration grace) {
         this.pipeline = pipeline;
@@ -102,6 +103,11 @@ final class LockWatch implements Runnable {
         }
     }
 
+    /** The client's session whose locks the next in the order waits for, with its statement; null when none was seen. */
+    String blockedBy() {
+        return blockedBy;
+    }
+
     /** Once for each complaint; the wait ends by its timeout and is tried again meanwhile. */
     private void complain(String what) {
         if (!what.equals(lastComplaint)) {
@@ -116,6 +122,7 @@ final class LockWatch implements Runnable {
         if (head == null || head != watched) {
             watched = head;
             watchedNanos = System.nanoTime();
+            blockedBy = null;
             return;
         }
         long session = head.session();
@@ -129,6 +136,11 @@ final class LockWatch implements Runnable {
                 find(connection, TABLE_LOCKS, all);
             }
         });
+        blockedBy = all.stream()
+                .filter(holder -> holder.waiter == session)
+                .findFirst()
+                .map(holder -> "session " + holder.id + " of " + holder.account + ": " + holder.doing)
+                .orElse(null);
         if (waitsForOurs(session, all)) {
             pipeline.yieldAllButHead();
         } else if (waitsForPrepared(session, all) && settler.rollBackAll() > 0) {

@@ -2,6 +2,7 @@
 package io.quorate.ist;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.UUID;
 
 /**
@@ -9,8 +10,9 @@ import java.util.UUID;
  * @param incarnation the cluster's life the seqnos belong to; segments of another one are refused
  * @param segmentBytes a segment is closed before it would grow beyond this, unless one batch alone is larger
  * @param bytesMax what the segments may take together before the oldest is deleted; never less than two segments
+ * @param ageMax segments whose last record is older go even if there is room; zero for never
  */
-public record CacheSettings(Path directory, UUID incarnation, long segmentBytes, long bytesMax) {
+public record CacheSettings(Path directory, UUID incarnation, long segmentBytes, long bytesMax, Duration ageMax) {
     public static final long SEGMENT_BYTES_DEFAULT = 64L << 20;
     public static final long BYTES_MAX_DEFAULT = 2L << 30;
 
@@ -18,6 +20,10 @@ public record CacheSettings(Path directory, UUID incarnation, long segmentBytes,
         if (segmentBytes < SegmentHeader.BYTES || bytesMax < segmentBytes) {
             throw new IllegalArgumentException("segmentBytes " + segmentBytes + ", bytesMax " + bytesMax);
         }
+    }
+
+    public CacheSettings(Path directory, UUID incarnation, long segmentBytes, long bytesMax) {
+        this(directory, incarnation, segmentBytes, bytesMax, Duration.ZERO);
     }
 
     public static CacheSettings of(Path directory, UUID incarnation) {

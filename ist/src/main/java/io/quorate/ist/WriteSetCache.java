@@ -33,8 +33,8 @@ import java.util.concurrent.atomic.LongAdder;
  * Recovery}). The order's log then delivers again what followed the owner's checkpoint; {@link #append} compares that
  * with what is still held, and adds what is not.
  *
- * <p><b>Retention.</b> The oldest segments go when all together exceed {@code bytesMax}, but none that {@link #retain}
- * asks to keep; until that was called, none goes.
+ * <p><b>Retention.</b> The oldest segments go when all together exceed {@code bytesMax} or they are older than {@code
+ * ageMax}, but none that {@link #retain} asks to keep; until that was called, none goes.
  *
  * <p><b>Threads.</b> One thread appends. {@link #force}, {@link #retain}, {@link #read} and the getters may be called
  * from any; each cursor belongs to one thread.
@@ -339,14 +339,40 @@ public final class WriteSetCache implements WriteSetLog {
     }
 
     private void deleteOldest() throws IOException {
-        while (bytes.get() > settings.bytesMax() && segments.size() > 2) {
+        while (segments.size() > 2) {
             Segment oldest = segments.firstEntry().getValue();
-            if (oldest.lastSeqno() >= retained) {
+            boolean goes = bytes.get() > settings.bytesMax() || isTooOld(oldest);
+            if (!goes || oldest.lastSeqno() >= retained) {
                 return;
             }
             first = oldest.lastSeqno() + 1;
             delete(oldest);
         }
+    }
+
+    private boolean isTooOld(Segment segment) throws IOException {
+        return !settings.ageMax().isZero()
+                && System.currentTimeMillis()
+                                - Files.getLastModifiedTime(segment.file()).toMillis()
+                        > settings.ageMax().toMillis();
+    }
+
+    /** What the records after {@code seqno} take here. Any thread. */
+    public long bytesAfter(long seqno) {
+        long sum = 0;
+        for (Segment segment : segments.tailMap(seqno, false).values()) {
+            sum += segment.fileBytes();
+        }
+        Map.Entry<Long, Segment> within = segments.floorEntry(seqno);
+        if (within != null) {
+            Segment segment = within.getValue();
+            sum += Math.max(0, segment.end() - segment.offsetBefore(seqno));
+        }
+        return sum;
+    }
+
+    public long bytesMax() {
+        return settings.bytesMax();
     }
 
     private void delete(Segment segment) throws IOException {

@@ -12,6 +12,7 @@ import io.quorate.core.WriteSetLog;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -339,6 +340,32 @@ class WriteSetCacheTest {
             try (WriteSetLog.Cursor cursor = cache.read(1)) {
                 assertThat(cursor.next(Duration.ZERO)).isEqualTo(records.at(1));
             }
+        }
+    }
+
+    @Test
+    void forgetsWhatIsTooOldAndTellsWhatComesAfterASeqno() throws Exception {
+        Records some = new Records(5, 2000);
+        CacheSettings settings =
+                new CacheSettings(directory.resolve("aged"), new UUID(1, 1), 64 << 10, 1 << 30, Duration.ofHours(1));
+        try (WriteSetCache cache = WriteSetCache.open(settings, 0)) {
+            for (long at = 1; at <= 1000; at += 10) {
+                cache.append(some.range(at, at + 9));
+            }
+            long all = cache.stats().bytes();
+            assertThat(cache.bytesAfter(0)).isEqualTo(all);
+            assertThat(cache.bytesAfter(500)).isBetween(all / 3, all * 2 / 3);
+            assertThat(cache.bytesAfter(1000)).isLessThan(all / 5);
+            cache.retain(900);
+            assertThat(cache.first()).as("nothing is old").isEqualTo(1);
+            try (var files = Files.list(settings.directory())) {
+                for (Path file :
+                        files.filter(f -> !f.endsWith("lock")).sorted().limit(5).toList()) {
+                    Files.setLastModifiedTime(file, FileTime.fromMillis(System.currentTimeMillis() - 3_700_000));
+                }
+            }
+            cache.retain(900);
+            assertThat(cache.first()).isBetween(50L, 900L);
         }
     }
 }

@@ -20,6 +20,8 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +37,7 @@ final class Cluster implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final Pattern LEADER = Pattern.compile("\"leader\" *: *\"n(\\d)\"");
 
-    private final Sandbox sandbox;
+    private Sandbox sandbox;
     private int mark;
 
     private Cluster(Sandbox sandbox) {
@@ -67,7 +69,7 @@ final class Cluster implements AutoCloseable {
         Path directory = Files.createTempDirectory("quorate-it-");
         Map<String, String> all = new LinkedHashMap<>(Map.of("mysql.innodb_buffer_pool_size", "64M"));
         all.putAll(set);
-        return new Cluster(Sandbox.create(directory, nodes, NodePorts.freeBase(nodes), all, places, line -> {}));
+        return new Cluster(Sandbox.create(directory, nodes, NodePorts.freeBase(nodes + 1), all, places, line -> {}));
     }
 
     void start() throws InterruptedException {
@@ -105,7 +107,25 @@ final class Cluster implements AutoCloseable {
     }
 
     SandboxNode node(int node) {
-        return sandbox.nodes().get(node - 1);
+        return sandbox.node("n" + node);
+    }
+
+    /** The nodes there are. */
+    List<Integer> numbers() {
+        return sandbox.nodes().stream().map(SandboxNode::number).toList();
+    }
+
+    /** Adds a node with an empty server, and waits until it is SYNCED. */
+    void add() {
+        sandbox = sandbox.add(LIMIT);
+    }
+
+    void remove(String name) {
+        sandbox = sandbox.remove(sandbox.node(name));
+    }
+
+    void stopService(int node) {
+        sandbox.stopService(node(node));
     }
 
     /** A client's connection as an application makes it. */
@@ -136,8 +156,9 @@ final class Cluster implements AutoCloseable {
      */
     private void passMarks(int first) throws InterruptedException {
         mark++;
-        for (int i = 0; i < sandbox.nodes().size(); i++) {
-            int node = 1 + (first - 1 + i) % sandbox.nodes().size();
+        List<Integer> order = new ArrayList<>(numbers());
+        Collections.rotate(order, -order.indexOf(first));
+        for (int node : order) {
             mysql(node).execute("REPLACE INTO it_mark.m VALUES (" + node + ", " + mark + ")");
             for (SandboxNode each : sandbox.nodes()) {
                 awaitQuery(
@@ -148,7 +169,7 @@ final class Cluster implements AutoCloseable {
 
     /** Waits until all nodes have ordered and applied the same, then compares every table of every server. */
     void assertConverged() throws InterruptedException {
-        assertConverged(1);
+        assertConverged(numbers().get(0));
     }
 
     /** As {@link #assertConverged()}, after DDL on node {@code first}. */

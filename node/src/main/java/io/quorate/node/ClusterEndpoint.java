@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.ist.WriteSetCacheStats;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -50,9 +51,23 @@ class ClusterEndpoint {
         answer.put("primaryComponent", self.primaryComponent());
         answer.put("lastOrdered", self.lastOrdered());
         answer.put("lastApplied", self.lastApplied());
+        answer.put("cache", cache());
         answer.put("tablesWithoutKey", node.keyless().names());
         answer.put("nodes", asked.stream().map(CompletableFuture::join).toList());
         return answer;
+    }
+
+    private Map<String, Object> cache() {
+        WriteSetCacheStats stats = node.stores().cache().stats();
+        Map<String, Object> cache = new LinkedHashMap<>();
+        cache.put("first", stats.first());
+        cache.put("last", stats.last());
+        cache.put("bytes", stats.bytes());
+        cache.put("bytesMax", node.stores().cache().bytesMax());
+        cache.put("spanSeconds", node.forecast().spanSeconds());
+        cache.put("bytesPerSecond", node.forecast().bytesPerSecond());
+        cache.put("spanSecondsWhenFull", node.forecast().fullSeconds());
+        return cache;
     }
 
     /** @param which only {@code self} is known */

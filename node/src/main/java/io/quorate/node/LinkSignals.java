@@ -9,6 +9,8 @@ final class LinkSignals {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private boolean writable;
+    /** Whether clients were let write at any time since this service started. */
+    private boolean everWritable;
     /** Whether the applier needs clients out of its way for a moment. */
     private boolean held;
 
@@ -73,7 +75,20 @@ final class LinkSignals {
     }
 
     void writable(boolean value) {
-        set(() -> writable = value);
+        set(() -> {
+            writable = value;
+            everWritable |= value;
+        });
+    }
+
+    /** Whether a server that is open for clients may stay so: this service has only started, and nothing is against it. */
+    boolean mayStayOpen() {
+        lock.lock();
+        try {
+            return !everWritable && !held && !suspended && !stopped;
+        } finally {
+            lock.unlock();
+        }
     }
 
     void held(boolean value) {

@@ -21,6 +21,9 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
  * @param cacheLast last seqno there
  * @param checkpoint seqno of its newest checkpoint, 0 without one
  * @param checkpointIndex where in the order's log that is
+ * @param queue writesets ordered and not applied
+ * @param cause why that is so many, null when they are few
+ * @param desynced whether the others are not to wait for it, however far behind it is
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 record MemberReport(
@@ -37,4 +40,7 @@ record MemberReport(
         long cacheFirst,
         long cacheLast,
         long checkpoint,
-        long checkpointIndex) {}
+        long checkpointIndex,
+        long queue,
+        String cause,
+        boolean desynced) {}

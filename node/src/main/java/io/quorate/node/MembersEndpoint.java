@@ -39,10 +39,14 @@ class MembersEndpoint {
             line.put("leader", member.name().equals(known.leader()));
             line.put("state", self || (last != null && last.isFresh()) ? report.state() : "ABSENT");
             line.put("absentSeconds", self || last == null ? null : last.isFresh() ? 0 : last.ageSeconds());
+            line.put("canReturnForSeconds", node.forecast().returns().get(member.name()));
             line.put("ordered", report == null ? null : report.ordered());
             line.put("applied", report == null ? null : report.applied());
             line.put("orderedPerSecond", report == null ? null : report.orderedPerSecond());
             line.put("appliedPerSecond", report == null ? null : report.appliedPerSecond());
+            line.put("queue", report == null ? null : report.queue());
+            line.put("cause", report == null ? null : report.cause());
+            line.put("desynced", report != null && report.desynced());
             line.put("mysql", report == null ? null : report.mysql());
             line.put("http", report == null ? null : report.http());
             list.add(line);
@@ -60,7 +64,8 @@ class MembersEndpoint {
     }
 
     /**
-     * @param action {@code leave}: takes a member out; {@code join}: this node asks to be one again
+     * @param action {@code leave}: takes a member out; {@code join}: this node asks to be one again; {@code desync}:
+     *     nobody is to wait for this node, {@code resync}: they may again
      * @param member whom, of leave
      */
     @WriteOperation
@@ -80,7 +85,11 @@ class MembersEndpoint {
                                             new Peer(String.valueOf(member), "-", 0, 0),
                                             null),
                                     node.membership().members());
-                default -> "an action is join or leave, not " + action;
+                case "desync", "resync" -> {
+                    node.desynced(action.equals("desync"));
+                    yield null;
+                }
+                default -> "an action is join, leave, desync or resync, not " + action;
             };
         } catch (QuorateException e) {
             refusal = e.getMessage();

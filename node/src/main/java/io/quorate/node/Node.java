@@ -24,7 +24,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,9 +67,11 @@ class Node implements SmartLifecycle {
     private MemberDesk desk;
     private volatile Admission admission;
     private Rejoin rejoin;
-    private final Rate orderedRate = new Rate();
-    private final Rate appliedRate = new Rate();
+    private final Rate orderedRate = new Rate(Duration.ofSeconds(5));
+    private final Rate appliedRate = new Rate(Duration.ofSeconds(5));
     private boolean gave;
+    private volatile boolean desynced;
+    private CacheForecast forecast;
     private ServerAccess access;
     private volatile ServerLink link;
     private volatile boolean running;
@@ -119,6 +124,7 @@ class Node implements SmartLifecycle {
         stream.onFailed(conflicts::failed);
         UUID life = UUID.fromString(incarnation);
         donor = new Donor(stores.cache(), stores.checkpoints(), life);
+        forecast = new CacheForecast(stores.cache(), properties.cache().returnWarning());
         directoryId = NodeIdentity.directoryId(directory).toString();
         TransportSettings configured = transportSettings(directory);
         PausableOrder pausable = new PausableOrder(
@@ -138,7 +144,15 @@ class Node implements SmartLifecycle {
         desk.through(channels);
         disk = new DiskGuard(directory, properties.disk().reserve(), pausable, this::happened);
         ServerSession.Parts parts = new ServerSession.Parts(
-                properties, incarnation, stores.cache(), stream, order, progress, keyless, this::happened);
+                properties,
+                incarnation,
+                stores.cache(),
+                stream,
+                order,
+                progress,
+                keyless,
+                System.nanoTime(),
+                this::happened);
         link = new ServerLink(access, properties.mysql().retry(), parts, this::happened);
         rejoin = new Rejoin(stores, stream, pausable, link, channels, life, this::offers, this::happened);
         admission = new Admission(
@@ -250,7 +264,35 @@ class Node implements SmartLifecycle {
                 cache.first(),
                 cache.last(),
                 newest == null ? 0 : newest.seqno(),
-                newest == null ? -1 : newest.position().index());
+                newest == null ? -1 : newest.position().index(),
+                queue(),
+                cause(),
+                desynced);
+    }
+
+    private long queue() {
+        return Math.max(0, Math.max(lastOrdered(), stream.lastOrdered()) - progress.lastApplied());
+    }
+
+    /** Why so much waits to be applied here; null when it isn't much. */
+    private String cause() {
+        if (queue() <= properties.apply().syncedLagMax()) {
+            return null;
+        }
+        ServerSession session = link.session();
+        if (session == null) {
+            return loop.reason().isEmpty() ? "its MySQL server is away" : loop.reason();
+        }
+        String blocker = session.blockedBy();
+        return blocker != null
+                ? "apply waits for the locks of " + blocker
+                : "apply: " + appliedRate.last() + "/s, the order brings " + orderedRate.last() + "/s";
+    }
+
+    /** Whether others are not to wait for this node, however far behind it is. */
+    void desynced(boolean value) {
+        desynced = value;
+        log.info("{}", value ? "desynced: others don't wait for this node" : "resynced: this node counts again");
     }
 
     private void eachReport() {
@@ -259,11 +301,29 @@ class Node implements SmartLifecycle {
         if (running != null) {
             running.members().forEach(m -> members.generation(m.name(), m.generation()));
         }
+        forecast.look(System.nanoTime() / 1_000_000, absent());
         boolean gives = !donor.running().isEmpty();
         if (gives != gave) {
             gave = gives;
             loop.post(new NodeEvent.Donating(gives));
         }
+    }
+
+    /** The members that are away, with the last seqno each of them is known to have. */
+    private Map<String, Long> absent() {
+        Map<String, Members.Heard> heard = members.all();
+        Map<String, Long> absent = new HashMap<>();
+        for (TransportSettings.Peer member : knownMembers()) {
+            Members.Heard last = heard.get(member.name());
+            if (last != null && !last.isFresh()) {
+                absent.put(member.name(), last.report().cacheLast());
+            }
+        }
+        return absent;
+    }
+
+    CacheForecast forecast() {
+        return forecast;
     }
 
     /** What the others could give to this node. */

@@ -101,6 +101,20 @@ class NodeMetrics implements MeterBinder {
         counter(registry, "quorate.certification.too.old", "writesets failed for their age", n -> n.stream()
                 .stats()
                 .tooOld());
+        gauge(registry, "quorate.cache.bytes", "size of the writeset cache", n -> n.stores()
+                .cache()
+                .stats()
+                .bytes());
+        gauge(registry, "quorate.cache.span.seconds", "age of the oldest writeset in it", n -> n.forecast()
+                .spanSeconds());
+        gauge(
+                registry,
+                "quorate.cache.return.seconds",
+                "for how long the absent member with the least time can come back by a transfer; -1 without one",
+                n -> n.forecast().returns().values().stream()
+                        .filter(seconds -> seconds >= 0)
+                        .min(Long::compare)
+                        .orElse(-1L));
         gauge(registry, "quorate.cache.first.seqno", "first seqno in the writeset cache", n -> n.stores()
                 .cache()
                 .first());

@@ -132,10 +132,18 @@ public record NodeProperties(
     public record Certification(
             @DefaultValue("2000000") @Min(1000) int keysMax) {}
 
-    /** @param bytesMax what the writeset cache keeps after it is applied */
+    /**
+     * What the writeset cache keeps after it is applied.
+     *
+     * @param bytesMax the oldest of it goes beyond this
+     * @param ageMax and when it is older than this; 0 for never
+     * @param returnWarning an absent member that could come back by a transfer for less than this is warned of
+     */
     public record Cache(
             @DefaultValue("1GB") DataSize bytesMax,
-            @DefaultValue("64MB") DataSize segmentBytes) {}
+            @DefaultValue("64MB") DataSize segmentBytes,
+            @DefaultValue("0") Duration ageMax,
+            @DefaultValue("30m") Duration returnWarning) {}
 
     /** @param reserve what is left free on the volume of the data directory: below it the node leaves the order; 0 for never */
     public record Disk(@DefaultValue("256MB") DataSize reserve) {}

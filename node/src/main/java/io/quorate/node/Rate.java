@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 
-/** How fast a count rises, over the last few seconds. One thread counts. */
+/** How fast a count rises, over the last while. One thread counts. */
 final class Rate {
-    private static final long WINDOW_MILLIS = 5_000;
+    private final long windowMillis;
 
     private record Mark(long millis, long count) {}
 
     private final ArrayDeque<Mark> marks = new ArrayDeque<>();
     private volatile long last;
 
+    Rate(Duration window) {
+        windowMillis = window.toMillis();
+    }
+
     /** The rise a second, the count being {@code count} now. */
     long at(long nowMillis, long count) {
         marks.add(new Mark(nowMillis, count));
-        while (marks.size() > 2 && nowMillis - marks.peek().millis > WINDOW_MILLIS) {
+        while (marks.size() > 2 && nowMillis - marks.peek().millis > windowMillis) {
             marks.remove();
         }
         Mark before = marks.peek();

@@ -61,6 +61,10 @@ final class ServerAccess implements AutoCloseable {
         log.info("the server is {} for clients", on ? "read-only" : "writable");
     }
 
+    static boolean isReadOnly(Connection connection) throws SQLException {
+        return ask(connection, "SELECT @@GLOBAL.read_only").equals("1");
+    }
+
     static GtidSet executed(Connection connection) throws SQLException {
         return GtidSet.parse(ask(connection, "SELECT @@GLOBAL.gtid_executed"));
     }

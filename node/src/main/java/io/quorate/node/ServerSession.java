@@ -27,6 +27,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
@@ -39,6 +40,9 @@ import org.slf4j.LoggerFactory;
 final class ServerSession implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerSession.class);
     private static final long LOOK_MILLIS = 1000;
+    /** How long a server that was left open may stay so while its service starts. */
+    private static final long STAYS_OPEN_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private static final int LOOKS_PER_TABLE_LOOK = 60;
 
     /** What every session works with. */
@@ -50,6 +54,7 @@ final class ServerSession implements AutoCloseable {
             TotalOrder order,
             ApplyProgress progress,
             KeylessTables keyless,
+            long openedNanos,
             Consumer<NodeEvent> events) {}
 
     private final Parts parts;
@@ -157,9 +162,20 @@ final class ServerSession implements AutoCloseable {
         }
     }
 
-    /** Opens or closes the server for clients, unless that was the last thing done. */
+    /**
+     * Opens or closes the server for clients, unless that was the last thing done. One that is found open when the service
+     * starts was left so by the service that ran before, and is not closed for the moment it takes to be SYNCED again:
+     * what clients write meanwhile is captured, as what they wrote while no service ran.
+     */
     private void carryOut(Connection connection, LinkSignals.Task task) throws SQLException {
-        if (task != done) {
+        if (task == done) {
+            return;
+        }
+        boolean stays = task == LinkSignals.Task.READ_ONLY
+                && signals.mayStayOpen()
+                && System.nanoTime() - parts.openedNanos < STAYS_OPEN_NANOS
+                && !ServerAccess.isReadOnly(connection);
+        if (!stays) {
             access.readOnly(connection, task != LinkSignals.Task.WRITABLE);
             done = task;
         }
@@ -240,6 +256,12 @@ final class ServerSession implements AutoCloseable {
     ApplierStats applierStats() {
         Applier a = applier;
         return a == null ? null : a.stats();
+    }
+
+    /** The client's session whose locks apply waits for, null when none does. */
+    String blockedBy() {
+        Applier a = applier;
+        return a == null ? null : a.blockedBy();
     }
 
     /** Own transactions whose fate is open. */

@@ -47,7 +47,8 @@ final class Stores implements AutoCloseable {
                 directory.resolve("cache"),
                 UUID.fromString(incarnation),
                 c.segmentBytes().toBytes(),
-                c.bytesMax().toBytes());
+                c.bytesMax().toBytes(),
+                c.ageMax());
         WriteSetCache cache = WriteSetCache.open(settings, newest == null ? 0 : newest.seqno());
         return new Stores(checkpoints, certifier, newest == null ? LogPosition.START : newest.position(), cache);
     }

@@ -31,8 +31,8 @@ final class MembersCommand implements Runnable {
             out.println(body);
             return;
         }
-        String format = "%-8s %-22s %-12s %10s %10s %9s%n";
-        out.printf(format, "member", "address", "state", "ordered", "applied", "applied/s");
+        String format = "%-8s %-22s %-12s %10s %10s %9s %8s%n";
+        out.printf(format, "member", "address", "state", "ordered", "applied", "applied/s", "queue");
         for (JsonNode m : JsonMapper.shared().readTree(body).path("members")) {
             out.printf(
                     format,
@@ -41,9 +41,24 @@ final class MembersCommand implements Runnable {
                     m.path("state").asString(),
                     text(m.path("ordered")),
                     text(m.path("applied")),
-                    text(m.path("appliedPerSecond")));
+                    text(m.path("appliedPerSecond")),
+                    text(m.path("queue")) + (m.path("desynced").asBoolean() ? " desynced" : ""));
+            if (m.path("cause").isString()) {
+                out.println("         " + m.path("cause").asString());
+            }
+            if (m.path("canReturnForSeconds").isNumber()) {
+                out.println("         " + returns(m.path("canReturnForSeconds").asLong()));
+            }
         }
         out.println("* leads");
+    }
+
+    private static String returns(long seconds) {
+        return seconds < 0
+                ? "can come back by a transfer: nothing is being written"
+                : seconds == 0
+                        ? "is away for too long: it needs a full copy"
+                        : "can come back by a transfer for " + seconds / 60 + " min more, at the present rate";
     }
 
     private static String text(JsonNode value) {
@@ -65,6 +80,35 @@ final class MembersCommand implements Runnable {
         @Override
         public Integer call() {
             NodeAddress.change(node.all().get(0), Map.of("action", "leave", "member", member));
+            return 0;
+        }
+    }
+
+    /** Takes a node out of what others wait for. */
+    @Command(
+            name = "desync",
+            description = "Has nobody wait for a node, however far behind it is: for a backup, say.",
+            mixinStandardHelpOptions = true)
+    static final class Desync implements Callable<Integer> {
+        @Mixin
+        private NodeAddress node;
+
+        @Override
+        public Integer call() {
+            NodeAddress.change(node.all().get(0), Map.of("action", "desync"));
+            return 0;
+        }
+    }
+
+    /** Counts it again. */
+    @Command(name = "resync", description = "Ends what desync began.", mixinStandardHelpOptions = true)
+    static final class Resync implements Callable<Integer> {
+        @Mixin
+        private NodeAddress node;
+
+        @Override
+        public Integer call() {
+            NodeAddress.change(node.all().get(0), Map.of("action", "resync"));
             return 0;
         }
     }

@@ -22,6 +22,8 @@ import picocli.CommandLine.Spec;
             MembersCommand.class,
             MembersCommand.Join.class,
             MembersCommand.Leave.class,
+            MembersCommand.Desync.class,
+            MembersCommand.Resync.class,
             CheckCommand.class,
             LogCommand.class
         },

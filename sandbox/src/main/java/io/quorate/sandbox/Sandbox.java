@@ -202,6 +202,11 @@ public final class Sandbox {
         exclusively(this::stopAll);
     }
 
+    /** Stops the service of a node in order; its server goes on. */
+    public void stopService(SandboxNode node) {
+        exclusively(() -> node.service().stop());
+    }
+
     private void stopAll() {
         InParallel.run(nodes, node -> node.service().stop());
         InParallel.run(nodes, node -> node.mysql().stop());

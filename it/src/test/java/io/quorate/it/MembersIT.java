@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.quorate.sandbox.Sandbox.Part;
+import io.quorate.sandbox.SandboxException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Members come, go, are replaced and restarted one after the other, while clients write. */
+@Timeout(600)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class MembersIT {
+    private static Cluster cluster;
+
+    @BeforeAll
+    static void start() throws Exception {
+        cluster = Cluster.start(3, Map.of());
+        cluster.mysql(1)
+                .execute(
+                        "CREATE DATABASE load_test",
+                        Load.TABLE,
+                        "CREATE TABLE load_test.steady (node INT, n INT, PRIMARY KEY (node, n))");
+        cluster.assertConverged();
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.close();
+    }
+
+    private static void assertNothingLost(Map<Integer, Integer> acknowledged, long seed) throws InterruptedException {
+        cluster.assertConverged();
+        for (int n : cluster.numbers()) {
+            assertThat(Load.faults(cluster, n, acknowledged))
+                    .as("seed %d", seed)
+                    .isEmpty();
+        }
+    }
+
+    private static int leader() throws InterruptedException {
+        int[] leader = new int[1];
+        assertThat(Cluster.within(Duration.ofSeconds(30), () -> {
+                    leader[0] = cluster.numbers().stream()
+                            .mapToInt(cluster::leader)
+                            .filter(n -> cluster.numbers().contains(n))
+                            .findFirst()
+                            .orElse(0);
+                    return leader[0] > 0;
+                }))
+                .as("somebody leads")
+                .isTrue();
+        return leader[0];
+    }
+
+    @Test
+    @Order(1)
+    void aFourthComesAndTheLeaderGoesUnderLoad() throws Exception {
+        long seed = System.nanoTime();
+        Map<Integer, Integer> acknowledged;
+        try (Load load = new Load(cluster, seed, 1, 2, 3)) {
+            Thread.sleep(1000);
+            cluster.add();
+            assertThat(cluster.numbers()).containsExactly(1, 2, 3, 4);
+            assertThat(cluster.http(1, "/actuator/members")).contains("n4");
+            Thread.sleep(1000);
+            acknowledged = load.stop();
+        }
+        assertNothingLost(acknowledged, seed);
+        int leader = leader();
+        cluster.remove("n" + leader);
+        assertThat(leader()).isNotEqualTo(leader);
+        // One of that name comes again, with nothing of what the other one had.
+        cluster.add();
+        assertNothingLost(acknowledged, seed);
+        assertThat(cluster.http(leader(), "/actuator/members")).contains("\"generation\":2");
+        cluster.remove("n4");
+        cluster.assertConverged();
+    }
+
+    @Test
+    @Order(2)
+    void aNodeThatLostItsDirectoryIsReplacedUnderItsName() throws Exception {
+        cluster.mysql(1).execute("INSERT INTO load_test.steady VALUES (100, 1)");
+        cluster.assertConverged();
+        int before = generation("n2");
+        cluster.kill(2, Part.SERVICE);
+        // Written while no service looks: it must not be lost with the directory.
+        cluster.mysql(2).execute("INSERT INTO load_test.steady VALUES (100, 2)");
+        cluster.mysql(1).execute("INSERT INTO load_test.steady VALUES (100, 3)");
+        deleteTree(cluster.node(2).serviceLog().resolveSibling("quorate"));
+        assertThat(cluster.restart(2)).isTrue();
+        cluster.awaitQuery(1, "SELECT COUNT(*) FROM load_test.steady WHERE node = 100", "3");
+        cluster.assertConverged();
+        assertThat(generation("n2")).isEqualTo(before + 1);
+    }
+
+    private static int generation(String name) throws IOException, InterruptedException {
+        for (JsonNode member : JsonMapper.shared()
+                .readTree(cluster.http(1, "/actuator/members"))
+                .path("members")) {
+            if (member.path("name").asString().equals(name)) {
+                return member.path("generation").asInt();
+            }
+        }
+        return 0;
+    }
+
+    /** Nobody could tell what of the cluster's data its tables have. */
+    @Test
+    @Order(3)
+    void aServerOfUnknownContentIsRefused() throws Exception {
+        cluster.kill(3, Part.SERVICE);
+        deleteTree(cluster.node(3).serviceLog().resolveSibling("quorate"));
+        cluster.mysql(3).execute("SET SESSION sql_log_bin = 0", "DROP DATABASE quorate");
+        assertThatThrownBy(() -> cluster.restart(3))
+                .isInstanceOf(SandboxException.class)
+                .hasMessageContaining("QRT-3010");
+        cluster.remove("n3");
+        cluster.add();
+        cluster.assertConverged();
+    }
+
+    /** All services, one after the other, and not one write is refused or lost. */
+    @Test
+    @Order(4)
+    void aRollingRestartRefusesNoWrite() throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        AtomicInteger written = new AtomicInteger();
+        SQLException[] refused = new SQLException[1];
+        Thread[] writers = new Thread[3];
+        for (int i = 0; i < 3; i++) {
+            int node = i + 1;
+            writers[i] = new Thread(() -> writeSteadily(node, stop, written, refused));
+            writers[i].start();
+        }
+        for (int node = 1; node <= 3; node++) {
+            cluster.stopService(node);
+            assertThat(cluster.restart(node)).isTrue();
+        }
+        Thread.sleep(1000);
+        stop.set(true);
+        for (Thread writer : writers) {
+            writer.join(60_000);
+        }
+        assertThat((Throwable) refused[0]).as("a refused write").isNull();
+        cluster.assertConverged();
+        assertThat(cluster.mysql(1).queryLong("SELECT COUNT(*) FROM load_test.steady WHERE node <= 3"))
+                .isEqualTo(written.get());
+    }
+
+    private static void writeSteadily(int node, AtomicBoolean stop, AtomicInteger written, SQLException[] refused) {
+        try (Connection connection = cluster.app(node);
+                PreparedStatement insert = connection.prepareStatement("INSERT INTO load_test.steady VALUES (?, ?)")) {
+            for (int n = 0; !stop.get(); n++) {
+                insert.setInt(1, node);
+                insert.setInt(2, n);
+                insert.executeUpdate();
+                written.incrementAndGet();
+                Thread.sleep(20);
+            }
+        } catch (SQLException e) {
+            refused[0] = e;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    @Order(5)
+    void allComeBackWhenAllWereKilledAtOnce() throws Exception {
+        cluster.killAll();
+        cluster.startAgain();
+        assertThat(Cluster.within(Duration.ofSeconds(60), () -> cluster.state(1).equals("SYNCED")))
+                .isTrue();
+        cluster.assertConverged();
+    }
+
+    private static void deleteTree(Path tree) throws IOException {
+        try (Stream<Path> files = Files.walk(tree)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+}
