@@ -42,7 +42,7 @@ public enum ErrorCode {
     SCHEMA_MISMATCH(5002, "bring the table's definition in line with the origin's and restart this node"),
     APPLY_FAILED(5003, "see the server's error; correct its cause and restart this node"),
 
-    CACHE_CORRUPT(6001, "move the named segment away and restart; it is refetched from the order"),
+    CACHE_CORRUPT(6001, "the node fetches what it needs from the others by itself; check this volume"),
     DISK(6002, "free space or mend the volume of quorate.data-dir, then restart this node"),
     STATE_DIVERGED(6003, "this node would decide differently from the others; rebuild it"),
     CACHE_PASSED(

@@ -112,6 +112,17 @@ public final class IncrementalTransfer {
         return received;
     }
 
+    /**
+     * Fetches what is missing up to {@code to} and nothing else, for a node that knows how to go on from there.
+     *
+     * @throws QuorateException as {@link #run}
+     */
+    public void fill(long to) throws IOException, InterruptedException {
+        writeSets(to);
+        cache.force();
+        progress.phase(Phase.DONE);
+    }
+
     private Offer checkpointFrom(long indexMin) {
         List<Offer> all = offers.get();
         return all.stream()

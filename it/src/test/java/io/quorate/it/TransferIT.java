@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quorate.sandbox.Sandbox.Part;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -126,7 +128,7 @@ class TransferIT {
     @Test
     void aKilledJoinerGoesOnWhereItWas() throws Exception {
         cluster.kill(3, Part.BOTH);
-        writeFat(1, 1000, 250);
+        writeFat(1, 1000, 150);
         CompletableFuture<Void> restarting = restartUntilInTransfer(3);
         cluster.kill(3, Part.SERVICE);
         restarting.join();
@@ -138,10 +140,39 @@ class TransferIT {
         cluster.assertConverged();
     }
 
+    /** Bits that changed on the disk, in a part of the cache that was durable. */
+    @Test
+    void aDamagedCacheIsFetchedAgain() throws Exception {
+        writeFat(1, 3000, 60);
+        cluster.assertConverged();
+        cluster.kill(3, Part.MYSQLD);
+        writeFat(1, 4000, 20);
+        long ordered = cluster.lastOrdered(1);
+        assertThat(Cluster.within(Duration.ofSeconds(30), () -> cluster.lastOrdered(3) >= ordered))
+                .isTrue();
+        cluster.stopService(3);
+        Path cache = cluster.node(3).serviceLog().resolveSibling("quorate").resolve("cache");
+        List<Path> segments;
+        try (var files = Files.list(cache)) {
+            segments = files.filter(file -> !file.endsWith("lock")).sorted().toList();
+        }
+        // Of what its server doesn't have yet.
+        Path last = segments.get(segments.size() - 1);
+        Path segment = Files.size(last) > 3_000_000 ? last : segments.get(segments.size() - 2);
+        byte[] bytes = Files.readAllBytes(segment);
+        bytes[bytes.length - 2_000_000] ^= 1;
+        Files.write(segment, bytes);
+        assertThat(cluster.restart(3)).isTrue();
+        assertThat(count(3, "QRT-6001") + count(3, "it is kept in"))
+                .as("the damage was met")
+                .isPositive();
+        cluster.assertConverged();
+    }
+
     @Test
     void goesOnFromAnotherDonorWhenOneIsKilled() throws Exception {
         cluster.kill(3, Part.SERVICE);
-        writeFat(2, 2000, 250);
+        writeFat(2, 2000, 150);
         CompletableFuture<Void> restarting = restartUntilInTransfer(3);
         cluster.kill(1, Part.SERVICE);
         assertThat(transfer(3).path("state").asString())

@@ -154,7 +154,7 @@ class Node implements SmartLifecycle {
                 System.nanoTime(),
                 this::happened);
         link = new ServerLink(access, properties.mysql().retry(), parts, this::happened);
-        rejoin = new Rejoin(stores, stream, pausable, link, channels, life, this::offers, this::happened);
+        rejoin = new Rejoin(stores, stream, pausable, link, access, channels, life, this::offers, this::happened);
         admission = new Admission(
                 configured,
                 directoryId,
@@ -167,6 +167,10 @@ class Node implements SmartLifecycle {
                 this::happened);
         admission.decide();
         loop.start();
+        if (stores.damage() != null) {
+            pausable.pause(PausableOrder.Hold.TRANSFER);
+            rejoin.begin(stores.damage());
+        }
         rejoin.start();
         admission.start();
         members.start();

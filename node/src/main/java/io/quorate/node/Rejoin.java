@@ -10,6 +10,8 @@ import io.quorate.ist.IncrementalTransfer;
 import io.quorate.ist.TransferProgress;
 import io.quorate.node.PausableOrder.Hold;
 import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -24,7 +26,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Brings this node back when the order's log no longer reaches back to where it stands: it leaves the order, receives from
  * the caches of others what it missed and from one of them what certification knows at the end of it, and goes on from
- * there. What is ordered meanwhile waits in the others' logs. A node that nobody can bring back so says what it would need,
+ * there. Also when its cache is damaged or lost: then it begins anew with what the server doesn't hold, received from the
+ * others in the same way. What is ordered meanwhile waits in the others' logs. A node that nobody can bring back so says what it would need,
  * and looks again: somebody who has it may come.
  */
 final class Rejoin implements AutoCloseable {
@@ -36,6 +39,7 @@ final class Rejoin implements AutoCloseable {
     private final OrderedStream stream;
     private final PausableOrder order;
     private final ServerLink link;
+    private final ServerAccess access;
     private final PeerStreams peers;
     private final UUID incarnation;
     private final Supplier<List<IncrementalTransfer.Offer>> offers;
@@ -55,6 +59,7 @@ final class Rejoin implements AutoCloseable {
             OrderedStream stream,
             PausableOrder order,
             ServerLink link,
+            ServerAccess access,
             PeerStreams peers,
             UUID incarnation,
             Supplier<List<IncrementalTransfer.Offer>> offers,
@@ -63,6 +68,7 @@ final class Rejoin implements AutoCloseable {
         this.stream = stream;
         this.order = order;
         this.link = link;
+        this.access = access;
         this.peers = peers;
         this.incarnation = incarnation;
         this.offers = offers;
@@ -76,7 +82,12 @@ final class Rejoin implements AutoCloseable {
 
     /** Whether something that stopped a part of the node is mended by a transfer. */
     static boolean mends(QuorateException cause) {
-        return cause.code() == ErrorCode.ORDER_TOO_FAR_BEHIND;
+        return cause.code() == ErrorCode.ORDER_TOO_FAR_BEHIND || isOfCache(cause);
+    }
+
+    /** Whether the cache is damaged, or lacks what the applier needs; the order could go on. */
+    private static boolean isOfCache(QuorateException cause) {
+        return cause.code() == ErrorCode.CACHE_CORRUPT || cause.code() == ErrorCode.CACHE_PASSED;
     }
 
     /** Asks for a transfer; any thread. */
@@ -90,7 +101,7 @@ final class Rejoin implements AutoCloseable {
                 QuorateException cause = asked.take();
                 asked.clear();
                 log.warn("receiving what was missed from the other nodes: {}", cause.detail());
-                receive();
+                receive(isOfCache(cause));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -104,14 +115,17 @@ final class Rejoin implements AutoCloseable {
         }
     }
 
-    private void receive() throws IOException, InterruptedException {
+    private void receive(boolean cacheLost) throws IOException, InterruptedException {
         progress = new TransferProgress(() -> System.nanoTime() / 1_000_000);
         obstacle = null;
         tell();
         order.pause(Hold.TRANSFER);
         link.suspend();
+        if (cacheLost || stores.cache().last() < stores.cache().first()) {
+            beginAfterServer();
+        }
         long start = System.nanoTime();
-        while (!transferred()) {
+        while (!transferred(cacheLost)) {
             Thread.sleep(AGAIN.toMillis());
         }
         TransferProgress.Look look = progress.look();
@@ -126,12 +140,31 @@ final class Rejoin implements AutoCloseable {
         events.accept(new NodeEvent.Joining(null));
     }
 
-    private boolean transferred() throws IOException, InterruptedException {
+    /** Empties the cache, to go on with what the server doesn't hold yet. */
+    private void beginAfterServer() throws InterruptedException {
+        while (true) {
+            try (Connection connection = access.connect()) {
+                stores.cache().reset(ServerAccess.applied(connection) + 1);
+                return;
+            } catch (SQLException e) {
+                obstacle = "to know what is missing, " + access.unreachable(e).getMessage();
+                Thread.sleep(AGAIN.toMillis());
+            }
+        }
+    }
+
+    /** @param recordsOnly whether what certification knows is here */
+    private boolean transferred(boolean recordsOnly) throws IOException, InterruptedException {
+        IncrementalTransfer transfer =
+                new IncrementalTransfer(stores.cache(), stores.checkpoints(), incarnation, peers, offers, progress);
         try {
-            CheckpointStore.Checkpoint received = new IncrementalTransfer(
-                            stores.cache(), stores.checkpoints(), incarnation, peers, offers, progress)
-                    .run(stream.resumeAfter().index() + 1);
-            stores.install(received, stream);
+            if (recordsOnly) {
+                transfer.fill(stream.lastOrdered());
+            } else {
+                CheckpointStore.Checkpoint received =
+                        transfer.run(stream.resumeAfter().index() + 1);
+                stores.install(received, stream);
+            }
             return true;
         } catch (QuorateException e) {
             boolean passes = e.code() == ErrorCode.CACHE_PASSED

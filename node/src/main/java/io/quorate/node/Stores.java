@@ -12,21 +12,36 @@ import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.WriteSetCache;
 import java.io.DataInputStream;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Comparator;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a node keeps of the order beside the order's own log: the writeset cache, and checkpoints of what certification
  * knows with the place in the log they belong to.
  */
 final class Stores implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Stores.class);
+
     private final CheckpointStore checkpoints;
     private final Certifier certifier;
     private final LogPosition position;
     private final WriteSetCache cache;
+    private final QuorateException damage;
 
-    private Stores(CheckpointStore checkpoints, Certifier certifier, LogPosition position, WriteSetCache cache) {
+    private Stores(
+            CheckpointStore checkpoints,
+            Certifier certifier,
+            LogPosition position,
+            WriteSetCache cache,
+            QuorateException damage) {
+        this.damage = damage;
         this.checkpoints = checkpoints;
         this.certifier = certifier;
         this.position = position;
@@ -49,8 +64,33 @@ final class Stores implements AutoCloseable {
                 c.segmentBytes().toBytes(),
                 c.bytesMax().toBytes(),
                 c.ageMax());
-        WriteSetCache cache = WriteSetCache.open(settings, newest == null ? 0 : newest.seqno());
-        return new Stores(checkpoints, certifier, newest == null ? LogPosition.START : newest.position(), cache);
+        LogPosition position = newest == null ? LogPosition.START : newest.position();
+        long durable = newest == null ? 0 : newest.seqno();
+        try {
+            return new Stores(checkpoints, certifier, position, WriteSetCache.open(settings, durable), null);
+        } catch (QuorateException e) {
+            if (e.code() != ErrorCode.CACHE_CORRUPT) {
+                throw e;
+            }
+            Path aside = directory.resolve("cache.damaged");
+            log.error(
+                    "{}; it is kept in {}, and what is needed of it is fetched from the other nodes",
+                    e.detail(),
+                    aside);
+            deleteTree(aside);
+            Files.move(settings.directory(), aside, StandardCopyOption.ATOMIC_MOVE);
+            return new Stores(checkpoints, certifier, position, WriteSetCache.open(settings, 0), e);
+        }
+    }
+
+    private static void deleteTree(Path tree) throws IOException {
+        if (Files.exists(tree)) {
+            try (Stream<Path> files = Files.walk(tree)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            }
+        }
     }
 
     /** What another node sent, once it has proved whole: this node's newest checkpoint from now on. */
@@ -84,6 +124,11 @@ final class Stores implements AutoCloseable {
     private LogPosition save(LogPosition at, Certifier state) {
         checkpoints.save(at, state.lastSeqno(), state::writeTo);
         return checkpoints.forgettable();
+    }
+
+    /** What was wrong with the cache, which is empty now for that; null when nothing was. */
+    QuorateException damage() {
+        return damage;
     }
 
     CheckpointStore checkpoints() {
