@@ -27,7 +27,7 @@ class ModuleTableTest {
     private static final Map<String, List<String>> MAY_USE = Map.of(
             "core", List.of(),
             "certification", List.of("io.quorate.core.."),
-            "ist", List.of("io.quorate.core.."),
+            "ist", List.of("io.quorate.core..", "com.github.luben.zstd.."),
             "capture",
                     List.of(
                             "io.quorate.core..",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
-import io.quorate.core.DurableFile;
+import io.quorate.transport.DurableFile;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.StringWriter;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.quorate.core;
+package io.quorate.transport;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
