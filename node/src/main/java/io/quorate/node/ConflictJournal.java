@@ -30,6 +30,9 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class ConflictJournal implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ConflictJournal.class);
+    /** What is further back was written long ago. */
+    private static final long LOOK_BACK_MAX = 1_000_000;
+
     private static final int FILES = 8;
     private static final String PREFIX = "conflicts-";
     private static final String SUFFIX = ".jsonl";
@@ -91,6 +94,14 @@ final class ConflictJournal implements AutoCloseable {
         failed.add(seqno);
     }
 
+    /**
+     * Looks itself for what has failed up to {@code seqno} and isn't written yet: it came by a transfer, or the node ended
+     * before it could be written. Never blocks.
+     */
+    void lookBack(long seqno) {
+        failed.add(-seqno);
+    }
+
     private void run() {
         try {
             while (true) {
@@ -98,6 +109,8 @@ final class ConflictJournal implements AutoCloseable {
                 // What is handed out again after a restart was written before.
                 if (seqno > last) {
                     write(seqno);
+                } else if (seqno < 0) {
+                    look(-seqno);
                 }
             }
         } catch (InterruptedException e) {
@@ -119,6 +132,26 @@ final class ConflictJournal implements AutoCloseable {
             log.warn("the conflict journal in {} can't be written: {}", directory, e.toString());
         } catch (RuntimeException e) {
             log.warn("seqno {} can't be described for the conflict journal: {}", seqno, e.toString());
+        }
+    }
+
+    private void look(long upTo) throws InterruptedException {
+        long from = Math.max(Math.max(last + 1, cache.first()), upTo - LOOK_BACK_MAX);
+        if (from > Math.min(upTo, cache.last())) {
+            return;
+        }
+        try (WriteSetLog.Cursor cursor = cache.read(from)) {
+            for (long seqno = from; seqno <= upTo; seqno++) {
+                Certified c = cursor.next(Duration.ZERO);
+                if (c == null) {
+                    return;
+                }
+                if (!c.passed()) {
+                    write(seqno);
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            log.warn("the writeset cache can't be looked through for conflicts: {}", e.toString());
         }
     }
 

@@ -121,7 +121,7 @@ class Node implements SmartLifecycle {
                 meters,
                 this::accountOf,
                 keys);
-        stream.onFailed(conflicts::failed);
+        stream.onFailed(conflicts::failed, conflicts::lookBack);
         UUID life = UUID.fromString(incarnation);
         donor = new Donor(stores.cache(), stores.checkpoints(), life);
         forecast = new CacheForecast(stores.cache(), properties.cache().returnWarning());

@@ -60,6 +60,7 @@ final class OrderedStream implements OrderListener {
     private volatile Proposer proposer;
     private volatile OwnWrites ownWrites;
     private volatile LongConsumer failed = seqno -> {};
+    private volatile LongConsumer skipped = seqno -> {};
     private volatile long cachedBefore;
 
     /** Where the certification state and the position it belongs to are kept. */
@@ -94,9 +95,16 @@ final class OrderedStream implements OrderListener {
         }
     }
 
-    /** Who hears of every writeset that failed, once it is in the cache. Before the order is started. */
-    void onFailed(LongConsumer listener) {
-        failed = listener;
+    /**
+     * Who hears of every writeset that failed, once it is in the cache. Before the order is started.
+     *
+     * @param eachOne told of one by one
+     * @param upTo told up to where there may be more, which came in another way
+     */
+    void onFailed(LongConsumer eachOne, LongConsumer upTo) {
+        failed = eachOne;
+        skipped = upTo;
+        upTo.accept(lastOrdered);
     }
 
     /** The server beside this node, null while it isn't known. */
@@ -183,6 +191,7 @@ final class OrderedStream implements OrderListener {
             checkpointSeqno = received.lastSeqno();
             cachedBefore = cache.last();
         }
+        skipped.accept(lastOrdered);
     }
 
     @Override
