@@ -9,10 +9,7 @@ import io.quorate.core.NodeMachine;
 import io.quorate.core.NodeState;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
-import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.Donor;
-import io.quorate.ist.IncrementalTransfer;
-import io.quorate.ist.WriteSetCache;
 import io.quorate.transport.PeerChannels;
 import io.quorate.transport.RatisTotalOrder;
 import io.quorate.transport.TransportSettings;
@@ -24,10 +21,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Duration;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,16 +54,13 @@ class Node implements SmartLifecycle {
     private volatile TotalOrder order;
     private DiskGuard disk;
     private Donor donor;
-    private String directoryId;
+    private Standing standing;
     private PeerChannels channels;
     private Members members;
     private MemberDesk desk;
     private volatile Admission admission;
     private Rejoin rejoin;
-    private final Rate orderedRate = new Rate(Duration.ofSeconds(5));
-    private final Rate appliedRate = new Rate(Duration.ofSeconds(5));
     private boolean gave;
-    private volatile boolean desynced;
     private CacheForecast forecast;
     private ServerAccess access;
     private volatile ServerLink link;
@@ -125,20 +115,23 @@ class Node implements SmartLifecycle {
         UUID life = UUID.fromString(incarnation);
         donor = new Donor(stores.cache(), stores.checkpoints(), life);
         forecast = new CacheForecast(stores.cache(), properties.cache().returnWarning());
-        directoryId = NodeIdentity.directoryId(directory).toString();
+        String directoryId = NodeIdentity.directoryId(directory).toString();
         TransportSettings configured = transportSettings(directory);
         PausableOrder pausable = new PausableOrder(
                 () -> RatisTotalOrder.start(Admission.now(admission.settings()), stream, channels),
                 this::quorumChanged,
                 cause -> happened(new NodeEvent.Failed(cause)));
         order = pausable;
+        standing = new Standing(
+                properties, directoryId, stores, stream, progress, loop, pausable, () -> link, () -> admission);
         members = new Members(
                 directory.resolve("peers.properties"),
-                this::report,
+                standing::report,
                 r -> channels.broadcast(r),
                 this::eachReport,
                 json);
-        desk = new MemberDesk(properties.node(), pausable, this::answer, members, json);
+        desk = new MemberDesk(properties.node(), pausable, standing::answer, members, json);
+        standing.of(members);
         channels = PeerChannels.start(
                 configured.withPeers(configured.knownMembersAndSelf(), false), this::serve, members::heard);
         desk.through(channels);
@@ -154,7 +147,7 @@ class Node implements SmartLifecycle {
                 System.nanoTime(),
                 this::happened);
         link = new ServerLink(access, properties.mysql().retry(), parts, this::happened);
-        rejoin = new Rejoin(stores, stream, pausable, link, access, channels, life, this::offers, this::happened);
+        rejoin = new Rejoin(stores, stream, pausable, link, access, channels, life, standing::offers, this::happened);
         admission = new Admission(
                 configured,
                 directoryId,
@@ -204,33 +197,6 @@ class Node implements SmartLifecycle {
         }
     }
 
-    private List<TransportSettings.Peer> knownMembers() {
-        return Admission.now(admission.settings()).peers();
-    }
-
-    /** What this node says to who asks about the members. */
-    private MemberRequest.Answer answer(String refusal) {
-        RatisTotalOrder running = ((PausableOrder) order).running();
-        Admission decided = admission;
-        boolean foundedEmpty = false;
-        try {
-            NodeIdentity identity = NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node());
-            foundedEmpty = identity != null && identity.foundedEmpty();
-        } catch (QuorateException e) {
-            log.warn("{}", e.getMessage());
-        }
-        return new MemberRequest.Answer(
-                properties.node(),
-                order.quorum().leader(),
-                running != null
-                        ? running.members()
-                        : decided == null || decided.settings() == null ? List.of() : knownMembers(),
-                members.directories(),
-                foundedEmpty,
-                report(),
-                refusal);
-    }
-
     MemberDesk desk() {
         return desk;
     }
@@ -245,58 +211,12 @@ class Node implements SmartLifecycle {
 
     /** The members as this node knows them. */
     MemberRequest.Answer membership() {
-        return answer(null);
-    }
-
-    /** What this node tells the others of itself. */
-    private synchronized MemberReport report() {
-        WriteSetCache cache = stores.cache();
-        CheckpointStore.Checkpoint newest = stores.checkpoints().newest().orElse(null);
-        long now = System.nanoTime() / 1_000_000;
-        NodeProperties.MySql mysql = properties.mysql();
-        return new MemberReport(
-                properties.node(),
-                directoryId,
-                properties.zone(),
-                selfPeer().http(),
-                mysql.host() + ":" + mysql.port(),
-                loop.state().name(),
-                stream.lastOrdered(),
-                progress.lastApplied(),
-                orderedRate.at(now, stream.lastOrdered()),
-                appliedRate.at(now, progress.lastApplied()),
-                cache.first(),
-                cache.last(),
-                newest == null ? 0 : newest.seqno(),
-                newest == null ? -1 : newest.position().index(),
-                queue(),
-                cause(),
-                desynced);
-    }
-
-    private long queue() {
-        return Math.max(0, Math.max(lastOrdered(), stream.lastOrdered()) - progress.lastApplied());
-    }
-
-    /** Why so much waits to be applied here; null when it isn't much. */
-    private String cause() {
-        if (queue() <= properties.apply().syncedLagMax()) {
-            return null;
-        }
-        ServerSession session = link.session();
-        if (session == null) {
-            return loop.reason().isEmpty() ? "its MySQL server is away" : loop.reason();
-        }
-        String blocker = session.blockedBy();
-        return blocker != null
-                ? "apply waits for the locks of " + blocker
-                : "apply: " + appliedRate.last() + "/s, the order brings " + orderedRate.last() + "/s";
+        return standing.answer(null);
     }
 
     /** Whether others are not to wait for this node, however far behind it is. */
     void desynced(boolean value) {
-        desynced = value;
-        log.info("{}", value ? "desynced: others don't wait for this node" : "resynced: this node counts again");
+        standing.desynced(value);
     }
 
     private void eachReport() {
@@ -305,7 +225,7 @@ class Node implements SmartLifecycle {
         if (running != null) {
             running.members().forEach(m -> members.generation(m.name(), m.generation()));
         }
-        forecast.look(System.nanoTime() / 1_000_000, absent());
+        forecast.look(System.nanoTime() / 1_000_000, standing.absent());
         boolean gives = !donor.running().isEmpty();
         if (gives != gave) {
             gave = gives;
@@ -313,34 +233,8 @@ class Node implements SmartLifecycle {
         }
     }
 
-    /** The members that are away, with the last seqno each of them is known to have. */
-    private Map<String, Long> absent() {
-        Map<String, Members.Heard> heard = members.all();
-        Map<String, Long> absent = new HashMap<>();
-        for (TransportSettings.Peer member : knownMembers()) {
-            Members.Heard last = heard.get(member.name());
-            if (last != null && !last.isFresh()) {
-                absent.put(member.name(), last.report().cacheLast());
-            }
-        }
-        return absent;
-    }
-
     CacheForecast forecast() {
         return forecast;
-    }
-
-    /** What the others could give to this node. */
-    private List<IncrementalTransfer.Offer> offers() {
-        return members.present().stream()
-                .map(m -> new IncrementalTransfer.Offer(
-                        m.node(),
-                        m.zone().equals(properties.zone()) ? 0 : 1,
-                        m.cacheFirst(),
-                        m.cacheLast(),
-                        m.checkpoint(),
-                        m.checkpointIndex()))
-                .toList();
     }
 
     /** Two services on one directory would ruin it. */
@@ -391,19 +285,7 @@ class Node implements SmartLifecycle {
         long applied = progress.lastApplied();
         long needed = Math.min(Math.min(applied, stream.checkpointSeqno()) + 1, stream.oldestOwnFailure());
         stores.cache().retain(Math.min(needed, donor.oldestNeeded()));
-        return new NodeEvent.Progress(lastOrdered(), applied, System.nanoTime() / 1_000_000);
-    }
-
-    /** As the leader says, for this node may have been handed only a part of what there is; -1 while it isn't heard. */
-    private long lastOrdered() {
-        String leader = order.quorum().leader();
-        if (properties.node().equals(leader)) {
-            return stream.lastOrdered();
-        }
-        Members.Heard heard = leader == null ? null : members.all().get(leader);
-        return heard == null || !heard.isFresh()
-                ? -1
-                : Math.max(stream.lastOrdered(), heard.report().ordered());
+        return new NodeEvent.Progress(standing.leaderOrdered(), applied, System.nanoTime() / 1_000_000);
     }
 
     private void onState(NodeState state) {
@@ -418,40 +300,22 @@ class Node implements SmartLifecycle {
                 publisher, this, state.writable() ? ReadinessState.ACCEPTING_TRAFFIC : ReadinessState.REFUSING_TRAFFIC);
     }
 
-    private NodeProperties.Peer selfPeer() {
-        return properties.peers().stream()
-                .filter(p -> p.name().equals(properties.node()))
-                .findFirst()
-                .orElseThrow();
-    }
-
     NodeStatus status() {
         NodeProperties.MySql mysql = properties.mysql();
-        NodeProperties.Peer self = selfPeer();
         TotalOrder.Quorum quorum = order.quorum();
         long applied = progress.lastApplied();
         return new NodeStatus(
                 properties.node(),
                 loop.state().name(),
                 quorum.primary(),
-                reason(),
+                standing.reason(),
                 quorum.leader(),
                 mysql.host() + ":" + mysql.port(),
-                self.http(),
+                properties.self().http(),
                 stream.lastOrdered(),
                 applied,
                 applied >= stream.lastOrdered() ? 0 : progress.lagMicros() / 1000,
                 ProcessHandle.current().pid());
-    }
-
-    /** Why this node isn't SYNCED; of one that catches up also how long that will take. */
-    private String reason() {
-        String reason = loop.reason();
-        long gained = appliedRate.last() - orderedRate.last();
-        return loop.state() == NodeState.JOINED && gained > 0
-                ? reason + ", " + appliedRate.last() + "/s applied, "
-                        + (stream.lastOrdered() - progress.lastApplied()) / gained + " s left"
-                : reason;
     }
 
     Rejoin rejoin() {

@@ -2,6 +2,8 @@
 package io.quorate.node;
 
 import io.quorate.core.ColumnMask;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
@@ -45,6 +47,15 @@ public record NodeProperties(
         @DefaultValue @Valid Disk disk,
         @DefaultValue @Valid Apply apply,
         @DefaultValue @Valid Conflicts conflicts) {
+    /** This node's own line among the peers. */
+    Peer self() {
+        return peers.stream()
+                .filter(p -> p.name().equals(node))
+                .findFirst()
+                .orElseThrow(() -> new QuorateException(
+                        ErrorCode.CONFIGURATION, "quorate.peers has no line for quorate.node=" + node));
+    }
+
     static final String NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,62}";
 
     /**

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.NodeState;
+import io.quorate.core.QuorateException;
+import io.quorate.ist.CheckpointStore;
+import io.quorate.ist.IncrementalTransfer;
+import io.quorate.ist.WriteSetCache;
+import io.quorate.transport.RatisTotalOrder;
+import io.quorate.transport.TransportSettings.Peer;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Where this node stands among the others: what it tells them of itself, and what it makes of what they tell. */
+final class Standing {
+    private static final Logger log = LoggerFactory.getLogger(Standing.class);
+    private static final Duration RATES_OVER = Duration.ofSeconds(5);
+
+    private final NodeProperties properties;
+    private final String directoryId;
+    private final Stores stores;
+    private final OrderedStream stream;
+    private final ApplyProgress progress;
+    private final NodeLoop loop;
+    private final PausableOrder order;
+    private final Supplier<ServerLink> link;
+    private final Supplier<Admission> admission;
+    private final Rate orderedRate = new Rate(RATES_OVER);
+    private final Rate appliedRate = new Rate(RATES_OVER);
+    private volatile boolean desynced;
+    private volatile Members members;
+
+    /**
+     * @param link null while the node starts
+     * @param admission likewise
+     */
+    Standing(
+            NodeProperties properties,
+            String directoryId,
+            Stores stores,
+            OrderedStream stream,
+            ApplyProgress progress,
+            NodeLoop loop,
+            PausableOrder order,
+            Supplier<ServerLink> link,
+            Supplier<Admission> admission) {
+        this.properties = properties;
+        this.directoryId = directoryId;
+        this.stores = stores;
+        this.stream = stream;
+        this.progress = progress;
+        this.loop = loop;
+        this.order = order;
+        this.link = link;
+        this.admission = admission;
+    }
+
+    /** By whom the others are heard. Before anything else. */
+    void of(Members heard) {
+        members = heard;
+    }
+
+    /** What this node tells the others of itself. */
+    synchronized MemberReport report() {
+        WriteSetCache cache = stores.cache();
+        CheckpointStore.Checkpoint newest = stores.checkpoints().newest().orElse(null);
+        NodeProperties.MySql mysql = properties.mysql();
+        long now = System.nanoTime() / 1_000_000;
+        return new MemberReport(
+                properties.node(),
+                directoryId,
+                properties.zone(),
+                properties.self().http(),
+                mysql.host() + ":" + mysql.port(),
+                loop.state().name(),
+                stream.lastOrdered(),
+                progress.lastApplied(),
+                orderedRate.at(now, stream.lastOrdered()),
+                appliedRate.at(now, progress.lastApplied()),
+                cache.first(),
+                cache.last(),
+                newest == null ? 0 : newest.seqno(),
+                newest == null ? -1 : newest.position().index(),
+                queue(),
+                cause(),
+                desynced);
+    }
+
+    private long queue() {
+        return Math.max(0, Math.max(leaderOrdered(), stream.lastOrdered()) - progress.lastApplied());
+    }
+
+    /** Why so much waits to be applied here; null when it isn't much. */
+    private String cause() {
+        if (queue() <= properties.apply().syncedLagMax()) {
+            return null;
+        }
+        ServerLink l = link.get();
+        ServerSession session = l == null ? null : l.session();
+        if (session == null) {
+            return loop.reason().isEmpty() ? "its MySQL server is away" : loop.reason();
+        }
+        String blocker = session.blockedBy();
+        return blocker != null
+                ? "apply waits for the locks of " + blocker
+                : "apply: " + appliedRate.last() + "/s, the order brings " + orderedRate.last() + "/s";
+    }
+
+    /** Whether others are not to wait for this node, however far behind it is. */
+    void desynced(boolean value) {
+        desynced = value;
+        log.info("{}", value ? "desynced: others don't wait for this node" : "resynced: this node counts again");
+    }
+
+    /** Why this node isn't SYNCED; of one that catches up also how long that will take. */
+    String reason() {
+        String reason = loop.reason();
+        long gained = appliedRate.last() - orderedRate.last();
+        return loop.state() == NodeState.JOINED && gained > 0
+                ? reason + ", " + appliedRate.last() + "/s applied, " + queue() / gained + " s left"
+                : reason;
+    }
+
+    /**
+     * The last seqno ordered as the leader says, for this node may have been handed only a part of what there is; -1 while
+     * the leader isn't heard.
+     */
+    long leaderOrdered() {
+        String leader = order.quorum().leader();
+        if (properties.node().equals(leader)) {
+            return stream.lastOrdered();
+        }
+        Members.Heard heard =
+                leader == null || members == null ? null : members.all().get(leader);
+        return heard == null || !heard.isFresh()
+                ? -1
+                : Math.max(stream.lastOrdered(), heard.report().ordered());
+    }
+
+    /** The members as this node knows them, also while it takes no part in the order. */
+    private List<Peer> known() {
+        RatisTotalOrder running = order.running();
+        if (running != null) {
+            return running.members();
+        }
+        Admission decided = admission.get();
+        return decided == null || decided.settings() == null
+                ? List.of()
+                : Admission.now(decided.settings()).peers();
+    }
+
+    /** The members that are away, with the last seqno each of them is known to have. */
+    Map<String, Long> absent() {
+        Map<String, Members.Heard> heard = members.all();
+        Map<String, Long> absent = new HashMap<>();
+        for (Peer member : known()) {
+            Members.Heard last = heard.get(member.name());
+            if (last != null && !last.isFresh()) {
+                absent.put(member.name(), last.report().cacheLast());
+            }
+        }
+        return absent;
+    }
+
+    /** What the others that are there could give to this node. */
+    List<IncrementalTransfer.Offer> offers() {
+        return members.present().stream()
+                .map(m -> new IncrementalTransfer.Offer(
+                        m.node(),
+                        m.zone().equals(properties.zone()) ? 0 : 1,
+                        m.cacheFirst(),
+                        m.cacheLast(),
+                        m.checkpoint(),
+                        m.checkpointIndex()))
+                .toList();
+    }
+
+    /**
+     * What this node says to who asks about the members.
+     *
+     * @param refusal of what was asked for, null when it was done or nothing was
+     */
+    MemberRequest.Answer answer(String refusal) {
+        boolean foundedEmpty = false;
+        try {
+            NodeIdentity identity = NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node());
+            foundedEmpty = identity != null && identity.foundedEmpty();
+        } catch (QuorateException e) {
+            log.warn("{}", e.getMessage());
+        }
+        return new MemberRequest.Answer(
+                properties.node(),
+                order.quorum().leader(),
+                known(),
+                members.directories(),
+                foundedEmpty,
+                report(),
+                refusal);
+    }
+}
