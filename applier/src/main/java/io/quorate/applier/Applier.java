@@ -4,7 +4,6 @@ package io.quorate.applier;
 import io.quorate.core.AppliedDdl;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
-import io.quorate.core.GtidSet;
 import io.quorate.core.OwnWrites;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSetLog;
@@ -36,7 +35,7 @@ public final class Applier implements AutoCloseable {
     private static final Duration READ_WAIT = Duration.ofMillis(500);
 
     /** Base64 takes 4/3 of the events; the rest is room for the keyword and the protocol. */
-    private static final double EVENTS_PER_PACKET = 0.7;
+    static final double EVENTS_PER_PACKET = 0.7;
 
     private final ApplierSettings settings;
     private final DataSource source;
@@ -91,24 +90,20 @@ public final class Applier implements AutoCloseable {
         this.auxiliary = new AuxiliaryConnection(source);
     }
 
-    /** {@link #start(long)} with the last seqno of the record at this moment. */
+    /** {@link #start(TakenBack)} on a server that has all it ever committed. */
     public synchronized PositionTable.Position start() throws SQLException {
-        return start(writeSets.last());
+        return start(TakenBack.NONE);
     }
 
     /**
      * Reads the position and starts applying after it.
      *
-     * <p>An own writeset up to {@code lastBefore} is applied like a remote one when the server's executed GTIDs lack it: a
-     * server that doesn't flush at each commit may have lost it in a crash. All later own ones count as present. So after
-     * a restart of the server call this before its binlog is captured again, with {@code lastBefore} not below the
-     * seqnos of what was captured before.
-     *
+     * @param takenBack own transactions that the database lacks after that position
      * @return the position found
      * @throws SQLException when the server can't be reached or refuses a statement
      * @throws QuorateException {@link ErrorCode#WRONG_SERVER} when its position is of another incarnation
      */
-    public synchronized PositionTable.Position start(long lastBefore) throws SQLException {
+    public synchronized PositionTable.Position start(TakenBack takenBack) throws SQLException {
         if (pipeline != null) {
             throw new IllegalStateException("started before");
         }
@@ -121,8 +116,8 @@ public final class Applier implements AutoCloseable {
             position = PositionTable.read(connection);
             PositionTable.requireIncarnation(position, incarnation);
             PositionTable.addWorkers(connection, settings.workers(), incarnation);
-            own = new OwnWriteSets(server, lastBefore, executed(connection));
             undone = UndoneTable.read(connection);
+            own = new OwnWriteSets(server, takenBack, undone);
             packetBytesMax = (int) (EVENTS_PER_PACKET * packetMax(connection));
         }
         Schedule schedule = new Schedule(
@@ -184,16 +179,7 @@ public final class Applier implements AutoCloseable {
         return thread;
     }
 
-    /** What the server has executed or is about to: owned first, or one could be missed between the two. */
-    private static GtidSet executed(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            GtidSet owned = GtidSets.owned(one(statement, "SELECT @@GLOBAL.gtid_owned"));
-            return GtidSet.parse(one(statement, "SELECT @@GLOBAL.gtid_executed"))
-                    .addAll(owned);
-        }
-    }
-
-    private static long packetMax(Connection connection) throws SQLException {
+    static long packetMax(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             return Long.parseLong(one(statement, "SELECT @@SESSION.max_allowed_packet"));
         }
@@ -267,8 +253,8 @@ public final class Applier implements AutoCloseable {
         } else if (duty == Duty.NONE) {
             counters.skipped.increment();
         } else if (duty == Duty.EXECUTE && ours && next.passed()) {
-            log.warn(
-                    "this server lost its own transaction {} (seqno {}), which the cluster has: applying it",
+            log.debug(
+                    "applying this server's own transaction {} (seqno {}) anew",
                     next.writeSet().gtid(),
                     next.seqno());
         }

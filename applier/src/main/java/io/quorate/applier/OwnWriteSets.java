@@ -2,40 +2,31 @@
 package io.quorate.applier;
 
 import io.quorate.core.Certified;
-import io.quorate.core.GtidSet;
+import java.util.Map;
 import java.util.UUID;
 
 /**
- * Which writesets of this server its database holds already. All that were captured in the server's present life do:
- * they were captured because they were committed. Of those from before, a crash of a server that doesn't flush at every
- * commit may have lost some that the order has; what its executed GTIDs lack has to be applied like a remote one.
- *
- * <p>Exact under these conditions, which {@link Applier#start} names: {@code lastBefore} was taken before
- * {@code executed}, and nothing captured in the present life has a seqno up to {@code lastBefore} without being in
- * {@code executed}. A transaction between its binlog write and its commit is not in gtid_executed yet; it is in
- * gtid_owned, which is therefore read first and added.
+ * Which writesets of this server its database holds already: all, because they were captured after they were committed,
+ * but for those that a crash or {@link TailRepair} took from it. What failed and was taken back counts as there and undone.
  */
 final class OwnWriteSets {
     private final UUID server;
-    private final long lastBefore;
-    private final GtidSet executed;
+    private final TakenBack takenBack;
+    private final Map<Long, Long> undone;
 
-    /**
-     * @param lastBefore own writesets above this seqno are from the server's present life
-     * @param executed GTIDs the server has executed or is committing
-     */
-    OwnWriteSets(UUID server, long lastBefore, GtidSet executed) {
+    OwnWriteSets(UUID server, TakenBack takenBack, Map<Long, Long> undone) {
         this.server = server;
-        this.lastBefore = lastBefore;
-        this.executed = executed;
+        this.takenBack = takenBack;
+        this.undone = undone;
     }
 
     boolean isOwn(Certified writeSet) {
         return writeSet.writeSet().gtid().source().equals(server);
     }
 
-    /** Whether an own writeset that passed is in the database. */
+    /** Whether an own writeset is in the database, or was and is undone. */
     boolean isHere(Certified own) {
-        return own.seqno() > lastBefore || executed.contains(own.writeSet().gtid());
+        long number = own.writeSet().gtid().number();
+        return !takenBack.contains(number) || (!own.passed() && undone.containsKey(number));
     }
 }

@@ -473,7 +473,7 @@ class ApplierIT {
             own.add(Records.certified(i, 0, new WriteSet(gtid, 0, 0, w.kind(), w.keys(), w.payload())));
         }
         replica.append(own);
-        replica.start(Replica.SETTINGS);
+        replica.start(Replica.SETTINGS, replica.source(), new TakenBack(1, 2));
         replica.awaitApplied();
         replica.assertSame(schema);
         assertThat(replica.stats().transactions()).isEqualTo(1);

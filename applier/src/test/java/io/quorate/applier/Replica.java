@@ -59,13 +59,17 @@ final class Replica implements AutoCloseable {
     }
 
     Applier start(ApplierSettings settings, DataSource source) throws SQLException {
+        return start(settings, source, TakenBack.NONE);
+    }
+
+    Applier start(ApplierSettings settings, DataSource source, TakenBack takenBack) throws SQLException {
         synchronized (this) {
             failed = null;
             lost = null;
         }
         applier = new Applier(
                 settings, source, log, UUID.fromString(server.uuid()), INCARNATION, ownWrites, new Listener());
-        applier.start();
+        applier.start(takenBack);
         return applier;
     }
 

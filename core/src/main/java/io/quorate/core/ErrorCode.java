@@ -21,6 +21,12 @@ public enum ErrorCode {
     CAPTURE_FAILED(2005, "see the cause; capture is restarted from the last ordered transaction by itself"),
     CORRUPT_EVENT(2006, "an event fails its checksum; check this server's disk and memory before restarting the node"),
     BINLOG_LOST(2007, "this server lost transactions that were ordered; rebuild the node, and set sync_binlog=1"),
+    BINLOG_SHORT(
+            2008,
+            "they are in this server's rows alone and can't be given to the others; rebuild this node from one of them, and"
+                    + " set sync_binlog=1"),
+    TAIL_UNCLEAR(
+            2009, "rebuild this node from another one, and set sync_binlog=1 and innodb_flush_log_at_trx_commit=1"),
 
     FOREIGN_CLUSTER(3001, "a peer answers for another cluster; correct quorate.cluster or quorate.peers"),
     INCOMPATIBLE_PEER(3002, "a peer speaks another protocol version; upgrade the older node"),

@@ -87,6 +87,39 @@ public final class GtidSet {
         return this;
     }
 
+    /** What is in this set and not in {@code that}, as a set of its own. */
+    public GtidSet minus(GtidSet that) {
+        GtidSet rest = new GtidSet();
+        intervals.forEach((source, ranges) -> {
+            TreeMap<Long, Long> cuts = that.intervals.getOrDefault(source, new TreeMap<>());
+            ranges.forEach((from, to) -> {
+                long at = from;
+                Map.Entry<Long, Long> cut = cuts.floorEntry(at);
+                cut = cut != null && cut.getValue() >= at ? cut : cuts.higherEntry(at);
+                for (; cut != null && cut.getKey() <= to; cut = cuts.higherEntry(cut.getKey())) {
+                    rest.add(source, at, cut.getKey() - 1);
+                    at = Math.max(at, cut.getValue() + 1);
+                }
+                rest.add(source, at, to);
+            });
+        });
+        return rest;
+    }
+
+    /** What is in both, as a set of its own. */
+    public GtidSet and(GtidSet that) {
+        return minus(minus(that));
+    }
+
+    /** The part of one source that is above a number, as a set of its own. */
+    public GtidSet above(UUID source, long number) {
+        return new GtidSet().add(source, number + 1, Long.MAX_VALUE - 1).and(this);
+    }
+
+    public boolean isEmpty() {
+        return count() == 0;
+    }
+
     public boolean contains(Gtid gtid) {
         TreeMap<Long, Long> ranges = intervals.get(gtid.source());
         Map.Entry<Long, Long> range = ranges == null ? null : ranges.floorEntry(gtid.number());

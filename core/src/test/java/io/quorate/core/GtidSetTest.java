@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -111,5 +112,27 @@ class GtidSetTest {
         assertThat(set.contains(new Gtid(B, 1))).isFalse();
         assertThat(set.last(B)).isZero();
         assertThat(set.remove(new Gtid(B, 1)).count()).isEqualTo(5);
+    }
+
+    @Test
+    void subtractsAndIntersects() {
+        Random random = new Random(7);
+        for (int round = 0; round < 2000; round++) {
+            GtidSet a = new GtidSet();
+            GtidSet b = new GtidSet();
+            Set<Long> numbersOfA = new TreeSet<>();
+            Set<Long> numbersOfB = new TreeSet<>();
+            for (int i = 0; i < 12; i++) {
+                long n = 1L + random.nextInt(16);
+                (i % 2 == 0 ? a : b).add(A, n, n);
+                (i % 2 == 0 ? numbersOfA : numbersOfB).add(n);
+            }
+            GtidSet minus = new GtidSet();
+            GtidSet and = new GtidSet();
+            numbersOfA.forEach(n -> (numbersOfB.contains(n) ? and : minus).add(A, n, n));
+            assertThat(a.minus(b).toString()).as("%s minus %s", a, b).isEqualTo(minus.toString());
+            assertThat(a.and(b).toString()).as("%s and %s", a, b).isEqualTo(and.toString());
+        }
+        assertThat(new GtidSet().add(A, 1, 5).add(A, 8, 9).above(A, 4)).hasToString(A + ":5:8-9");
     }
 }

@@ -89,6 +89,11 @@ final class Load implements AutoCloseable {
         }
     }
 
+    /** What was acknowledged to each by now. */
+    Map<Integer, Integer> acknowledged() {
+        return new TreeMap<>(acknowledged);
+    }
+
     /** Ends the writers and says what was acknowledged to each. */
     Map<Integer, Integer> stop() throws InterruptedException {
         stop.set(true);

@@ -14,9 +14,9 @@ final class ApplyProgress {
     private volatile long lagMicros;
     private volatile Timer lag;
 
-    /** What the server holds when its applier begins. */
+    /** What the server holds when a session with it begins: less than before when it lost something. */
     void startFrom(long seqno) {
-        lastApplied = Math.max(lastApplied, seqno);
+        lastApplied = seqno;
     }
 
     void applied(long seqno, int count, long originCommittedMicros) {

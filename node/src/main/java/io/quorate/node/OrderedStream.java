@@ -40,6 +40,9 @@ import org.slf4j.LoggerFactory;
 final class OrderedStream implements OrderListener {
     private static final Logger log = LoggerFactory.getLogger(OrderedStream.class);
 
+    /** Numbers no origin ever reaches: what claims to go on from there is left out, and says only when it came. */
+    private static final long PROBES_FROM = 1L << 62;
+
     /** Guards what certification knows, and which it is. */
     private final Object lock = new Object();
 
@@ -62,6 +65,7 @@ final class OrderedStream implements OrderListener {
     private volatile LongConsumer failed = seqno -> {};
     private volatile LongConsumer skipped = seqno -> {};
     private volatile long cachedBefore;
+    private volatile long probed;
 
     /** Where the certification state and the position it belongs to are kept. */
     interface Checkpoints {
@@ -165,6 +169,22 @@ final class OrderedStream implements OrderListener {
         return lastOrdered >= Math.max(cachedBefore, applied);
     }
 
+    /**
+     * An entry that changes nothing on any node. Once it is {@link #isProbed} here, so is all that was ordered before it was
+     * submitted: what this node knows of the order is what the order knew then.
+     *
+     * @param nonce tells it from earlier ones
+     */
+    byte[] probe(int nonce) {
+        long number = PROBES_FROM + nonce;
+        return ProposalCodec.encode(new Proposal(self, number, number, 0, new long[0], List.of()));
+    }
+
+    /** Whether {@link #probe} with this nonce has been handed out. */
+    boolean isProbed(int nonce) {
+        return probed == PROBES_FROM + nonce;
+    }
+
     private OriginPosition ownOrNone() {
         return own == null ? OriginPosition.NONE : own;
     }
@@ -202,7 +222,8 @@ final class OrderedStream implements OrderListener {
             result = certifier.certify(proposal, resumeAfter);
             position = resumeAfter;
             if (proposal.origin().equals(self)) {
-                own = certifier.position(self);
+                // One that isn't taken, such as a probe, doesn't make the origin known.
+                own = result.link() == Certification.Link.TAKEN ? certifier.position(self) : own;
                 tellProposer(result.link());
             }
         }
@@ -210,8 +231,11 @@ final class OrderedStream implements OrderListener {
             impossible(proposal);
         }
         append(result.certified());
+        if (proposal.previous() >= PROBES_FROM && proposal.origin().equals(self)) {
+            probed = proposal.previous();
+        }
         OwnWrites register = ownWrites;
-        if (register != null && proposal.origin().equals(self)) {
+        if (register != null && own != null && proposal.origin().equals(self)) {
             register.ordered(result.certified(), own.last(), own.lastSeen());
         }
     }
@@ -224,7 +248,7 @@ final class OrderedStream implements OrderListener {
         if (link == Certification.Link.GAP) {
             p.gap();
         } else {
-            p.delivered(own);
+            p.delivered(ownOrNone());
         }
     }
 

@@ -69,6 +69,34 @@ final class ServerAccess implements AutoCloseable {
         return GtidSet.parse(ask(connection, "SELECT @@GLOBAL.gtid_executed"));
     }
 
+    /** What the server has executed and its binlog doesn't have. */
+    static GtidSet purged(Connection connection) throws SQLException {
+        return GtidSet.parse(ask(connection, "SELECT @@GLOBAL.gtid_purged"));
+    }
+
+    /** Has the server never give out these GTIDs, none of which it has executed. */
+    static void reserve(Connection connection, GtidSet gtids) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET GLOBAL gtid_purged = '+" + gtids + "'");
+        }
+    }
+
+    /** When mysqld was started, in seconds by its clock; the same in all of its life, for both values are of one moment. */
+    static long started(Connection connection) throws SQLException {
+        return Long.parseLong(ask(
+                connection,
+                "SELECT UNIX_TIMESTAMP() - CAST(VARIABLE_VALUE AS SIGNED) FROM performance_schema.global_status"
+                        + " WHERE VARIABLE_NAME = 'Uptime'"));
+    }
+
+    static boolean forcesBinlog(Connection connection) throws SQLException {
+        return ask(connection, "SELECT @@GLOBAL.sync_binlog").equals("1");
+    }
+
+    static boolean forcesRedoLog(Connection connection) throws SQLException {
+        return ask(connection, "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit").equals("1");
+    }
+
     static UUID uuid(Connection connection) throws SQLException {
         return UUID.fromString(ask(connection, "SELECT @@server_uuid"));
     }

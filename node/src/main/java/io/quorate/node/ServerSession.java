@@ -34,14 +34,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One session with the server, from its first look to its loss: server checked and read-only, applier running, and,
- * once there is a majority, capture and proposer. Used by the link's thread; the statistics by any.
+ * One session with the server, from its first look to its loss: server checked and read-only, what it lost in a crash
+ * repaired, applier running, and, once there is a majority, capture and proposer. Used by the link's thread; the statistics
+ * by any.
  */
 final class ServerSession implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerSession.class);
     private static final long LOOK_MILLIS = 1000;
     /** How long a server that was left open may stay so while its service starts. */
-    private static final long STAYS_OPEN_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long STAYS_OPEN_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     private static final int LOOKS_PER_TABLE_LOOK = 60;
 
@@ -62,6 +63,7 @@ final class ServerSession implements AutoCloseable {
     private final LinkSignals signals;
     private NodeIdentity identity;
     private GtidSet executed;
+    private LostTail tail;
     private LinkSignals.Task done;
     private int looks;
     private volatile OwnWrites ownWrites;
@@ -75,17 +77,28 @@ final class ServerSession implements AutoCloseable {
         this.signals = signals;
     }
 
-    /** Checks the server, closes it for clients unless they may write now, and starts the applier. */
+    /**
+     * Checks the server, and starts the applier on one that was seen before; one that was started anew is closed for clients
+     * until it is known what it lost.
+     */
     void open() throws SQLException, IOException {
         try (Connection connection = access.connect()) {
             ServerCheck.require(connection);
             executed = ServerAccess.executed(connection);
             identity = identity(connection);
             parts.keyless.look(connection);
-            carryOut(connection, signals.task());
+            tail = new LostTail(parts, access, identity, connection);
+            carryOut(connection, tail.isReady() ? signals.task() : LinkSignals.Task.READ_ONLY);
+            parts.progress.startFrom(ServerAccess.applied(connection));
         }
         parts.stream.self(identity.server());
-        applier = new Applier(
+        if (tail.isReady()) {
+            startApplier();
+        }
+    }
+
+    private void startApplier() throws SQLException {
+        Applier started = new Applier(
                 applierSettings(),
                 access.workers(),
                 parts.cache,
@@ -93,7 +106,8 @@ final class ServerSession implements AutoCloseable {
                 parts.incarnation,
                 this::openOwnWrites,
                 new FromApplier());
-        parts.progress.startFrom(applier.start().seqno());
+        applier = started;
+        started.start(tail.takenBack());
     }
 
     private OwnWrites openOwnWrites(long applied, Map<Long, Long> undone, Predicate<Certified> isHere)
@@ -138,23 +152,27 @@ final class ServerSession implements AutoCloseable {
     }
 
     /** Carries out what the node's state asks for and looks after the server until it is lost or the node is done. */
-    void watch() throws SQLException, InterruptedException {
+    void watch() throws SQLException, IOException, InterruptedException {
         boolean up = false;
         LinkSignals.Task task = signals.task();
         while (task.serves()) {
-            // Only with a majority is our own place in the order known, and so where to capture from; and what the
-            // order
-            // has taken must not look open.
-            if (capture == null && parts.order.quorum().primary() && parts.stream.isCurrent(applier.appliedSeqno())) {
-                startCapture();
-            }
             try (Connection connection = access.connect()) {
-                carryOut(connection, task);
+                carryOut(connection, applier == null ? LinkSignals.Task.READ_ONLY : task);
+                if (applier == null) {
+                    recover(connection);
+                } else if (capture == null
+                        && parts.order.quorum().primary()
+                        && parts.stream.isCurrent(applier.appliedSeqno())) {
+                    // Only with a majority is our own place in the order known, and so where to capture from; and what
+                    // the order has taken must not look open.
+                    startCapture(connection);
+                }
                 if (++looks % LOOKS_PER_TABLE_LOOK == 0) {
                     parts.keyless.look(connection);
+                    tail.lookAtSettings(connection);
                 }
             }
-            if (!up && capture != null && capture.stats().connected() && parts.stream.isKnown()) {
+            if (!up && applier != null && capture != null && capture.stats().connected() && parts.stream.isKnown()) {
                 up = true;
                 parts.events.accept(new NodeEvent.DatabaseUp());
             }
@@ -172,6 +190,7 @@ final class ServerSession implements AutoCloseable {
             return;
         }
         boolean stays = task == LinkSignals.Task.READ_ONLY
+                && tail.isReady()
                 && signals.mayStayOpen()
                 && System.nanoTime() - parts.openedNanos < STAYS_OPEN_NANOS
                 && !ServerAccess.isReadOnly(connection);
@@ -181,7 +200,29 @@ final class ServerSession implements AutoCloseable {
         }
     }
 
-    private void startCapture() {
+    /** Goes on finding out what the server lost; what is captured for that has a register of its own. */
+    private void recover(Connection connection) throws SQLException, IOException, InterruptedException {
+        switch (tail.step(connection)) {
+            case WAIT -> {
+                // For the order.
+            }
+            case CAPTURE -> {
+                if (capture == null) {
+                    openOwnWrites(ServerAccess.applied(connection), Map.of(), c -> false);
+                    startCapture(connection);
+                }
+            }
+            case READY -> {
+                close(proposer);
+                close(capture);
+                proposer = null;
+                capture = null;
+                startApplier();
+            }
+        }
+    }
+
+    private void startCapture(Connection connection) throws SQLException {
         OriginPosition at = parts.stream.own();
         ProposalWindow window = new ProposalWindow(identity.server(), at, windowLimits());
         if (!parts.stream.isKnown()) {
@@ -193,10 +234,13 @@ final class ServerSession implements AutoCloseable {
         next.delivered(parts.stream.attach(next));
         proposer = next;
         long from = Math.max(at.last(), identity.baseline().last(identity.server()));
+        OriginPosition origin = new OriginPosition(from, at.lastSeen(), at.undecided());
+        GtidSet resume =
+                CapturePosition.after(identity.server(), origin, executed).resume();
+        resume.addAll(tail.reserved(connection));
         MySqlCapture started = new MySqlCapture(
                 captureSettings(),
-                CapturePosition.after(
-                        identity.server(), new OriginPosition(from, at.lastSeen(), at.undecided()), executed),
+                new CapturePosition(resume, origin),
                 (number, lastSeen, undecided, writeSet) -> {
                     WriteSet complete = writeSet == null ? null : ownWrites.captured(believable(writeSet));
                     ownWrites.covered(number, lastSeen);
@@ -213,7 +257,9 @@ final class ServerSession implements AutoCloseable {
 
     /** What a client claims to have seen of the order can't be more than was there. */
     private WriteSet believable(WriteSet w) {
-        return w.isPrepared() && w.lastSeen() > applier.appliedSeqno() ? w.withLastSeen(applier.appliedSeqno()) : w;
+        Applier a = applier;
+        long applied = a == null ? parts.stream.lastOrdered() : a.appliedSeqno();
+        return w.isPrepared() && w.lastSeen() > applied ? w.withLastSeen(applied) : w;
     }
 
     private ProposalWindow.Limits windowLimits() {
