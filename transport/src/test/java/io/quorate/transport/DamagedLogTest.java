@@ -89,6 +89,7 @@ class DamagedLogTest {
             Files.write(open, torn);
             nodes.start(node);
             nodes.submitSurely(node, "end");
+            nodes.awaitEverywhere("end");
             String other = nodes.awaitFollower();
             assertThat(nodes.recorder(node).entries())
                     .isEqualTo(nodes.recorder(other).entries());
