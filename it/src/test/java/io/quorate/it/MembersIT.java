@@ -187,16 +187,6 @@ class MembersIT {
         }
     }
 
-    @Test
-    @Order(5)
-    void allComeBackWhenAllWereKilledAtOnce() throws Exception {
-        cluster.killAll();
-        cluster.startAgain();
-        assertThat(Cluster.within(Duration.ofSeconds(60), () -> cluster.state(1).equals("SYNCED")))
-                .isTrue();
-        cluster.assertConverged();
-    }
-
     private static void deleteTree(Path tree) throws IOException {
         try (Stream<Path> files = Files.walk(tree)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
