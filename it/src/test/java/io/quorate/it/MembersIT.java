@@ -104,21 +104,24 @@ class MembersIT {
     void aNodeThatLostItsDirectoryIsReplacedUnderItsName() throws Exception {
         cluster.mysql(1).execute("INSERT INTO load_test.steady VALUES (100, 1)");
         cluster.assertConverged();
-        int before = generation("n2");
-        cluster.kill(2, Part.SERVICE);
+        // The leader of all nodes.
+        int lost = leader();
+        int other = lost % 3 + 1;
+        int before = generation("n" + lost, other);
+        cluster.kill(lost, Part.SERVICE);
         // Written while no service looks: it must not be lost with the directory.
-        cluster.mysql(2).execute("INSERT INTO load_test.steady VALUES (100, 2)");
-        cluster.mysql(1).execute("INSERT INTO load_test.steady VALUES (100, 3)");
-        deleteTree(cluster.node(2).serviceLog().resolveSibling("quorate"));
-        assertThat(cluster.restart(2)).isTrue();
-        cluster.awaitQuery(1, "SELECT COUNT(*) FROM load_test.steady WHERE node = 100", "3");
+        cluster.mysql(lost).execute("INSERT INTO load_test.steady VALUES (100, 2)");
+        cluster.mysql(other).execute("INSERT INTO load_test.steady VALUES (100, 3)");
+        deleteTree(cluster.node(lost).serviceLog().resolveSibling("quorate"));
+        assertThat(cluster.restart(lost)).isTrue();
+        cluster.awaitQuery(other, "SELECT COUNT(*) FROM load_test.steady WHERE node = 100", "3");
         cluster.assertConverged();
-        assertThat(generation("n2")).isEqualTo(before + 1);
+        assertThat(generation("n" + lost, other)).isEqualTo(before + 1);
     }
 
-    private static int generation(String name) throws IOException, InterruptedException {
+    private static int generation(String name, int asked) throws IOException, InterruptedException {
         for (JsonNode member : JsonMapper.shared()
-                .readTree(cluster.http(1, "/actuator/members"))
+                .readTree(cluster.http(asked, "/actuator/members"))
                 .path("members")) {
             if (member.path("name").asString().equals(name)) {
                 return member.path("generation").asInt();

@@ -27,6 +27,7 @@ import org.slf4j.LoggerFactory;
 final class Admission implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Admission.class);
     private static final Duration AGAIN = Duration.ofSeconds(1);
+    private static final long STUCK_NANOS = Duration.ofSeconds(12).toNanos();
 
     private final TransportSettings configured;
     private final String directory;
@@ -178,7 +179,12 @@ final class Admission implements AutoCloseable {
             order.resume(Hold.LEFT);
             MemberRequest request = new MemberRequest(MemberRequest.What.JOIN, settings.selfPeer(), directory);
             String told = null;
+            long asking = System.nanoTime();
             for (String refusal; (refusal = ask(request)) != null; ) {
+                if (System.nanoTime() - asking > STUCK_NANOS) {
+                    startAgain();
+                    asking = System.nanoTime();
+                }
                 events.accept(new NodeEvent.Joining("asking to be a member: " + refusal));
                 if (!refusal.equals(told)) {
                     log.info("not a member yet: {}", refusal);
@@ -197,6 +203,17 @@ final class Admission implements AutoCloseable {
         } finally {
             thread = null;
         }
+    }
+
+    /**
+     * A leader may wait for ever for a joiner that has all it needs: Ratis' bootstrapping also waits for an answer about a
+     * snapshot, which may be lost. It gives up on one that is silent for three election timeouts, and takes it anew.
+     */
+    private void startAgain() throws InterruptedException {
+        log.info("the leader doesn't come to an end with this node; starting again");
+        order.pause(Hold.START);
+        Thread.sleep(4 * configured.timeoutMax().toMillis());
+        order.resume(Hold.START);
     }
 
     private String ask(MemberRequest request) {

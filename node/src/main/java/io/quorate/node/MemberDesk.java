@@ -21,7 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** Answers who is a member, and as the leader changes it; asks others for the same. */
 final class MemberDesk {
     /** Longer than a new member takes to catch up with what the order's log holds. */
-    private static final Duration CHANGE_MAX = Duration.ofSeconds(25);
+    private static final Duration CHANGE_MAX = Duration.ofSeconds(10);
 
     private final String self;
     private final PausableOrder order;
