@@ -51,7 +51,7 @@ class Node implements SmartLifecycle {
     private OrderedStream stream;
     private ConflictJournal conflicts;
     private ServerKeyExplainer keys;
-    private volatile TotalOrder order;
+    private volatile PausableOrder order;
     private DiskGuard disk;
     private Donor donor;
     private Standing standing;
@@ -179,7 +179,7 @@ class Node implements SmartLifecycle {
             }
             if (failed.cause().code() == ErrorCode.NOT_A_MEMBER) {
                 loop.post(new NodeEvent.Left(failed.cause().getMessage()));
-                ((PausableOrder) order).pause(PausableOrder.Hold.LEFT);
+                order.pause(PausableOrder.Hold.LEFT);
                 return;
             }
             if (failed.cause().code() == ErrorCode.UNDO_MISMATCH) {
@@ -221,7 +221,7 @@ class Node implements SmartLifecycle {
 
     private void eachReport() {
         rejoin.tell();
-        RatisTotalOrder running = ((PausableOrder) order).running();
+        RatisTotalOrder running = order.running();
         if (running != null) {
             running.members().forEach(m -> members.generation(m.name(), m.generation()));
         }
