@@ -12,8 +12,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +28,9 @@ import org.slf4j.LoggerFactory;
 final class Admission implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Admission.class);
     private static final Duration AGAIN = Duration.ofSeconds(1);
+    /** Nodes that begin together wait for one another, so often. */
+    private static final Duration ASK_AGAIN = Duration.ofMillis(200);
+
     private static final long STUCK_NANOS = Duration.ofSeconds(12).toNanos();
 
     private final TransportSettings configured;
@@ -36,15 +40,15 @@ final class Admission implements AutoCloseable {
     private final PausableOrder order;
     private final ServerLink link;
     private final ServerAccess access;
-    private final BooleanSupplier hasHistory;
+    private final LongSupplier held;
     private final Consumer<NodeEvent> events;
     private volatile Thread thread;
-    /** What it takes part as. */
+    /** What it takes part as; null while the others have to be asked. */
     private volatile TransportSettings settings;
 
     /**
      * @param configured with the peers of the configuration
-     * @param hasHistory whether this node holds anything of the order
+     * @param held last seqno of the order that this node holds
      */
     Admission(
             TransportSettings configured,
@@ -54,7 +58,7 @@ final class Admission implements AutoCloseable {
             PausableOrder order,
             ServerLink link,
             ServerAccess access,
-            BooleanSupplier hasHistory,
+            LongSupplier held,
             Consumer<NodeEvent> events) {
         this.configured = configured;
         this.directory = directory;
@@ -63,7 +67,7 @@ final class Admission implements AutoCloseable {
         this.order = order;
         this.link = link;
         this.access = access;
-        this.hasHistory = hasHistory;
+        this.held = held;
         this.events = events;
     }
 
@@ -77,12 +81,13 @@ final class Admission implements AutoCloseable {
                         settings.joining() ? List.of(settings.selfPeer()) : settings.peers(), settings.joining());
     }
 
-    /** Decides how this node takes part. It may ask its peers, but waits for none that is not there. */
-    TransportSettings decide() {
+    /**
+     * Decides how this node takes part, if its own directory can tell; else the others have to be asked, which
+     * {@link #start} does.
+     */
+    void decide() {
         Peer self = configured.selfPeer();
-        if (!configured.wasMember()) {
-            settings = ofNew(self);
-        } else {
+        if (configured.wasMember()) {
             List<Peer> known = configured.knownMembers();
             Peer before = known.stream()
                     .filter(m -> m.name().equals(self.name()))
@@ -101,25 +106,27 @@ final class Admission implements AutoCloseable {
                 settings = configured.withPeers(known, false);
             }
         }
-        return settings;
     }
 
-    private TransportSettings ofNew(Peer self) {
-        List<MemberRequest.Answer> answers = desk.askAll(configured.peers());
+    /**
+     * How a node with a new directory takes part. It doesn't begin without a majority's word that it isn't known by another
+     * directory: what that one has acknowledged it could help to forget. Null while that can't be told.
+     */
+    private TransportSettings ofNew(List<MemberRequest.Answer> answers) {
+        Peer self = configured.selfPeer();
         MemberRequest.Answer answer = answers.stream()
                 .filter(a -> a.leader() != null && !a.members().isEmpty())
                 .findFirst()
                 .orElse(null);
         if (answer == null) {
-            return configured;
+            return isMajority(answers) && answers.stream().allMatch(a -> expects(a, self)) ? configured : null;
         }
         Peer there = answer.member(self.name());
-        String heard = answer.directories().get(self.name());
         int next = Members.generation(answers, self.name()) + 1;
         if (there == null) {
             return joining(self.withGeneration(next));
         }
-        boolean expected = heard == null || heard.equals(directory);
+        boolean expected = !Members.elsewhere(answers, there, directory);
         if (expected && there.isAt(self)) {
             return configured.withPeers(answer.members(), false);
         }
@@ -128,6 +135,43 @@ final class Admission implements AutoCloseable {
                 self.name(),
                 expected ? "at another address" : "with another data directory");
         return joining(self.withGeneration(Math.max(next, there.generation() + 1)));
+    }
+
+    /** Asks the others until it can be told how this node takes part. */
+    private void askHow() throws InterruptedException {
+        boolean told = false;
+        while (settings == null) {
+            List<MemberRequest.Answer> answers = desk.askAll(configured.peers());
+            settings = ofNew(answers);
+            if (settings == null) {
+                String why = waitsFor(answers);
+                events.accept(new NodeEvent.Joining(why));
+                if (!told) {
+                    log.info("{}", why);
+                    told = true;
+                }
+                Thread.sleep(ASK_AGAIN.toMillis());
+            }
+        }
+    }
+
+    private boolean isMajority(List<MemberRequest.Answer> answers) {
+        return 2 * (answers.size() + 1) > configured.peers().size();
+    }
+
+    /** Whether who answers is new itself or counts on this very node. */
+    private boolean expects(MemberRequest.Answer answer, Peer self) {
+        return (answer.members().isEmpty() || self.equals(answer.member(self.name())))
+                && !Members.elsewhere(List.of(answer), self, directory);
+    }
+
+    private String waitsFor(List<MemberRequest.Answer> answers) {
+        if (isMajority(answers)) {
+            return "there is a cluster already; waiting until it has a majority that takes this node in";
+        }
+        String known = answers.stream().map(MemberRequest.Answer::node).collect(Collectors.joining(", "));
+        return "the data directory is new; waiting until a majority of the configured nodes says whether there is a"
+                + " cluster already" + (known.isEmpty() ? "" : ", so far " + known);
     }
 
     private TransportSettings joining(Peer self) {
@@ -140,23 +184,24 @@ final class Admission implements AutoCloseable {
 
     /** Starts the node's work: at once where it is a member, else once it has been made one. */
     void start() {
-        if (settings.joining()) {
-            if (order.holds(Hold.LEFT)) {
-                return;
-            }
+        if (settings != null && !settings.joining()) {
+            takePart();
+        } else if (!order.holds(Hold.LEFT)) {
             begin();
-        } else {
-            order.resume(Hold.START);
-            link.start();
         }
+    }
+
+    private void takePart() {
+        order.resume(Hold.START);
+        link.start();
     }
 
     /** Asks to be a member again, of a node that was taken out. */
     synchronized void join() {
-        if (!now(settings).joining() && !order.holds(Hold.LEFT)) {
-            throw new QuorateException(ErrorCode.CONFIGURATION, "this node is a member already");
-        }
         if (thread == null) {
+            if (!now(settings).joining() && !order.holds(Hold.LEFT)) {
+                throw new QuorateException(ErrorCode.CONFIGURATION, "this node is a member already");
+            }
             if (!settings.joining()) {
                 settings = joining(settings.selfPeer().withGeneration(configured.lastGeneration() + 1));
             }
@@ -173,17 +218,27 @@ final class Admission implements AutoCloseable {
 
     private void run() {
         try {
+            askHow();
+            if (!settings.joining()) {
+                events.accept(new NodeEvent.Joining(null));
+                takePart();
+                return;
+            }
             events.accept(new NodeEvent.Joining("asking the other nodes to be a member"));
             requireData();
             order.resume(Hold.START);
             order.resume(Hold.LEFT);
             MemberRequest request = new MemberRequest(MemberRequest.What.JOIN, settings.selfPeer(), directory);
             String told = null;
-            long asking = System.nanoTime();
+            long moved = System.nanoTime();
+            long there = held.getAsLong();
             for (String refusal; (refusal = ask(request)) != null; ) {
-                if (System.nanoTime() - asking > STUCK_NANOS) {
+                if (held.getAsLong() > there) {
+                    there = held.getAsLong();
+                    moved = System.nanoTime();
+                } else if (System.nanoTime() - moved > STUCK_NANOS) {
                     startAgain();
-                    asking = System.nanoTime();
+                    moved = System.nanoTime();
                 }
                 events.accept(new NodeEvent.Joining("asking to be a member: " + refusal));
                 if (!refusal.equals(told)) {
@@ -222,12 +277,12 @@ final class Admission implements AutoCloseable {
         answers.forEach(answer -> members.heard(answer.report()));
         return answers.isEmpty()
                 ? "no node of " + configured.peers() + " answers"
-                : desk.byLeader(request, configured.peers());
+                : desk.attempt(request, configured.peers()).refusal();
     }
 
     /** A server that nothing was ever applied to can begin from the order alone only where the cluster did. */
     private void requireData() throws InterruptedException {
-        while (!hasHistory.getAsBoolean()) {
+        while (held.getAsLong() == 0) {
             List<MemberRequest.Answer> answers = desk.askAll(configured.peers());
             try (Connection connection = access.connect()) {
                 if (ServerAccess.applied(connection) > 0) {

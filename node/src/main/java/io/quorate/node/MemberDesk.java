@@ -22,6 +22,10 @@ import tools.jackson.databind.json.JsonMapper;
 final class MemberDesk {
     /** Longer than a new member takes to catch up with what the order's log holds. */
     private static final Duration CHANGE_MAX = Duration.ofSeconds(10);
+    /** Longer than an election. */
+    private static final Duration LEADER_MAX = Duration.ofSeconds(15);
+
+    private static final Duration AGAIN = Duration.ofMillis(250);
 
     private final String self;
     private final PausableOrder order;
@@ -77,14 +81,14 @@ final class MemberDesk {
         } else {
             if (running.members().stream()
                     .noneMatch(m -> m.name().equals(request.member().name()))) {
-                return about.apply(request.member().name() + " is no member");
+                return about.apply(null);
             }
             change = running.remove(request.member().name());
         }
         try {
             change.get(CHANGE_MAX.toMillis(), TimeUnit.MILLISECONDS);
             if (request.what() == MemberRequest.What.JOIN) {
-                members.directory(request.member().name(), request.directory());
+                members.directory(request.member().name(), request.member().generation(), request.directory());
             }
             return about.apply(null);
         } catch (ExecutionException e) {
@@ -124,47 +128,68 @@ final class MemberDesk {
     }
 
     /**
-     * Has the leader carry out a change, wherever it is.
+     * Has the leader carry out a change, wherever it is; while an election is held, waits for its end.
      *
      * @param peers who can be asked for it
      * @return null when it is done, else why not
      */
     String byLeader(MemberRequest request, List<Peer> peers) {
-        List<Peer> all = peers;
-        MemberRequest.Answer answer = null;
-        String leader = order.quorum().leader();
-        for (int hop = 0; hop < 3; hop++) {
-            if (leader == null) {
-                List<MemberRequest.Answer> answers = askAll(all);
-                answer = answers.stream()
-                        .filter(a -> a.leader() != null)
-                        .findFirst()
-                        .orElse(null);
-                if (answer == null) {
-                    return new QuorateException(ErrorCode.NO_QUORUM, "nobody knows of a leader").getMessage();
-                }
-                leader = answer.leader();
-                all = answer.members();
-            }
-            if (leader.equals(self)) {
-                return carryOut(request).refusal();
-            }
-            String name = leader;
-            Peer at =
-                    all.stream().filter(m -> m.name().equals(name)).findFirst().orElse(null);
-            if (at == null) {
-                return "nobody knows where the leader, " + leader + ", is";
+        long start = System.nanoTime();
+        while (true) {
+            Attempt attempt = attempt(request, peers);
+            if (attempt.byLeader() || System.nanoTime() - start > LEADER_MAX.toNanos()) {
+                return attempt.refusal();
             }
             try {
-                MemberRequest.Answer done = ask(at, request);
-                if (done.refusal() == null || leader.equals(done.leader())) {
-                    return done.refusal();
-                }
-                leader = done.leader();
-            } catch (IOException | QuorateException e) {
-                return leader + ": " + e.getMessage();
+                Thread.sleep(AGAIN.toMillis());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return attempt.refusal() + "; interrupted";
             }
         }
-        return "the leader changes all the time; try again";
+    }
+
+    /**
+     * What came of asking once.
+     *
+     * @param refusal null when it is done
+     * @param byLeader whether it is the leader's word; else there may be one in a moment
+     */
+    record Attempt(String refusal, boolean byLeader) {}
+
+    /** Asks whoever leads by this node's knowledge or, where it has none, by the others'. */
+    Attempt attempt(MemberRequest request, List<Peer> peers) {
+        List<Peer> all = peers;
+        String leader = order.quorum().leader();
+        if (leader == null) {
+            MemberRequest.Answer answer = askAll(all).stream()
+                    .filter(a -> a.leader() != null)
+                    .findFirst()
+                    .orElse(null);
+            if (answer == null) {
+                return new Attempt(
+                        new QuorateException(ErrorCode.NO_QUORUM, "nobody knows of a leader").getMessage(), false);
+            }
+            leader = answer.leader();
+            all = answer.members();
+        }
+        if (leader.equals(self)) {
+            return attempt(carryOut(request));
+        }
+        String name = leader;
+        Peer at = all.stream().filter(m -> m.name().equals(name)).findFirst().orElse(null);
+        if (at == null) {
+            return new Attempt("nobody knows where the leader, " + leader + ", is", false);
+        }
+        try {
+            return attempt(ask(at, request));
+        } catch (IOException | QuorateException e) {
+            return new Attempt(leader + ": " + e.getMessage(), false);
+        }
+    }
+
+    private static Attempt attempt(MemberRequest.Answer answer) {
+        return new Attempt(
+                answer.refusal(), answer.refusal() == null || answer.node().equals(answer.leader()));
     }
 }

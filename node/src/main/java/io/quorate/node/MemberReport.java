@@ -9,6 +9,7 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
  *
  * @param node its name
  * @param directory names its data directory
+ * @param generation what it takes part as, or asks to; 0 while it doesn't know
  * @param zone where it is
  * @param http host and port of its Actuator, null when it has none that others may ask
  * @param mysql host and port of its server
@@ -29,6 +30,7 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 record MemberReport(
         String node,
         String directory,
+        int generation,
         String zone,
         String http,
         String mysql,

@@ -2,6 +2,7 @@
 package io.quorate.node;
 
 import io.quorate.transport.DurableFile;
+import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.StringWriter;
@@ -26,7 +27,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** What the nodes tell one another of themselves, four times a second, and what was heard last of each. */
 final class Members implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Members.class);
-    /** Before a name, what follows is that node's generation; no name has it in it. */
+    /** After a name it stands before a generation, before one it tells the highest; no name has it in it. */
     private static final String GENERATION = "#";
 
     private static final long PERIOD_MILLIS = 250;
@@ -107,12 +108,24 @@ final class Members implements AutoCloseable {
     /** A report that was asked for. */
     void heard(MemberReport report) {
         heard.put(report.node(), new Heard(report, System.nanoTime()));
-        directory(report.node(), report.directory());
+        if (report.generation() > 0) {
+            directory(report.node(), report.generation(), report.directory());
+        }
     }
 
-    /** A node of that name uses that data directory. */
-    void directory(String node, String id) {
-        if (id != null && !id.equals(directories.put(node, id))) {
+    /** The node of that name and generation uses that data directory. */
+    void directory(String node, int generation, String id) {
+        if (id != null) {
+            keep(directoryKey(node, generation), id);
+        }
+    }
+
+    private static String directoryKey(String node, int generation) {
+        return node + GENERATION + generation;
+    }
+
+    private void keep(String key, String value) {
+        if (!value.equals(directories.put(key, value))) {
             try {
                 Properties kept = new Properties();
                 kept.putAll(directories);
@@ -133,7 +146,7 @@ final class Members implements AutoCloseable {
     void generation(String node, int generation) {
         String key = GENERATION + node;
         if (generation > generationOf(node)) {
-            directory(key, Integer.toString(generation));
+            keep(key, Integer.toString(generation));
         }
     }
 
@@ -147,6 +160,14 @@ final class Members implements AutoCloseable {
                 .mapToInt(a -> Integer.parseInt(a.directories().getOrDefault(GENERATION + node, "0")))
                 .max()
                 .orElse(0);
+    }
+
+    /** Whether anybody knows that member to use another data directory. */
+    static boolean elsewhere(Collection<MemberRequest.Answer> answers, Peer member, String directory) {
+        String key = directoryKey(member.name(), member.generation());
+        return answers.stream()
+                .map(a -> a.directories().get(key))
+                .anyMatch(heard -> heard != null && !heard.equals(directory));
     }
 
     /** The last report of every other node ever heard. */

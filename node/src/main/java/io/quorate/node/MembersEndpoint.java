@@ -77,14 +77,7 @@ class MembersEndpoint {
                     node.admission().join();
                     yield null;
                 }
-                case "leave" ->
-                    node.desk()
-                            .byLeader(
-                                    new MemberRequest(
-                                            MemberRequest.What.LEAVE,
-                                            new Peer(String.valueOf(member), "-", 0, 0),
-                                            null),
-                                    node.membership().members());
+                case "leave" -> leave(String.valueOf(member));
                 case "desync", "resync" -> {
                     node.desynced(action.equals("desync"));
                     yield null;
@@ -98,5 +91,14 @@ class MembersEndpoint {
         answer.put("done", refusal == null);
         answer.put("refusal", refusal);
         return answer;
+    }
+
+    private String leave(String member) {
+        MemberRequest.Answer known = node.membership();
+        if (known.member(member) == null) {
+            return member + " is no member";
+        }
+        MemberRequest request = new MemberRequest(MemberRequest.What.LEAVE, new Peer(member, "-", 0, 0), null);
+        return node.desk().byLeader(request, known.members());
     }
 }

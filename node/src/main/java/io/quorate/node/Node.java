@@ -156,7 +156,7 @@ class Node implements SmartLifecycle {
                 pausable,
                 link,
                 access,
-                () -> stores.cache().last() > 0,
+                () -> stores.cache().last(),
                 this::happened);
         admission.decide();
         loop.start();

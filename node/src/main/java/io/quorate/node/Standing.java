@@ -74,6 +74,7 @@ final class Standing {
         return new MemberReport(
                 properties.node(),
                 directoryId,
+                generation(),
                 properties.zone(),
                 properties.self().http(),
                 mysql.host() + ":" + mysql.port(),
@@ -89,6 +90,13 @@ final class Standing {
                 queue(),
                 cause(),
                 desynced);
+    }
+
+    private int generation() {
+        Admission decided = admission.get();
+        return decided == null || decided.settings() == null
+                ? 0
+                : decided.settings().selfPeer().generation();
     }
 
     private long queue() {
