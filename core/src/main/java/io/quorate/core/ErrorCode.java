@@ -37,6 +37,7 @@ public enum ErrorCode {
     ORDER_INTERRUPTED(3007, "the leader changed or went away meanwhile; it is sent again by itself"),
     ORDER_TOO_FAR_BEHIND(3008, "the node receives what it missed from the others' writeset caches by itself"),
     NOT_A_MEMBER(3009, "nothing to do if that was meant; otherwise make it one again: quorate join"),
+    FORMER_LIFE(3011, "if that was meant, nothing: the node takes over what the others have, or says why it can't"),
     COPY_NEEDED(3010, "give this server a full copy of another one's data first, quorate.position included"),
 
     UNDO_IMPOSSIBLE(4003, "the other nodes never had that transaction; rebuild this node from one of them"),

@@ -20,6 +20,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * This node's end of the channel to one peer. Opened when first needed, opened again after a failure but not sooner than the
@@ -45,6 +47,8 @@ final class ChannelClient implements AutoCloseable {
     private final EventLoop loop;
     private final TransportSettings settings;
     private final TransportSettings.Peer peer;
+    private final Supplier<Lives> lives;
+    private final Consumer<String> former;
     private final LoggedOnce warnings;
     private final long answerNanosMax;
     private final LongAdder connects = new LongAdder();
@@ -57,10 +61,22 @@ final class ChannelClient implements AutoCloseable {
     private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
     private final Map<Long, Pending> pending = new LinkedHashMap<>();
 
-    ChannelClient(EventLoop loop, TransportSettings settings, TransportSettings.Peer peer, LoggedOnce warnings) {
+    /**
+     * @param lives of the cluster, as this node knows them when it connects
+     * @param former told when the peer says that this node is of a former life
+     */
+    ChannelClient(
+            EventLoop loop,
+            TransportSettings settings,
+            TransportSettings.Peer peer,
+            Supplier<Lives> lives,
+            Consumer<String> former,
+            LoggedOnce warnings) {
         this.loop = loop;
         this.settings = settings;
         this.peer = peer;
+        this.lives = lives;
+        this.former = former;
         this.warnings = warnings;
         // Longer than the leader takes to notice that it is none any more, which is the better answer.
         answerNanosMax = 5 * settings.timeoutMax().toNanos();
@@ -119,6 +135,11 @@ final class ChannelClient implements AutoCloseable {
                 disconnected(peer.name() + " no longer leads");
             }
         });
+    }
+
+    /** Has this node greet again. */
+    void disconnect() {
+        loop.execute(() -> disconnected("greeting " + peer.name() + " again"));
     }
 
     /** How often a connection was made. */
@@ -200,7 +221,8 @@ final class ChannelClient implements AutoCloseable {
         @Override
         public void channelActive(ChannelHandlerContext ctx) {
             ctx.writeAndFlush(
-                    Wire.hello(ctx.alloc(), settings.cluster(), settings.self(), peer.name()), ctx.voidPromise());
+                    Wire.hello(ctx.alloc(), settings.cluster(), lives.get().toString(), settings.self(), peer.name()),
+                    ctx.voidPromise());
             ctx.executor()
                     .schedule(
                             () -> {
@@ -252,6 +274,9 @@ final class ChannelClient implements AutoCloseable {
             warnings.warn(peer.name(), message);
             backoffMillis = BACKOFF_MILLIS_MAX;
             disconnected(message);
+            if (code == ErrorCode.FORMER_LIFE) {
+                former.accept(refusal.reason());
+            }
         }
 
         @Override

@@ -46,6 +46,9 @@ final class ChannelServer implements AutoCloseable {
 
     /** What peers ask for; called on the event loop but for {@link #serve}. */
     interface Handler extends PeerStreams.Server {
+        /** Of the cluster, as this node knows them. */
+        Lives lives();
+
         /** Whether a node of that name is a member. One that isn't may report and fetch, and nothing else. */
         boolean isMember(String node);
 
@@ -83,6 +86,11 @@ final class ChannelServer implements AutoCloseable {
         listening = bound.channel();
     }
 
+    /** Has all who are connected greet again. */
+    void disconnect() {
+        connections.close();
+    }
+
     long refusedConnections() {
         return refused.sum();
     }
@@ -109,6 +117,9 @@ final class ChannelServer implements AutoCloseable {
     /** One peer, or whoever else has connected. */
     private final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
         private String peer;
+        /** Whether it takes part in the same order, rather than only fetching something. */
+        private boolean ordered;
+
         private boolean over;
         private PeerOutput answer;
 
@@ -133,9 +144,9 @@ final class ChannelServer implements AutoCloseable {
             byte type = Wire.readType(message);
             if (peer == null && type == Wire.HELLO) {
                 greeted(ctx, Wire.readHello(message));
-            } else if (peer != null && type == Wire.ENTRY && handler.isMember(peer)) {
+            } else if (peer != null && type == Wire.ENTRY && ordered && handler.isMember(peer)) {
                 entry(ctx, Wire.readRequest(message), message);
-            } else if (peer != null && type == Wire.REPORT) {
+            } else if (peer != null && type == Wire.REPORT && ordered) {
                 handler.report(peer, Wire.readBytes(message));
             } else if (peer != null && type == Wire.FETCH && answer == null) {
                 answer = new PeerOutput(ctx.channel());
@@ -163,10 +174,41 @@ final class ChannelServer implements AutoCloseable {
                         ctx,
                         ErrorCode.FOREIGN_CLUSTER,
                         hello.node() + " takes " + settings.self() + " for " + hello.meant());
+            } else if (!isOfThisLife(hello)) {
+                refuseLife(ctx, hello);
             } else {
+                ordered = !hello.lives().equals(Lives.ANY);
                 peer = hello.node();
                 Wire.acceptEntries(ctx.channel());
                 ctx.writeAndFlush(Wire.welcome(ctx.alloc(), settings.self()), ctx.voidPromise());
+            }
+        }
+
+        private boolean isOfThisLife(Wire.Hello hello) {
+            return hello.lives().equals(Lives.ANY)
+                    || hello.lives().equals(handler.lives().toString());
+        }
+
+        private void refuseLife(ChannelHandlerContext ctx, Wire.Hello hello) {
+            Lives theirs;
+            try {
+                theirs = Lives.of(hello.lives());
+            } catch (IllegalArgumentException e) {
+                throw Wire.malformed(e.getMessage());
+            }
+            Lives ours = handler.lives();
+            if (theirs.isBefore(ours)) {
+                refuse(
+                        ctx,
+                        ErrorCode.FORMER_LIFE,
+                        "cluster " + settings.cluster() + " was begun anew by force, " + settings.self()
+                                + " is in its life " + ours.name() + ", " + hello.node() + " in life " + theirs.name());
+            } else {
+                refuse(
+                        ctx,
+                        ErrorCode.FOREIGN_CLUSTER,
+                        settings.self() + " is in life " + ours.name() + " of cluster " + settings.cluster() + ", "
+                                + hello.node() + " in life " + theirs.name());
             }
         }
 

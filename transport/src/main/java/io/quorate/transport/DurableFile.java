@@ -3,6 +3,7 @@ package io.quorate.transport;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -14,11 +15,20 @@ public final class DurableFile {
 
     /** Written aside, forced and renamed, and the directory forced as well: without that the name may be lost. */
     public static void write(Path file, String text) throws IOException {
+        write(file, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    static void write(Path file, byte[] content) throws IOException {
         Path aside = file.resolveSibling(file.getFileName() + ".new");
-        Files.writeString(aside, text);
+        Files.write(aside, content);
         force(aside, StandardOpenOption.WRITE);
-        Files.move(aside, file, StandardCopyOption.ATOMIC_MOVE);
-        force(file.toAbsolutePath().getParent(), StandardOpenOption.READ);
+        move(aside, file);
+    }
+
+    /** Renames a file or a directory within its parent. */
+    static void move(Path from, Path to) throws IOException {
+        Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
+        force(to.toAbsolutePath().getParent(), StandardOpenOption.READ);
     }
 
     private static void force(Path path, StandardOpenOption how) throws IOException {

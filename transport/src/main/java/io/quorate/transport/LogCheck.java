@@ -43,11 +43,12 @@ final class LogCheck {
     /**
      * @param directory Ratis' directory with the segment files; may not exist yet
      * @param resumeAfter what this node's own stores hold already
+     * @return the index of the last entry; -1 when there is none
      * @throws QuorateException LOG_UNREADABLE, naming the file
      */
-    static void run(Path directory, LogPosition resumeAfter) throws IOException {
+    static long run(Path directory, LogPosition resumeAfter) throws IOException {
         if (!Files.isDirectory(directory)) {
-            return;
+            return -1;
         }
         List<Segment> segments = segments(directory);
         long next = -1;
@@ -79,7 +80,9 @@ final class LogCheck {
             for (Segment segment : segments) {
                 Files.delete(segment.file);
             }
+            return -1;
         }
+        return next < 0 ? -1 : next - 1;
     }
 
     private static List<Segment> segments(Path directory) throws IOException {

@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.Properties;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
@@ -28,6 +27,8 @@ import org.apache.ratis.protocol.RaftPeerId;
 final class Membership {
     private static final String FILE = "members.properties";
     private static final char GENERATION = '#';
+    /** Beside the names, of which none looks like this. */
+    private static final String LIVES = "#lives";
 
     private Membership() {}
 
@@ -79,19 +80,30 @@ final class Membership {
         return address == null ? 0 : Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
     }
 
-    /** Those kept in a directory; empty when there are none. */
-    static Optional<List<Peer>> read(Path directory) {
+    /**
+     * What is kept in a directory.
+     *
+     * @param members empty while this node has not been one, in this life of the cluster
+     */
+    record Known(List<Peer> members, Lives lives) {}
+
+    /** Nothing but the first life when there is no such file. */
+    static Known read(Path directory) {
         Path file = directory.resolve(FILE);
         if (!Files.exists(file)) {
-            return Optional.empty();
+            return new Known(List.of(), Lives.FIRST);
         }
         Properties kept = new Properties();
         try (Reader in = Files.newBufferedReader(file)) {
             kept.load(in);
-            return Optional.of(kept.stringPropertyNames().stream()
-                    .sorted()
-                    .map(name -> member(name, kept.getProperty(name).split(" ", 4)))
-                    .toList());
+            Lives lives = Lives.of(kept.getProperty(LIVES, ""));
+            kept.remove(LIVES);
+            return new Known(
+                    kept.stringPropertyNames().stream()
+                            .sorted()
+                            .map(name -> member(name, kept.getProperty(name).split(" ", 4)))
+                            .toList(),
+                    lives);
         } catch (IOException | RuntimeException e) {
             throw new QuorateException(ErrorCode.DISK, file + " is unreadable: " + e, e);
         }
@@ -103,13 +115,16 @@ final class Membership {
     }
 
     /** Keeps them, durably. */
-    static void write(Path directory, Collection<Peer> members) throws IOException {
+    static void write(Path directory, Collection<Peer> members, Lives lives) throws IOException {
         Properties kept = new Properties();
         for (Peer m : members) {
             kept.setProperty(m.name(), m.host() + " " + m.raftPort() + " " + m.channelPort() + " " + m.generation());
         }
+        kept.setProperty(LIVES, lives.toString());
         StringWriter text = new StringWriter();
-        kept.store(text, "The members known last: host, Raft port, channel port, generation. Kept by the service.");
+        kept.store(
+                text,
+                "The members known last: host, Raft port, channel port, generation; the cluster's lives. Kept by the service.");
         Files.createDirectories(directory);
         DurableFile.write(directory.resolve(FILE), text.toString());
     }

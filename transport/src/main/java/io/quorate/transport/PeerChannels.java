@@ -37,6 +37,8 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
     private final ChannelServer server;
     private final Map<String, ChannelClient> clients = new ConcurrentHashMap<>();
     private volatile Function<byte[], CompletableFuture<Answer>> entries = PeerChannels::noOrder;
+    private volatile BiConsumer<TransportSettings.Peer, String> former = (peer, why) -> {};
+    private volatile Lives lives;
 
     /**
      * Opens this node's port.
@@ -54,6 +56,7 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
         this.settings = settings;
         this.streams = streams;
         this.reports = reports;
+        lives = settings.lives();
         try {
             server = new ChannelServer(loops, settings, new Requests(), warnings);
         } catch (RuntimeException e) {
@@ -73,6 +76,22 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
                 (peer, report) -> {});
     }
 
+    /** The cluster has begun another life, or this node takes part in another one. */
+    public void lives(Lives now) {
+        lives = now;
+        server.disconnect();
+        clients.values().forEach(ChannelClient::disconnect);
+    }
+
+    private Lives lives() {
+        return lives;
+    }
+
+    /** Who is told, on an event loop, when a peer says that this node is of a former life of the cluster. */
+    public void onFormer(BiConsumer<TransportSettings.Peer, String> listener) {
+        former = listener;
+    }
+
     /** Who the members are from now on. */
     public synchronized void members(Collection<TransportSettings.Peer> members) {
         for (TransportSettings.Peer peer : members) {
@@ -84,7 +103,8 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
                     if (known != null) {
                         known.close();
                     }
-                    return new ChannelClient(loops.next(), settings, peer, warnings);
+                    return new ChannelClient(
+                            loops.next(), settings, peer, this::lives, why -> former.accept(peer, why), warnings);
                 });
             }
         }
@@ -169,6 +189,11 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
     }
 
     private final class Requests implements ChannelServer.Handler {
+        @Override
+        public Lives lives() {
+            return lives;
+        }
+
         @Override
         public boolean isMember(String node) {
             return clients.containsKey(node);

@@ -139,7 +139,8 @@ final class PeerInput extends InputStream {
         @Override
         public void channelActive(ChannelHandlerContext ctx) {
             ctx.writeAndFlush(
-                    Wire.hello(ctx.alloc(), settings.cluster(), settings.self(), peer.name()), ctx.voidPromise());
+                    Wire.hello(ctx.alloc(), settings.cluster(), Lives.ANY, settings.self(), peer.name()),
+                    ctx.voidPromise());
         }
 
         @Override

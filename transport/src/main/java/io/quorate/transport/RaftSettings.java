@@ -34,13 +34,18 @@ final class RaftSettings {
 
     private RaftSettings() {}
 
-    static RaftGroupId groupId(String cluster) {
-        return RaftGroupId.valueOf(UUID.nameUUIDFromBytes(("io.quorate/" + cluster).getBytes(StandardCharsets.UTF_8)));
+    /** Ratis' directory for the log, within a group's. */
+    static final String CURRENT = "current";
+
+    /** Each life of a cluster is another group: its members don't hear those of an earlier one. */
+    static RaftGroupId groupId(TransportSettings settings, Lives lives) {
+        String name = "io.quorate/" + settings.cluster() + (lives.ids().isEmpty() ? "" : "/" + lives.name());
+        return RaftGroupId.valueOf(UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8)));
     }
 
     static RaftGroup group(TransportSettings settings) {
         List<RaftPeer> peers = settings.joining() ? List.of() : Membership.toRaft(settings.peers());
-        return RaftGroup.valueOf(groupId(settings.cluster()), peers);
+        return RaftGroup.valueOf(groupId(settings, settings.lives()), peers);
     }
 
     static Path storage(TransportSettings settings) {
@@ -61,11 +66,26 @@ final class RaftSettings {
         return last;
     }
 
+    static boolean isOfFormerLife(TransportSettings settings, int generation) {
+        Path storage = storage(settings.directory(), generation);
+        Lives lives = settings.lives();
+        while (!lives.ids().isEmpty()) {
+            lives = lives.former();
+            if (Files.exists(storage.resolve(groupId(settings, lives).getUuid().toString()))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Where Ratis keeps the segments of the cluster's log. */
     static Path segments(TransportSettings settings) {
-        return storage(settings)
-                .resolve(groupId(settings.cluster()).getUuid().toString())
-                .resolve("current");
+        return group(settings, settings.lives()).resolve(CURRENT);
+    }
+
+    /** Ratis' directory for one life of the cluster. */
+    static Path group(TransportSettings settings, Lives lives) {
+        return storage(settings).resolve(groupId(settings, lives).getUuid().toString());
     }
 
     static RaftProperties properties(TransportSettings settings) {

@@ -58,6 +58,7 @@ public final class RatisTotalOrder implements TotalOrder {
     private final LeaderLog log;
     private final Submitter submitter;
     private final PeerChannels channels;
+    private final Lives lives;
     private final boolean ownsChannels;
     private final MemberChanges changes;
     private volatile List<TransportSettings.Peer> known;
@@ -92,11 +93,13 @@ public final class RatisTotalOrder implements TotalOrder {
         ownsChannels = given == null;
         try {
             Identity.claim(settings);
+            lives = settings.lives();
             if (!settings.joining() && !settings.wasMember()) {
-                Membership.write(settings.directory(), settings.peers());
+                Membership.write(settings.directory(), settings.peers(), lives);
             }
             probePort(settings.selfPeer());
             LogPosition resumeAfter = listener.resumeAfter();
+            ForcedLife.complete(settings, resumeAfter);
             LogCheck.run(RaftSettings.segments(settings), resumeAfter);
             machine = new OrderStateMachine(
                     listener,
@@ -115,7 +118,7 @@ public final class RatisTotalOrder implements TotalOrder {
                     .setStateMachineRegistry(id -> machine)
                     .build();
             server = started;
-            division = server.getDivision(RaftSettings.groupId(settings.cluster()));
+            division = server.getDivision(RaftSettings.groupId(settings, lives));
             machine.purgeOnly(this::purgeable);
             watch = new QuorumWatch(settings, division, machine, listener::quorumChanged, this::eachTick);
             stuckFollowers = new StuckFollowers(settings, server, division);
@@ -156,6 +159,32 @@ public final class RatisTotalOrder implements TotalOrder {
     /** What stopped the order at this node, null while it runs. */
     public QuorateException failure() {
         return failure.get();
+    }
+
+    /**
+     * Makes this node alone the cluster, in a new life of it, although a majority of the members is missing: all that it holds of the
+     * order stays, what only the others hold is lost. For when they are lost for good. It shows at the next start.
+     *
+     * @param settings with this node as it took part, which it doesn't do any more
+     * @throws QuorateException DISK
+     */
+    public static void beginNewLife(TransportSettings settings) {
+        try {
+            ForcedLife.decide(settings);
+        } catch (IOException e) {
+            throw new QuorateException(ErrorCode.DISK, settings.directory() + ": " + e, e);
+        }
+    }
+
+    /** The last entry of this node's log, whether a majority has confirmed it or not. */
+    public LogPosition logEnd() {
+        var last = division.getRaftLog().getLastEntryTermIndex();
+        LogPosition applied = new LogPosition(
+                machine.getLastAppliedTermIndex().getTerm(),
+                machine.getLastAppliedTermIndex().getIndex());
+        return last == null || last.getIndex() < applied.index()
+                ? applied
+                : new LogPosition(last.getTerm(), last.getIndex());
     }
 
     /** Counters and gauges; cheap enough for a scrape, not for every entry. */
@@ -199,7 +228,7 @@ public final class RatisTotalOrder implements TotalOrder {
             left = !within;
             channels.members(now);
             try {
-                Membership.write(settings.directory(), now);
+                Membership.write(settings.directory(), now, lives);
             } catch (IOException e) {
                 LOG.warn(
                         "The members can't be written down; after a restart those of before are asked: {}",

@@ -3,6 +3,7 @@ package io.quorate.transport;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -207,12 +208,30 @@ public record TransportSettings(
      * configuration when it never took part.
      */
     public List<Peer> knownMembers() {
-        return Membership.read(directory).orElse(peers);
+        List<Peer> known = Membership.read(directory).members();
+        return known.isEmpty() ? peers : known;
     }
 
     /** Whether this directory belongs to a node that has been a member. */
     public boolean wasMember() {
-        return Membership.read(directory).isPresent();
+        return !Membership.read(directory).members().isEmpty();
+    }
+
+    /** The lives of the cluster, as far as this directory knows. */
+    public Lives lives() {
+        return Membership.read(directory).lives();
+    }
+
+    /**
+     * From now on this directory belongs to that life of the cluster, of which its node is no member yet. While it takes no
+     * part in the order.
+     */
+    public void takeOver(Lives lives) {
+        try {
+            Membership.write(directory, List.of(), lives);
+        } catch (IOException e) {
+            throw new QuorateException(ErrorCode.DISK, directory + ": " + e, e);
+        }
     }
 
     /** Those and this node, which may be at another address than it was, or none of them yet. */
@@ -226,6 +245,18 @@ public record TransportSettings(
     /** The highest generation this directory has ever taken part as, 0 for none. */
     public int lastGeneration() {
         return RaftSettings.lastGeneration(directory);
+    }
+
+    /**
+     * The first generation from {@code least} on that this directory can take part as: what it keeps of a former life of the
+     * cluster would be opened with it.
+     */
+    public int freeGeneration(int least) {
+        int generation = least;
+        while (RaftSettings.isOfFormerLife(this, generation)) {
+            generation++;
+        }
+        return generation;
     }
 
     /** This node's own line in the list of peers. */

@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
  * texts a length (2 bytes) and UTF-8.
  *
  * <pre>
- * HELLO    node -> leader   magic "QRTE" (4), protocol version (2), cluster, node, node meant
+ * HELLO    node -> leader   magic "QRTE" (4), protocol version (2), cluster, its lives, node, node meant
  * WELCOME  leader -> node   protocol version (2), node
  * REFUSED  leader -> node   number of the error code (4), reason; the connection is closed after it
  * ENTRY    node -> leader   request (8), an {@link EntryFrame}
@@ -30,7 +30,7 @@ import java.nio.charset.StandardCharsets;
  * Whatever is not as described closes the connection with {@link ErrorCode#MALFORMED_MESSAGE}.
  */
 final class Wire {
-    static final short VERSION = 2;
+    static final short VERSION = 3;
     static final int MAGIC = 0x51525445;
     static final int GREETING_BYTES_MAX = 1024;
     static final int FRAME_BYTES_MAX = RaftSettings.ENTRY_BYTES_MAX;
@@ -46,15 +46,16 @@ final class Wire {
     static final byte DATA = 8;
     static final byte END = 9;
 
-    record Hello(int version, String cluster, String node, String meant) {}
+    /** @param lives as {@link Lives} writes them, or {@link Lives#ANY} */
+    record Hello(int version, String cluster, String lives, String node, String meant) {}
 
     record Refused(int code, String reason) {}
 
     private Wire() {}
 
-    static ByteBuf hello(ByteBufAllocator alloc, String cluster, String node, String meant) {
+    static ByteBuf hello(ByteBufAllocator alloc, String cluster, String lives, String node, String meant) {
         ByteBuf out = begin(alloc, HELLO).writeInt(MAGIC).writeShort(VERSION);
-        return end(text(text(text(out, cluster), node), meant));
+        return end(text(text(text(text(out, cluster), lives), node), meant));
     }
 
     static ByteBuf welcome(ByteBufAllocator alloc, String node) {
@@ -98,9 +99,9 @@ final class Wire {
         }
         int version = in.readShort();
         if (version != VERSION) {
-            return new Hello(version, "", "", ""); // what follows may be laid out otherwise
+            return new Hello(version, "", "", "", ""); // what follows may be laid out otherwise
         }
-        return new Hello(version, readText(in), readText(in), readText(in));
+        return new Hello(version, readText(in), readText(in), readText(in), readText(in));
     }
 
     static Refused readRefused(ByteBuf in) {

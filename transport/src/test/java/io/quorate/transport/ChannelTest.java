@@ -74,7 +74,7 @@ class ChannelTest {
     void refusesAnotherProtocolVersion() throws IOException {
         try (Nodes nodes = Nodes.of(directory, 1).start();
                 Socket socket = connect(nodes)) {
-            ByteBuf hello = Wire.hello(ByteBufAllocator.DEFAULT, "test", "n1", "n1");
+            ByteBuf hello = Wire.hello(ByteBufAllocator.DEFAULT, "test", "", "n1", "n1");
             hello.setShort(4 + 1 + 4, 99);
             socket.getOutputStream().write(ByteBufUtil.getBytes(hello));
             DataInputStream in = new DataInputStream(socket.getInputStream());
@@ -120,7 +120,7 @@ class ChannelTest {
             nodes.start().awaitLeader();
             try (Socket socket = connect(nodes)) {
                 OutputStream out = socket.getOutputStream();
-                out.write(ByteBufUtil.getBytes(Wire.hello(ByteBufAllocator.DEFAULT, "test", "n2", "n1")));
+                out.write(ByteBufUtil.getBytes(Wire.hello(ByteBufAllocator.DEFAULT, "test", "", "n2", "n1")));
                 DataInputStream in = new DataInputStream(socket.getInputStream());
                 assertThat(in.readNBytes(in.readInt())[0]).isEqualTo(Wire.WELCOME);
                 byte[] frame = EntryFrame.encode(new byte[] {'n', '3'}, 1, 1, 0, 1, new byte[4], 0, 4);
