@@ -26,8 +26,8 @@ final class KeyNames {
         return Hash64.hash(name, 0, name.length, 1);
     }
 
-    /** Keeps the one value that means everything for itself. */
+    /** Keeps the values that are no hashes for themselves. */
     static long notEverything(long hash) {
-        return hash == Keys.EVERYTHING ? 1 : hash;
+        return hash == Keys.EVERYTHING || hash == Keys.OBJECTS ? hash + 2 : hash;
     }
 }

@@ -7,9 +7,22 @@ import java.util.List;
  * What a statement in the binlog is, and the tables it names.
  *
  * @param kind what to do with it
- * @param tables the tables it changes the definition or all the rows of; null when they can't be told
+ * @param scope of a definition: what it meets
+ * @param tables the tables it changes the definition or all the rows of; null when they can't be told or there are none
  */
-record Statement(Kind kind, List<TableName> tables) {
+record Statement(Kind kind, Scope scope, List<TableName> tables) {
+    /** What a definition meets among other transactions. */
+    enum Scope {
+        /** Nothing is known, so everything. */
+        EVERYTHING,
+        /** The tables named. */
+        TABLES,
+        /** Accounts, views, routines, databases: other such definitions, and no rows, for row events run none of them. */
+        OBJECTS,
+        /** Neither definitions nor rows change. */
+        UPKEEP
+    }
+
     enum Kind {
         COMMIT,
         ROLLBACK,
@@ -33,7 +46,11 @@ record Statement(Kind kind, List<TableName> tables) {
     record TableName(String schema, String table) {}
 
     static Statement of(Kind kind) {
-        return new Statement(kind, null);
+        return new Statement(kind, Scope.EVERYTHING, null);
+    }
+
+    static Statement of(Scope scope) {
+        return new Statement(Kind.DDL, scope, null);
     }
 
     /** Reads a statement; never fails, what it doesn't understand is {@link Kind#UNKNOWN}. */

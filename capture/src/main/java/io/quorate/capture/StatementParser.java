@@ -2,15 +2,23 @@
 package io.quorate.capture;
 
 import io.quorate.capture.Statement.Kind;
+import io.quorate.capture.Statement.Scope;
 import io.quorate.capture.Statement.TableName;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Tells what a statement is, and for the common definitions of tables which tables they are about. It understands no more
  * than it must: any doubt leaves the tables unknown, which makes the statement conflict with everything.
  */
 final class StatementParser {
+    private static final Set<String> DATABASES = Set.of("DATABASE", "SCHEMA");
+    private static final Set<String> OBJECTS =
+            Set.of("USER", "ROLE", "VIEW", "TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "SERVER", "DATABASE", "SCHEMA");
+    /** What a view's or a routine's definition may begin with, before the word for what it is. */
+    private static final Set<String> PREAMBLES = Set.of("OR", "ALGORITHM", "DEFINER", "SQL", "AGGREGATE");
+
     private final SqlTokens tokens;
     private final String database;
     private final List<TableName> tables = new ArrayList<>();
@@ -33,7 +41,8 @@ final class StatementParser {
             case "RENAME" -> rename();
             case "TRUNCATE" -> truncate();
             case "ANALYZE", "OPTIMIZE", "REPAIR" -> maintain();
-            case "GRANT", "REVOKE", "SET", "FLUSH", "INSTALL", "UNINSTALL", "IMPORT" -> Statement.of(Kind.DDL);
+            case "GRANT", "REVOKE", "SET", "FLUSH" -> Statement.of(Scope.OBJECTS);
+            case "INSTALL", "UNINSTALL", "IMPORT" -> Statement.of(Kind.DDL);
             case "INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD", "WITH", "CALL", "DO", "SELECT", "HANDLER" ->
                 Statement.of(Kind.DML);
             default -> Statement.of(Kind.UNKNOWN);
@@ -66,14 +75,24 @@ final class StatementParser {
                 || tokens.peek().is("SPATIAL")) {
             tokens.take();
         }
-        return tokens.take("INDEX") ? indexOn() : Statement.of(Kind.DDL);
+        return tokens.take("INDEX") ? indexOn() : objects();
     }
 
     private Statement alter() {
-        if (!tokens.take("TABLE") || !takeTable()) {
-            return Statement.of(Kind.DDL);
+        if (!tokens.take("TABLE")) {
+            return objects();
         }
-        return withRestOfTable();
+        return takeTable() ? withRestOfTable() : Statement.of(Kind.DDL);
+    }
+
+    /** What has no rows. A database that is dropped takes its tables along. */
+    private Statement objects() {
+        if (PREAMBLES.contains(tokens.peek().upper())) {
+            while (!tokens.atEnd() && !OBJECTS.contains(tokens.peek().upper())) {
+                tokens.take();
+            }
+        }
+        return OBJECTS.contains(tokens.peek().upper()) ? Statement.of(Scope.OBJECTS) : Statement.of(Kind.DDL);
     }
 
     private Statement drop() {
@@ -83,18 +102,21 @@ final class StatementParser {
         if (tokens.take("INDEX")) {
             return indexOn();
         }
-        if (!tokens.take("TABLE") && !tokens.take("TABLES")) {
+        if (DATABASES.contains(tokens.peek().upper())) {
             return Statement.of(Kind.DDL);
+        }
+        if (!tokens.take("TABLE") && !tokens.take("TABLES")) {
+            return objects();
         }
         if (tokens.take("IF")) {
             tokens.take("EXISTS");
         }
-        return list();
+        return list() ? named() : Statement.of(Kind.DDL);
     }
 
     private Statement rename() {
         if (!tokens.take("TABLE") && !tokens.take("TABLES")) {
-            return Statement.of(Kind.DDL);
+            return objects();
         }
         do {
             if (!takeTable() || !tokens.take("TO") || !takeTable()) {
@@ -113,16 +135,17 @@ final class StatementParser {
         if (!tokens.take("NO_WRITE_TO_BINLOG")) {
             tokens.take("LOCAL");
         }
-        return tokens.take("TABLE") || tokens.take("TABLES") ? list() : Statement.of(Kind.DDL);
+        boolean ofTables = tokens.take("TABLE") || tokens.take("TABLES");
+        return ofTables && list() ? Statement.of(Scope.UPKEEP) : Statement.of(Kind.DDL);
     }
 
-    private Statement list() {
+    private boolean list() {
         do {
             if (!takeTable()) {
-                return Statement.of(Kind.DDL);
+                return false;
             }
         } while (tokens.takeSign(','));
-        return named();
+        return true;
     }
 
     private Statement indexOn() {
@@ -175,7 +198,7 @@ final class StatementParser {
     }
 
     private Statement named() {
-        return new Statement(Kind.DDL, List.copyOf(tables));
+        return new Statement(Kind.DDL, Scope.TABLES, List.copyOf(tables));
     }
 
     private boolean takeTable() {

@@ -218,11 +218,14 @@ final class TransactionReader {
         ddl = true;
         plans.definitionsChanged();
         append(b, offset, length);
-        if (statement.tables() == null || !readable) {
-            keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
-        } else {
-            for (TableName name : statement.tables()) {
-                keys.add(KeyNames.table(lower(name.schema()), lower(name.table())), KeyType.EXCLUSIVE);
+        switch (readable ? statement.scope() : Statement.Scope.EVERYTHING) {
+            case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
+            case OBJECTS -> keys.add(Keys.OBJECTS, KeyType.EXCLUSIVE);
+            case UPKEEP -> keys.add(Keys.OBJECTS, KeyType.SHARED);
+            case TABLES -> {
+                for (TableName name : statement.tables()) {
+                    keys.add(KeyNames.table(lower(name.schema()), lower(name.table())), KeyType.EXCLUSIVE);
+                }
             }
         }
         endUnlessOpen();

@@ -4,6 +4,7 @@ package io.quorate.capture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.capture.Statement.Kind;
+import io.quorate.capture.Statement.Scope;
 import io.quorate.capture.Statement.TableName;
 import java.util.Arrays;
 import java.util.List;
@@ -42,8 +43,6 @@ class StatementTest {
                 "CREATE UNIQUE INDEX `ON` USING BTREE ON o.t (a)|o.t",
                 "CREATE FULLTEXT INDEX i ON t (a)|db.t",
                 "DROP INDEX i ON t|db.t",
-                "ANALYZE NO_WRITE_TO_BINLOG TABLE a, b|db.a;db.b",
-                "OPTIMIZE TABLE a|db.a",
                 "CREATE TABLE tärget (id INT)|db.tärget",
             })
     void namesTheTablesOfADefinition(String sql, String tables) {
@@ -61,26 +60,54 @@ class StatementTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "CREATE DATABASE d",
                 "DROP DATABASE d",
-                "CREATE VIEW v AS SELECT 1",
-                "CREATE DEFINER=`root`@`%` TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET @a = 1",
-                "CREATE PROCEDURE p() BEGIN INSERT INTO t VALUES (1); END",
-                "CREATE USER a",
-                "GRANT ALL ON *.* TO a",
-                "SET PASSWORD FOR a = 'x'",
-                "FLUSH PRIVILEGES",
                 "ALTER TABLE m UNION = (a, b)",
                 "CREATE TABLE t (a INT, CHECK (a LIKE '%'))",
-                "DROP VIEW v",
                 "DROP INDEX",
                 "ALTER TABLE",
                 "DROP TABLE a, 'b'",
+                "DROP SCHEMA d",
+                "OPTIMIZE TABLE a, 'b'",
+                "CREATE UNDO TABLESPACE u ADD DATAFILE 'u.ibu'",
+                "CREATE DEFINER=root@localhost SOMETHING x",
             })
     void leavesTheTablesOpenWhenInDoubt(String sql) {
         Statement s = Statement.parse(sql, "db", 0);
         assertThat(s.kind()).isEqualTo(Kind.DDL);
         assertThat(s.tables()).isNull();
+        assertThat(s.scope()).isEqualTo(Scope.EVERYTHING);
+    }
+
+    /** Every node may write rows while they come: on a cluster at work they must meet none. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "CREATE DATABASE d",
+                "ALTER SCHEMA d CHARACTER SET utf8mb4",
+                "CREATE VIEW v AS SELECT 1",
+                "CREATE OR REPLACE ALGORITHM = MERGE DEFINER = `root`@`%` SQL SECURITY INVOKER VIEW v AS SELECT 1",
+                "CREATE DEFINER=`root`@`%` TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET @a = 1",
+                "CREATE PROCEDURE p() BEGIN INSERT INTO t VALUES (1); END",
+                "CREATE DEFINER=app@localhost FUNCTION f() RETURNS INT RETURN 1",
+                "ALTER EVENT e DISABLE",
+                "CREATE USER a",
+                "RENAME USER a TO b",
+                "DROP ROLE IF EXISTS r",
+                "GRANT ALL ON *.* TO a",
+                "SET PASSWORD FOR a = 'x'",
+                "FLUSH PRIVILEGES",
+                "DROP VIEW v",
+            })
+    void knowsWhatHasNoRows(String sql) {
+        Statement s = Statement.parse(sql, "db", 0);
+        assertThat(s.kind()).isEqualTo(Kind.DDL);
+        assertThat(s.scope()).isEqualTo(Scope.OBJECTS);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ANALYZE NO_WRITE_TO_BINLOG TABLE a, b", "OPTIMIZE TABLE a", "REPAIR TABLES o.a"})
+    void knowsUpkeep(String sql) {
+        assertThat(Statement.parse(sql, "db", 0).scope()).isEqualTo(Scope.UPKEEP);
     }
 
     @Test

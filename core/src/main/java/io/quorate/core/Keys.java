@@ -12,6 +12,9 @@ public final class Keys {
     /** The key of everything: a DDL statement whose objects are not known takes it exclusively. */
     public static final long EVERYTHING = 0L;
 
+    /** The key of what is defined and has no rows: accounts, views, routines, databases. */
+    public static final long OBJECTS = 1L;
+
     public static final Keys NONE = new Keys(new long[0], new byte[0]);
 
     private final long[] hashes;

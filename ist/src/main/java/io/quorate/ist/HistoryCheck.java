@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.ist;
+
+import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
+import io.quorate.core.Certified;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
+import io.quorate.core.PeerStreams;
+import io.quorate.core.QuorateException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * Whether what this node and its server hold of the order is what the others hold, or the beginning of it. After a cluster went
+ * on without its majority that isn't a matter of course: the nodes left behind may have ordered something else. The last record
+ * decides: it names its place in Raft's log, by term and index, and by Raft's log matching whoever agrees there agrees on all
+ * before.
+ */
+public final class HistoryCheck {
+    private final WriteSetCache cache;
+    private final PeerStreams peers;
+    private final UUID incarnation;
+
+    public HistoryCheck(WriteSetCache cache, PeerStreams peers, UUID incarnation) {
+        this.cache = cache;
+        this.peers = peers;
+        this.incarnation = incarnation;
+    }
+
+    /**
+     * Compares the last record of the cache with the others' and, where the server is further than the cache, the server's position.
+     *
+     * @param offers what the others hold
+     * @param applied the server holds everything up to this seqno; 0 for nothing
+     * @param at the place in the log that goes with it
+     * @throws QuorateException COPY_NEEDED when it is another history; CACHE_PASSED when nobody there holds what it would be
+     *     compared with
+     * @throws IOException when whoever does breaks off; the same call may be tried again
+     */
+    public void require(List<IncrementalTransfer.Offer> offers, long applied, LogPosition at) throws IOException {
+        long last = cache.last();
+        boolean cached = last >= cache.first();
+        if (cached) {
+            Certified ours = ours(last);
+            Certified theirs = theirs(offers, last);
+            if (!theirs.equals(ours)) {
+                throw other("this node holds " + text(ours) + ", the others " + text(theirs));
+            }
+        }
+        if (applied > 0 && (!cached || applied > last)) {
+            Certified theirs = theirs(offers, applied);
+            if (!theirs.position().equals(at)) {
+                throw other(
+                        "the server's seqno " + applied + " was ordered at " + at + ", the others' is " + text(theirs));
+            }
+        }
+    }
+
+    private static String text(Certified record) {
+        return "seqno " + record.seqno() + " (" + record.writeSet().gtid() + ", ordered at " + record.position() + ")";
+    }
+
+    private static QuorateException other(String what) {
+        return new QuorateException(ErrorCode.COPY_NEEDED, "this node has a history of its own: " + what);
+    }
+
+    private Certified ours(long seqno) throws IOException {
+        try (CacheCursor cursor = cache.read(seqno)) {
+            return cursor.next(Duration.ZERO);
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    private Certified theirs(List<IncrementalTransfer.Offer> offers, long seqno) throws IOException {
+        long furthest =
+                offers.stream().mapToLong(IncrementalTransfer.Offer::last).max().orElse(0);
+        if (!offers.isEmpty() && furthest < seqno) {
+            throw other("it goes to seqno " + seqno + ", that of the others to " + furthest);
+        }
+        IncrementalTransfer.Offer donor = offers.stream()
+                .filter(offer -> offer.first() <= seqno && offer.last() >= seqno)
+                .findFirst()
+                .orElseThrow(() -> new QuorateException(
+                        ErrorCode.CACHE_PASSED,
+                        "whether this node's history is that of the others can't be told: nobody there holds seqno "
+                                + seqno));
+        List<Certified> read = new ArrayList<>();
+        byte[] request = new TransferRequest(TransferRequest.Kind.RECORDS, incarnation, seqno, seqno).encode();
+        try (InputStream in = new ZstdInputStreamNoFinalizer(peers.open(donor.donor(), request))) {
+            new RecordReader(seqno, seqno, read::addAll).read(in);
+            return read.get(0);
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    private static IOException interrupted(InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return (InterruptedIOException) new InterruptedIOException("interrupted").initCause(e);
+    }
+}
