@@ -28,6 +28,6 @@ final class KeyNames {
 
     /** Keeps the values that are no hashes for themselves. */
     static long notEverything(long hash) {
-        return hash == Keys.EVERYTHING || hash == Keys.OBJECTS ? hash + 2 : hash;
+        return hash >= Keys.EVERYTHING && hash <= Keys.NO_ROWS_BEFORE ? hash + 3 : hash;
     }
 }

@@ -4,6 +4,7 @@ package io.quorate.capture;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /**
  * The words, names and signs of a statement, without comments and white space; what stands in a version comment counts.
@@ -88,6 +89,11 @@ final class SqlTokens {
             next++;
         }
         return is;
+    }
+
+    /** Whether one of these words is still to come. */
+    boolean restHasAny(Set<String> words) {
+        return tokens.subList(next, tokens.size()).stream().anyMatch(token -> words.contains(token.upper()));
     }
 
     boolean takeSign(char sign) {

@@ -15,8 +15,10 @@ record Statement(Kind kind, Scope scope, List<TableName> tables) {
     enum Scope {
         /** Nothing is known, so everything. */
         EVERYTHING,
-        /** The tables named. */
+        /** The tables named, whose rows stay. */
         TABLES,
+        /** The tables named, and rows go with them or move: not to be exchanged with rows written elsewhere. */
+        ROWS,
         /** Accounts, views, routines, databases: other such definitions, and no rows, for row events run none of them. */
         OBJECTS,
         /** Neither definitions nor rows change. */

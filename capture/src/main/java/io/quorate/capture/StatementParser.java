@@ -19,9 +19,14 @@ final class StatementParser {
     /** What a view's or a routine's definition may begin with, before the word for what it is. */
     private static final Set<String> PREAMBLES = Set.of("OR", "ALGORITHM", "DEFINER", "SQL", "AGGREGATE");
 
+    /** Of an ALTER TABLE: columns or partitions may go with what is in them. DROP INDEX and the like are taken for that, too. */
+    private static final Set<String> TAKE_ROWS =
+            Set.of("DROP", "TRUNCATE", "EXCHANGE", "PARTITION", "PARTITIONING", "TABLESPACE", "RENAME", "CHANGE");
+
     private final SqlTokens tokens;
     private final String database;
     private final List<TableName> tables = new ArrayList<>();
+    private boolean rowsGo;
 
     StatementParser(SqlTokens tokens, String database) {
         this.tokens = tokens;
@@ -82,7 +87,11 @@ final class StatementParser {
         if (!tokens.take("TABLE")) {
             return objects();
         }
-        return takeTable() ? withRestOfTable() : Statement.of(Kind.DDL);
+        if (!takeTable()) {
+            return Statement.of(Kind.DDL);
+        }
+        rowsGo = tokens.restHasAny(TAKE_ROWS);
+        return withRestOfTable();
     }
 
     /** What has no rows. A database that is dropped takes its tables along. */
@@ -111,6 +120,7 @@ final class StatementParser {
         if (tokens.take("IF")) {
             tokens.take("EXISTS");
         }
+        rowsGo = true;
         return list() ? named() : Statement.of(Kind.DDL);
     }
 
@@ -118,6 +128,7 @@ final class StatementParser {
         if (!tokens.take("TABLE") && !tokens.take("TABLES")) {
             return objects();
         }
+        rowsGo = true;
         do {
             if (!takeTable() || !tokens.take("TO") || !takeTable()) {
                 return Statement.of(Kind.DDL);
@@ -128,6 +139,7 @@ final class StatementParser {
 
     private Statement truncate() {
         tokens.take("TABLE");
+        rowsGo = true;
         return takeTable() ? named() : Statement.of(Kind.DDL);
     }
 
@@ -198,7 +210,7 @@ final class StatementParser {
     }
 
     private Statement named() {
-        return new Statement(Kind.DDL, Scope.TABLES, List.copyOf(tables));
+        return new Statement(Kind.DDL, rowsGo ? Scope.ROWS : Scope.TABLES, List.copyOf(tables));
     }
 
     private boolean takeTable() {

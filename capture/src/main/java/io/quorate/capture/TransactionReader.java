@@ -222,7 +222,10 @@ final class TransactionReader {
             case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
             case OBJECTS -> keys.add(Keys.OBJECTS, KeyType.EXCLUSIVE);
             case UPKEEP -> keys.add(Keys.OBJECTS, KeyType.SHARED);
-            case TABLES -> {
+            case TABLES, ROWS -> {
+                if (statement.scope() == Statement.Scope.ROWS) {
+                    keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
+                }
                 for (TableName name : statement.tables()) {
                     keys.add(KeyNames.table(lower(name.schema()), lower(name.table())), KeyType.EXCLUSIVE);
                 }

@@ -105,6 +105,34 @@ class StatementTest {
     }
 
     @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "TRUNCATE t",
+                "DROP TABLE IF EXISTS t",
+                "RENAME TABLE t TO u",
+                "ALTER TABLE t DROP COLUMN a, ADD COLUMN a INT",
+                "ALTER TABLE t CHANGE a b INT",
+                "ALTER TABLE t TRUNCATE PARTITION p0",
+                "ALTER TABLE t EXCHANGE PARTITION p0 WITH TABLE u",
+                "ALTER TABLE t DISCARD TABLESPACE",
+            })
+    void knowsWhatTakesRowsAlong(String sql) {
+        assertThat(Statement.parse(sql, "db", 0).scope()).isEqualTo(Scope.ROWS);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "CREATE TABLE t (`drop` INT)",
+                "ALTER TABLE t ADD COLUMN a INT DEFAULT 'drop'",
+                "ALTER TABLE t ADD INDEX (a)",
+                "CREATE INDEX i ON t (a)",
+            })
+    void knowsWhatLeavesRowsAsTheyAre(String sql) {
+        assertThat(Statement.parse(sql, "db", 0).scope()).isEqualTo(Scope.TABLES);
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"ANALYZE NO_WRITE_TO_BINLOG TABLE a, b", "OPTIMIZE TABLE a", "REPAIR TABLES o.a"})
     void knowsUpkeep(String sql) {
         assertThat(Statement.parse(sql, "db", 0).scope()).isEqualTo(Scope.UPKEEP);

@@ -60,13 +60,15 @@ final class KeyIndex {
     void meet(Keys keys, int origin, long lastSeen) {
         conflictsWith = 0;
         dependsOn = 0;
-        meet(Keys.EVERYTHING, KeyType.SHARED.ordinal(), origin, lastSeen);
+        boolean strict = keys.contains(Keys.NO_ROWS_BEFORE);
+        meet(Keys.EVERYTHING, KeyType.SHARED.ordinal(), origin, lastSeen, false);
         for (int i = 0; i < keys.size(); i++) {
-            meet(keys.hash(i), keys.typeOrdinal(i), origin, lastSeen);
+            meet(keys.hash(i), keys.typeOrdinal(i), origin, lastSeen, strict);
         }
     }
 
-    private void meet(long hash, int type, int origin, long lastSeen) {
+    /** @param strict whether all that orders the two is a conflict */
+    private void meet(long hash, int type, int origin, long lastSeen, boolean strict) {
         long mixed = hash * SPREAD;
         long[] table = tables[(int) (mixed >>> -tableBits)];
         long cut = generations.cut();
@@ -75,7 +77,8 @@ final class KeyIndex {
             if (table[slot] == hash && Entry.seqno(entry) > cut && Matrix.orders(Entry.type(entry), type)) {
                 long seqno = Entry.seqno(entry);
                 dependsOn = Math.max(dependsOn, seqno);
-                if (seqno > lastSeen && Entry.origin(entry) != origin && Matrix.conflicts(Entry.type(entry), type)) {
+                boolean conflicts = strict || Matrix.conflicts(Entry.type(entry), type);
+                if (conflicts && seqno > lastSeen && Entry.origin(entry) != origin) {
                     conflictsWith = Math.max(conflictsWith, seqno);
                 }
             }

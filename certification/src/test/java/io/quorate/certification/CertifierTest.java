@@ -50,8 +50,12 @@ class CertifierTest {
     private Certified write(UUID origin, long lastSeen, WriteSet.Kind kind, KeyType type, long... keys) {
         KeysBuilder builder = new KeysBuilder();
         Arrays.stream(keys).forEach(key -> builder.add(key, type));
+        return write(origin, lastSeen, kind, builder.build());
+    }
+
+    private Certified write(UUID origin, long lastSeen, WriteSet.Kind kind, Keys keys) {
         long number = numbers.merge(origin, 1L, Long::sum);
-        WriteSet w = new WriteSet(new Gtid(origin, number), lastSeen, 0, kind, builder.build(), new byte[0]);
+        WriteSet w = new WriteSet(new Gtid(origin, number), lastSeen, 0, kind, keys, new byte[0]);
         Certification c = propose(origin, number - 1, number, lastSeen, w);
         assertThat(c.link()).isEqualTo(Link.TAKEN);
         return c.certified().get(0);
@@ -205,6 +209,22 @@ class CertifierTest {
         Certified after = write(C, 3, SHARED, 5);
         assertThat(after.passed()).isTrue();
         assertThat(after.dependsOn()).isEqualTo(3);
+    }
+
+    /** Where it ran they come after it, elsewhere before it: a TRUNCATE leaves other rows then. */
+    @Test
+    void whatTakesATablesRowsAlongLosesAgainstRowsItHasNotSeen() {
+        write(A, 0, SHARED, 5);
+        assertThat(write(B, 0, EXCLUSIVE, 5).passed()).as("a column more").isTrue();
+        write(A, 2, SHARED, 5);
+        Keys truncate = new Keys(
+                new long[] {5, Keys.NO_ROWS_BEFORE}, new byte[] {(byte) EXCLUSIVE.ordinal(), (byte) SHARED.ordinal()});
+        assertThat(write(B, 2, WriteSet.Kind.DDL, truncate).conflictsWith()).isEqualTo(3);
+        assertThat(write(B, 4, WriteSet.Kind.DDL, truncate).passed()).isTrue();
+        assertThat(write(C, 4, SHARED, 5).conflictsWith()).isEqualTo(5);
+        assertThat(write(A, 5, WriteSet.Kind.DDL, truncate).passed())
+                .as("another one, seen")
+                .isTrue();
     }
 
     @Test

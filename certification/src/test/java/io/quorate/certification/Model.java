@@ -121,9 +121,15 @@ final class Model {
         char strongest = '-';
         for (Map.Entry<Long, KeyType> key : withEverythingShared(incoming).entrySet()) {
             KeyType type = found.keys.get(key.getKey());
+            boolean ordered = type != null
+                    && MATRIX[type.ordinal()].charAt(key.getValue().ordinal()) == 'D'
+                    && incoming.containsKey(key.getKey());
             char relation = type == null
                     ? '-'
                     : MATRIX[type.ordinal()].charAt(key.getValue().ordinal());
+            if (ordered && incoming.containsKey(Keys.NO_ROWS_BEFORE)) {
+                return 'C';
+            }
             if (relation == 'C' || (relation == 'D' && strongest == '-')) {
                 strongest = relation;
             }

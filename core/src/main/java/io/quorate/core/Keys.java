@@ -15,6 +15,12 @@ public final class Keys {
     /** The key of what is defined and has no rows: accounts, views, routines, databases. */
     public static final long OBJECTS = 1L;
 
+    /**
+     * Beside the tables that a statement takes exclusively: rows that others wrote to them, unseen where it ran, are a conflict, too. A
+     * TRUNCATE that runs before them there and after them elsewhere leaves other rows.
+     */
+    public static final long NO_ROWS_BEFORE = 2L;
+
     public static final Keys NONE = new Keys(new long[0], new byte[0]);
 
     private final long[] hashes;

@@ -103,7 +103,8 @@ final class OwnKeys {
             int found = winner.typeOrdinal(i);
             Touches list = touches.get(hash);
             for (int n = 0; list != null && n < list.size(); n++) {
-                if (Matrix.conflicts(found, list.type(n))) {
+                if (Matrix.conflicts(found, list.type(n))
+                        || (list.own(n).strict && Matrix.orders(found, list.type(n)))) {
                     doomed.add(list.own(n).number);
                 }
             }

@@ -7,6 +7,8 @@ final class OwnTransaction {
     final Keys keys;
     final long[] builtOn;
     final boolean everything;
+    /** Whether rows that others wrote to its tables, unseen here, are a conflict. */
+    final boolean strict;
     /** Null once the order has it: then the node's record has it too. */
     WriteSet writeSet;
     /** Its seqno once it has failed, 0 before. */
@@ -26,6 +28,7 @@ final class OwnTransaction {
         builtOn = w.builtOn();
         writeSet = w;
         everything = keys.touchEverything();
+        strict = keys.contains(Keys.NO_ROWS_BEFORE);
     }
 
     boolean isUndoneFor(long lastSeen) {
