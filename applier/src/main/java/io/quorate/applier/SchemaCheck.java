@@ -14,13 +14,19 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Compares a table with the origin's before rows are applied to it. The server compares types and lengths itself, but it
  * takes swapped columns of one type, another sign, a reordered ENUM, another character set or missing columns without
  * a word and stores something else.
+ *
+ * <p>Columns that this table has more, at its end, are let pass where they get a constant or NULL, whenever that is: a column that is
+ * being added was added here before rows came that others wrote without it.
  */
 final class SchemaCheck implements TableMaps.Check {
+    private static final Logger log = LoggerFactory.getLogger(SchemaCheck.class);
     private static final int LABELS_PER_QUERY = 200;
     private static final int BINARY = 63;
 
@@ -31,7 +37,7 @@ final class SchemaCheck implements TableMaps.Check {
     }
 
     /** A column of this server's table. */
-    private record Local(String name, String type, int collation) {
+    private record Local(String name, String type, int collation, boolean constantDefault) {
         boolean unsigned() {
             return type.contains(" unsigned");
         }
@@ -49,18 +55,43 @@ final class SchemaCheck implements TableMaps.Check {
         if (here.isEmpty()) {
             throw new QuorateException(ErrorCode.SCHEMA_MISMATCH, "table " + table + " does not exist here");
         }
-        if (here.size() != origin.columns()) {
-            throw new QuorateException(
-                    ErrorCode.SCHEMA_MISMATCH,
-                    "table " + table + " has " + origin.columns() + " columns at the origin, " + here.size() + " here");
+        if (here.size() < origin.columns()) {
+            throw other(table, origin, here, "");
         }
-        for (int i = 0; i < here.size(); i++) {
+        if (here.size() > origin.columns()) {
+            requireConstant(table, origin, here);
+        }
+        for (int i = 0; i < origin.columns(); i++) {
             String difference = difference(connection, origin, i, here.get(i));
             if (difference != null) {
                 throw new QuorateException(
                         ErrorCode.SCHEMA_MISMATCH, "table " + table + ", column " + (i + 1) + ": " + difference);
             }
         }
+    }
+
+    private static QuorateException other(String table, TableMap origin, List<Local> here, String more) {
+        return new QuorateException(
+                ErrorCode.SCHEMA_MISMATCH,
+                "table " + table + " has " + origin.columns() + " columns at the origin, " + here.size() + " here"
+                        + more);
+    }
+
+    private static void requireConstant(String table, TableMap origin, List<Local> here) {
+        if (origin.names == null) {
+            throw other(table, origin, here, ", and their names are not in the binlog");
+        }
+        for (Local column : here.subList(origin.columns(), here.size())) {
+            if (!column.constantDefault()) {
+                throw other(table, origin, here, ", of which " + column.name() + " has no constant default");
+            }
+        }
+        log.warn(
+                "{} has {} columns at the origin, {} here; rows get the defaults of those behind. After an ALTER TABLE that passes"
+                        + " by itself",
+                table,
+                origin.columns(),
+                here.size());
     }
 
     /** In words, null when there is none. */
@@ -97,7 +128,7 @@ final class SchemaCheck implements TableMaps.Check {
     private static List<Local> columns(Connection connection, TableMap origin) throws SQLException {
         String sql = """
                 SELECT HEX(CONVERT(c.COLUMN_NAME USING utf8mb4)), HEX(CONVERT(c.COLUMN_TYPE USING utf8mb4)),
-                  COALESCE(k.ID, %d)
+                  COALESCE(k.ID, %d), c.EXTRA = '' AND (c.COLUMN_DEFAULT IS NOT NULL OR c.IS_NULLABLE = 'YES')
                 FROM information_schema.COLUMNS c
                 LEFT JOIN information_schema.COLLATIONS k ON k.COLLATION_NAME = c.COLLATION_NAME
                 WHERE c.TABLE_SCHEMA = CONVERT(%s USING utf8mb3) AND c.TABLE_NAME = CONVERT(%s USING utf8mb3)
@@ -106,7 +137,8 @@ final class SchemaCheck implements TableMaps.Check {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
             while (row.next()) {
-                columns.add(new Local(unhex(row.getString(1)), unhex(row.getString(2)), row.getInt(3)));
+                columns.add(
+                        new Local(unhex(row.getString(1)), unhex(row.getString(2)), row.getInt(3), row.getBoolean(4)));
             }
         }
         return columns;

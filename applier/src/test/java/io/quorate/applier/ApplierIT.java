@@ -309,12 +309,39 @@ class ApplierIT {
                 "RENAME COLUMN a TO b, RENAME COLUMN b TO a",
                 "named a at");
         refused("MODIFY e ENUM('y','x')", "MODIFY e ENUM('x','y')", "labels [x, y] at the origin");
+        refused(
+                "ADD d TIMESTAMP(6) DEFAULT CURRENT_TIMESTAMP(6)",
+                "DROP d",
+                "5 columns at the origin, 6 here, of which d has no constant default");
+        refused("ADD d INT AUTO_INCREMENT UNIQUE", "DROP d", "of which d has no constant default");
+        refused("ADD d INT FIRST", "DROP d", "named id at the origin, d here");
         refused("DROP COLUMN c", "ADD c VARCHAR(5)", "5 columns at the origin, 4 here");
         refused("MODIFY c VARCHAR(5) COLLATE utf8mb4_bin", "MODIFY c VARCHAR(5)", "utf8mb4_bin here");
         refused("RENAME TO " + schema + ".other", null, "does not exist here");
         server.execute("SET SESSION sql_log_bin = 0", "RENAME TABLE " + schema + ".other TO " + schema + ".t");
         replica.start(Replica.SETTINGS);
         replica.awaitApplied();
+        replica.assertSame(schema);
+    }
+
+    /** As where an ALTER TABLE ran before rows came that others wrote without its columns. */
+    @Test
+    void columnsAddedHereGetTheirDefaults() throws Exception {
+        origin.execute(
+                "CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, a INT)",
+                "INSERT INTO " + schema + ".t VALUES (1, 1), (2, 2)");
+        replica.start(Replica.SETTINGS);
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        String alter = "ALTER TABLE " + schema + ".t ADD x INT, ADD y VARCHAR(3) NOT NULL DEFAULT 'y'";
+        server.execute("SET SESSION sql_log_bin = 0", alter);
+        origin.execute(
+                "INSERT INTO " + schema + ".t VALUES (3, 3)",
+                "UPDATE " + schema + ".t SET a = 11 WHERE id = 1",
+                "DELETE FROM " + schema + ".t WHERE id = 2");
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        origin.execute("SET SESSION sql_log_bin = 0", alter);
         replica.assertSame(schema);
     }
 

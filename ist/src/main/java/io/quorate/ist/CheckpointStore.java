@@ -164,6 +164,15 @@ public final class CheckpointStore {
         }
     }
 
+    /** Deletes all of them, durably. */
+    public synchronized void clear() throws IOException {
+        for (Path file : files().values()) {
+            Files.delete(file);
+        }
+        Uninterrupted.run(() -> SegmentFiles.forceDirectory(directory));
+        whole.clear();
+    }
+
     private static void write(Path file, LogPosition position, long seqno, Content content) throws IOException {
         try (FileChannel channel = FileChannel.open(
                 file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {

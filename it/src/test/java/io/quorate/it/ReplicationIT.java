@@ -295,6 +295,48 @@ class ReplicationIT {
         assertThat(cluster.http(3, "/actuator/health")).contains("DOWN");
     }
 
+    /** Here it ran before rows that are ordered before it: rows would be left that no other node has. */
+    @Test
+    @Order(9)
+    void aTruncateThatRowsOfAnotherNodeComeBeforeStopsItsNodeRatherThanLeaveThem() throws Exception {
+        cluster.mysql(1)
+                .execute(
+                        "CREATE TABLE rep.lock_me (id INT PRIMARY KEY, v INT)",
+                        "INSERT INTO rep.lock_me VALUES (1, 0)",
+                        "CREATE TABLE rep.cut (id INT PRIMARY KEY)");
+        cluster.awaitQuery(2, "SELECT COUNT(*) FROM rep.cut", "0");
+        // On a slow machine the holder is killed before, and the TRUNCATE has seen the rows: then it is tried again.
+        for (int attempt = 1; attempt <= 5 && !truncatedBeforeRows(attempt); attempt++) {
+            cluster.awaitQuery(2, "SELECT COUNT(*) FROM rep.cut", "0");
+            cluster.awaitQuery(1, "SELECT COUNT(*) FROM rep.cut", "0");
+        }
+        cluster.awaitState(1, "INCONSISTENT");
+        assertThat(cluster.reason(1)).contains("QRT-4003");
+        assertThat(cluster.mysql(1).queryLong("SELECT COUNT(*) FROM rep.cut")).isZero();
+        assertThat(cluster.mysql(2).queryLong("SELECT COUNT(*) FROM rep.cut")).isOne();
+    }
+
+    /** Holds a lock that apply waits for, so that what comes after it is ordered and not begun. */
+    private static boolean truncatedBeforeRows(int attempt) throws Exception {
+        Connection holder = cluster.mysql(1).connect("root", "", "");
+        holder.setAutoCommit(false);
+        holder.createStatement().execute("SELECT * FROM rep.lock_me FOR UPDATE");
+        for (String rows : List.of("", "INSERT INTO rep.cut VALUES (" + attempt + ")")) {
+            long before = cluster.lastOrdered(1);
+            cluster.mysql(2)
+                    .execute(
+                            "START TRANSACTION",
+                            "UPDATE rep.lock_me SET v = v + 1",
+                            rows.isEmpty() ? "DO 0" : rows,
+                            "COMMIT");
+            assertThat(Cluster.within(Duration.ofSeconds(20), () -> cluster.lastOrdered(1) > before))
+                    .isTrue();
+        }
+        cluster.mysql(1).execute("TRUNCATE rep.cut");
+        holder.abort(Runnable::run);
+        return Cluster.within(Duration.ofSeconds(5), () -> cluster.state(1).equals("INCONSISTENT"));
+    }
+
     private static void writeAllTheTime(int client, AtomicBoolean stop) {
         while (!stop.get()) {
             try (Connection connection = cluster.app(3);

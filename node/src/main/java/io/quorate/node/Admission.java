@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.applier.PositionTable;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
+import io.quorate.ist.HistoryCheck;
 import io.quorate.node.PausableOrder.Hold;
+import io.quorate.transport.PeerChannels;
 import io.quorate.transport.TransportSettings;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
@@ -41,6 +44,8 @@ final class Admission implements AutoCloseable {
     private final ServerLink link;
     private final ServerAccess access;
     private final LongSupplier held;
+    private final HistoryCheck history;
+    private final PeerChannels channels;
     private final Consumer<NodeEvent> events;
     private volatile Thread thread;
     /** What it takes part as; null while the others have to be asked. */
@@ -48,6 +53,7 @@ final class Admission implements AutoCloseable {
 
     /**
      * @param configured with the peers of the configuration
+     * @param history compares what this node holds with the others
      * @param held last seqno of the order that this node holds
      */
     Admission(
@@ -59,6 +65,8 @@ final class Admission implements AutoCloseable {
             ServerLink link,
             ServerAccess access,
             LongSupplier held,
+            HistoryCheck history,
+            PeerChannels channels,
             Consumer<NodeEvent> events) {
         this.configured = configured;
         this.directory = directory;
@@ -68,6 +76,8 @@ final class Admission implements AutoCloseable {
         this.link = link;
         this.access = access;
         this.held = held;
+        this.history = history;
+        this.channels = channels;
         this.events = events;
     }
 
@@ -121,8 +131,12 @@ final class Admission implements AutoCloseable {
         if (answer == null) {
             return isMajority(answers) && answers.stream().allMatch(a -> expects(a, self)) ? configured : null;
         }
+        if (!configured.lives().equals(answer.lives())) {
+            configured.takeOver(answer.lives());
+            channels.lives(answer.lives());
+        }
         Peer there = answer.member(self.name());
-        int next = Members.generation(answers, self.name()) + 1;
+        int next = configured.freeGeneration(Members.generation(answers, self.name()) + 1);
         if (there == null) {
             return joining(self.withGeneration(next));
         }
@@ -161,7 +175,8 @@ final class Admission implements AutoCloseable {
 
     /** Whether who answers is new itself or counts on this very node. */
     private boolean expects(MemberRequest.Answer answer, Peer self) {
-        return (answer.members().isEmpty() || self.equals(answer.member(self.name())))
+        return answer.lives().ids().isEmpty()
+                && (answer.members().isEmpty() || self.equals(answer.member(self.name())))
                 && !Members.elsewhere(List.of(answer), self, directory);
     }
 
@@ -208,6 +223,20 @@ final class Admission implements AutoCloseable {
             events.accept(new NodeEvent.Left(null));
             begin();
         }
+    }
+
+    /** Takes part alone, with what this node has; the order is started afterwards. */
+    void alone() {
+        settings = configured.withPeers(List.of(settings.selfPeer()), false);
+    }
+
+    /** Asks to be a member, as a new one, of a cluster whose order goes on from what this node holds. */
+    synchronized void joinAnew(List<MemberRequest.Answer> answers) {
+        Peer self = configured.selfPeer();
+        int next = Math.max(Members.generation(answers, self.name()), configured.lastGeneration()) + 1;
+        settings = joining(self.withGeneration(configured.freeGeneration(next)));
+        events.accept(new NodeEvent.Left(null));
+        begin();
     }
 
     private synchronized void begin() {
@@ -284,20 +313,36 @@ final class Admission implements AutoCloseable {
     private void requireData() throws InterruptedException {
         while (held.getAsLong() == 0) {
             List<MemberRequest.Answer> answers = desk.askAll(configured.peers());
-            try (Connection connection = access.connect()) {
-                if (ServerAccess.applied(connection) > 0) {
+            String obstacle = "no other node answers";
+            if (!answers.isEmpty()) {
+                try (Connection connection = access.connect()) {
+                    PositionTable.Position position = ServerAccess.position(connection);
+                    if (position.seqno() > 0) {
+                        requireSameHistory(answers, position);
+                    } else {
+                        requireEmpty(answers, ServerAccess.isEmpty(connection));
+                    }
                     return;
+                } catch (SQLException e) {
+                    obstacle = access.unreachable(e).getMessage();
+                } catch (IOException e) {
+                    obstacle = e.getMessage();
                 }
-                if (!answers.isEmpty()) {
-                    requireEmpty(answers, ServerAccess.isEmpty(connection));
-                    return;
-                }
-                events.accept(new NodeEvent.Joining("asking to be a member: no other node answers"));
-            } catch (SQLException e) {
-                events.accept(new NodeEvent.Joining(
-                        "before it joins: " + access.unreachable(e).getMessage()));
             }
+            events.accept(new NodeEvent.Joining("before it asks to be a member: " + obstacle));
             Thread.sleep(AGAIN.toMillis());
+        }
+    }
+
+    /** What its server holds must be the beginning of what the others do. Where no majority was ever forced it can't be otherwise. */
+    private void requireSameHistory(List<MemberRequest.Answer> answers, PositionTable.Position position)
+            throws IOException {
+        try {
+            history.require(Standing.offers(answers), position.seqno(), position.log());
+        } catch (QuorateException e) {
+            if (e.code() != ErrorCode.CACHE_PASSED || !configured.lives().ids().isEmpty()) {
+                throw e;
+            }
         }
     }
 

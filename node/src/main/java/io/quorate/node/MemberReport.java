@@ -2,6 +2,7 @@
 package io.quorate.node;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import io.quorate.core.LogPosition;
 
 /**
  * What a node says of itself to the others, four times a second. Fields that one doesn't know, of a newer version, it
@@ -22,6 +23,8 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
  * @param cacheLast last seqno there
  * @param checkpoint seqno of its newest checkpoint, 0 without one
  * @param checkpointIndex where in the order's log that is
+ * @param logTerm term of the last entry of its log, confirmed by a majority or not
+ * @param logIndex its index
  * @param queue writesets ordered and not applied
  * @param cause why that is so many, null when they are few
  * @param desynced whether the others are not to wait for it, however far behind it is
@@ -43,6 +46,13 @@ record MemberReport(
         long cacheLast,
         long checkpoint,
         long checkpointIndex,
+        long logTerm,
+        long logIndex,
         long queue,
         String cause,
-        boolean desynced) {}
+        boolean desynced) {
+    /** How far its log goes. */
+    LogPosition logEnd() {
+        return new LogPosition(logTerm, logIndex);
+    }
+}

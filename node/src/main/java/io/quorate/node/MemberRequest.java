@@ -3,6 +3,7 @@ package io.quorate.node;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.transport.Lives;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.io.InputStream;
@@ -37,6 +38,7 @@ record MemberRequest(What what, Peer member, String directory) {
      * @param node who answers
      * @param leader whom it takes for the leader, null when it knows none
      * @param members as it knows them
+     * @param lives of the cluster, as it knows them
      * @param directories by which data directory, and up to which generation, it knows each node it has heard of
      * @param foundedEmpty whether its server began with no tables
      * @param report what it says of itself
@@ -46,6 +48,7 @@ record MemberRequest(What what, Peer member, String directory) {
             String node,
             String leader,
             List<Peer> members,
+            Lives lives,
             Map<String, String> directories,
             boolean foundedEmpty,
             MemberReport report,

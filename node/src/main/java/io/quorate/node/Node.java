@@ -10,6 +10,7 @@ import io.quorate.core.NodeState;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
 import io.quorate.ist.Donor;
+import io.quorate.ist.HistoryCheck;
 import io.quorate.transport.PeerChannels;
 import io.quorate.transport.RatisTotalOrder;
 import io.quorate.transport.TransportSettings;
@@ -59,6 +60,7 @@ class Node implements SmartLifecycle {
     private Members members;
     private MemberDesk desk;
     private volatile Admission admission;
+    private ForcedRecovery recovery;
     private Rejoin rejoin;
     private boolean gave;
     private CacheForecast forecast;
@@ -123,7 +125,16 @@ class Node implements SmartLifecycle {
                 cause -> happened(new NodeEvent.Failed(cause)));
         order = pausable;
         standing = new Standing(
-                properties, directoryId, stores, stream, progress, loop, pausable, () -> link, () -> admission);
+                properties,
+                directoryId,
+                stores,
+                stream,
+                progress,
+                loop,
+                pausable,
+                () -> link,
+                () -> admission,
+                configured::lives);
         members = new Members(
                 directory.resolve("peers.properties"),
                 standing::report,
@@ -148,6 +159,7 @@ class Node implements SmartLifecycle {
                 this::happened);
         link = new ServerLink(access, properties.mysql().retry(), parts, this::happened);
         rejoin = new Rejoin(stores, stream, pausable, link, access, channels, life, standing::offers, this::happened);
+        HistoryCheck history = new HistoryCheck(stores.cache(), channels, life);
         admission = new Admission(
                 configured,
                 directoryId,
@@ -157,7 +169,23 @@ class Node implements SmartLifecycle {
                 link,
                 access,
                 () -> stores.cache().last(),
+                history,
+                channels,
                 this::happened);
+        recovery = new ForcedRecovery(
+                configured,
+                pausable,
+                members,
+                desk,
+                channels,
+                link,
+                access,
+                stores,
+                stream,
+                history,
+                admission,
+                this::happened);
+        channels.onFormer(recovery::former);
         admission.decide();
         loop.start();
         if (stores.damage() != null) {
@@ -203,6 +231,10 @@ class Node implements SmartLifecycle {
 
     Admission admission() {
         return admission;
+    }
+
+    ForcedRecovery recovery() {
+        return recovery;
     }
 
     Members members() {
@@ -364,6 +396,7 @@ class Node implements SmartLifecycle {
         running = false;
         close(disk);
         close(members);
+        close(recovery);
         close(admission);
         close(rejoin);
         close(link);

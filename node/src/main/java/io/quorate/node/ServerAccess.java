@@ -4,6 +4,7 @@ package io.quorate.node;
 import com.zaxxer.hikari.HikariDataSource;
 import io.quorate.applier.ApplierDataSource;
 import io.quorate.applier.PositionTable;
+import io.quorate.applier.PositionTable.Position;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
@@ -103,11 +104,16 @@ final class ServerAccess implements AutoCloseable {
 
     /** The seqno up to which the server holds everything, 0 when it never took part. */
     static long applied(Connection connection) throws SQLException {
+        return position(connection).seqno();
+    }
+
+    /** As above, with the place in the order's log. */
+    static Position position(Connection connection) throws SQLException {
         boolean there = !ask(
                         connection,
                         "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'quorate' AND table_name = 'position'")
                 .equals("0");
-        return there ? PositionTable.read(connection).seqno() : 0;
+        return there ? PositionTable.read(connection) : Position.NONE;
     }
 
     /** Whether nobody has made a table in it. */

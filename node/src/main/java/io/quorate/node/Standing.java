@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.core.LogPosition;
 import io.quorate.core.NodeState;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.IncrementalTransfer;
 import io.quorate.ist.WriteSetCache;
+import io.quorate.transport.Lives;
 import io.quorate.transport.RatisTotalOrder;
 import io.quorate.transport.TransportSettings.Peer;
 import java.time.Duration;
@@ -30,6 +32,7 @@ final class Standing {
     private final PausableOrder order;
     private final Supplier<ServerLink> link;
     private final Supplier<Admission> admission;
+    private final Supplier<Lives> lives;
     private final Rate orderedRate = new Rate(RATES_OVER);
     private final Rate appliedRate = new Rate(RATES_OVER);
     private volatile boolean desynced;
@@ -38,6 +41,7 @@ final class Standing {
     /**
      * @param link null while the node starts
      * @param admission likewise
+     * @param lives of the cluster, as this node knows them
      */
     Standing(
             NodeProperties properties,
@@ -48,7 +52,8 @@ final class Standing {
             NodeLoop loop,
             PausableOrder order,
             Supplier<ServerLink> link,
-            Supplier<Admission> admission) {
+            Supplier<Admission> admission,
+            Supplier<Lives> lives) {
         this.properties = properties;
         this.directoryId = directoryId;
         this.stores = stores;
@@ -58,6 +63,7 @@ final class Standing {
         this.order = order;
         this.link = link;
         this.admission = admission;
+        this.lives = lives;
     }
 
     /** By whom the others are heard. Before anything else. */
@@ -71,6 +77,8 @@ final class Standing {
         CheckpointStore.Checkpoint newest = stores.checkpoints().newest().orElse(null);
         NodeProperties.MySql mysql = properties.mysql();
         long now = System.nanoTime() / 1_000_000;
+        RatisTotalOrder running = order.running();
+        LogPosition end = running == null ? stream.resumeAfter() : running.logEnd();
         return new MemberReport(
                 properties.node(),
                 directoryId,
@@ -87,6 +95,8 @@ final class Standing {
                 cache.last(),
                 newest == null ? 0 : newest.seqno(),
                 newest == null ? -1 : newest.position().index(),
+                end.term(),
+                end.index(),
                 queue(),
                 cause(),
                 desynced);
@@ -178,14 +188,18 @@ final class Standing {
     /** What the others that are there could give to this node. */
     List<IncrementalTransfer.Offer> offers() {
         return members.present().stream()
-                .map(m -> new IncrementalTransfer.Offer(
-                        m.node(),
-                        m.zone().equals(properties.zone()) ? 0 : 1,
-                        m.cacheFirst(),
-                        m.cacheLast(),
-                        m.checkpoint(),
-                        m.checkpointIndex()))
+                .map(m -> offer(m, m.zone().equals(properties.zone()) ? 0 : 1))
                 .toList();
+    }
+
+    /** What those who answer could give. */
+    static List<IncrementalTransfer.Offer> offers(List<MemberRequest.Answer> answers) {
+        return answers.stream().map(a -> offer(a.report(), 0)).toList();
+    }
+
+    private static IncrementalTransfer.Offer offer(MemberReport m, int distance) {
+        return new IncrementalTransfer.Offer(
+                m.node(), distance, m.cacheFirst(), m.cacheLast(), m.checkpoint(), m.checkpointIndex());
     }
 
     /**
@@ -205,6 +219,7 @@ final class Standing {
                 properties.node(),
                 order.quorum().leader(),
                 known(),
+                lives.get(),
                 members.directories(),
                 foundedEmpty,
                 report(),

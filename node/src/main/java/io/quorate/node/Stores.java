@@ -103,6 +103,12 @@ final class Stores implements AutoCloseable {
         stream.install(state, received.position());
     }
 
+    /** Begins anew with what certification knows, for it may come from what the cluster has left behind. The cache stays. */
+    void forget(OrderedStream stream) throws IOException {
+        checkpoints.clear();
+        stream.install(new Certifier((int) certifier.keysMax()), LogPosition.START);
+    }
+
     private static QuorateException keysMax(long here, long cluster) {
         return new QuorateException(
                 ErrorCode.CONFIGURATION,

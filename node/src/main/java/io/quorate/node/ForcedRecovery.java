@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.applier.PositionTable.Position;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.QuorateException;
+import io.quorate.core.TotalOrder;
+import io.quorate.ist.HistoryCheck;
+import io.quorate.node.PausableOrder.Hold;
+import io.quorate.transport.Lives;
+import io.quorate.transport.PeerChannels;
+import io.quorate.transport.RatisTotalOrder;
+import io.quorate.transport.TransportSettings;
+import io.quorate.transport.TransportSettings.Peer;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * When the majority is lost for good: here somebody has this node go on alone, in a new life of the cluster, or finds out that another
+ * one did. A node left behind leaves the order at once. If what it holds is the beginning of what the new life holds, it takes
+ * that over and asks to be a member; if not, it says so, and stays out.
+ */
+final class ForcedRecovery implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(ForcedRecovery.class);
+    private static final Duration AGAIN = Duration.ofSeconds(1);
+
+    private final TransportSettings configured;
+    private final PausableOrder order;
+    private final Members members;
+    private final MemberDesk desk;
+    private final PeerChannels channels;
+    private final ServerLink link;
+    private final ServerAccess access;
+    private final Stores stores;
+    private final OrderedStream stream;
+    private final HistoryCheck history;
+    private final Admission admission;
+    private final Consumer<NodeEvent> events;
+    private Thread thread;
+
+    ForcedRecovery(
+            TransportSettings configured,
+            PausableOrder order,
+            Members members,
+            MemberDesk desk,
+            PeerChannels channels,
+            ServerLink link,
+            ServerAccess access,
+            Stores stores,
+            OrderedStream stream,
+            HistoryCheck history,
+            Admission admission,
+            Consumer<NodeEvent> events) {
+        this.configured = configured;
+        this.order = order;
+        this.members = members;
+        this.desk = desk;
+        this.channels = channels;
+        this.link = link;
+        this.access = access;
+        this.stores = stores;
+        this.stream = stream;
+        this.history = history;
+        this.admission = admission;
+        this.events = events;
+    }
+
+    /**
+     * Makes this node the cluster, with all it holds of the order. What the missing ones alone hold is lost.
+     *
+     * @return why not, null when it is done
+     */
+    synchronized String force() {
+        RatisTotalOrder running = order.running();
+        if (running == null) {
+            return "this node takes no part in the order now; see its status";
+        }
+        TotalOrder.Quorum quorum = order.quorum();
+        if (quorum.primary()) {
+            return "there is a majority, led by " + quorum.leader() + "; nothing has to be forced";
+        }
+        LogPosition end = running.logEnd();
+        MemberReport further = members.present().stream()
+                .filter(m -> m.logEnd().compareTo(end) > 0)
+                .max(Comparator.comparing(MemberReport::logEnd))
+                .orElse(null);
+        if (further != null) {
+            return further.node() + " is there too and holds more of the order (" + further.logEnd() + ", this node "
+                    + end + "); force that one, this one joins it by itself";
+        }
+        order.pause(Hold.LEFT);
+        try {
+            RatisTotalOrder.beginNewLife(Admission.now(admission.settings()));
+            admission.alone();
+            channels.lives(configured.lives());
+            channels.members(admission.settings().peers());
+        } finally {
+            order.resume(Hold.LEFT);
+        }
+        return null;
+    }
+
+    /** A peer says that this node is of a former life of the cluster. Returns at once. */
+    synchronized void former(Peer by, String why) {
+        if (thread != null || !configured.wasMember()) {
+            return; // One that is no member yet learns of it by asking.
+        }
+        log.warn("{}: {}", by.name(), why);
+        thread = new Thread(() -> leaveBehind(why), "quorate-former-life");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void leaveBehind(String why) {
+        try {
+            events.accept(new NodeEvent.Left(new QuorateException(ErrorCode.FORMER_LIFE, why).getMessage()));
+            order.pause(Hold.LEFT);
+            link.suspend();
+            String told = null;
+            for (String obstacle; (obstacle = takeOver()) != null; ) {
+                events.accept(new NodeEvent.Left(
+                        new QuorateException(ErrorCode.FORMER_LIFE, why + "; " + obstacle).getMessage()));
+                if (!obstacle.equals(told)) {
+                    log.warn("not taking over the cluster's new life yet: {}", obstacle);
+                    told = obstacle;
+                }
+                Thread.sleep(AGAIN.toMillis());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (QuorateException e) {
+            log.error("this node stays out of the cluster's new life: {}", e.getMessage());
+            events.accept(new NodeEvent.Left(e.getMessage()));
+        } catch (IOException e) {
+            events.accept(new NodeEvent.Failed(new QuorateException(ErrorCode.DISK, e.toString(), e)));
+        } finally {
+            synchronized (this) {
+                thread = null;
+            }
+        }
+    }
+
+    /** @return what it waits for, null when it is done */
+    private String takeOver() throws IOException {
+        Lives ours = configured.lives();
+        List<MemberRequest.Answer> answers = desk.askAll(configured.knownMembersAndSelf()).stream()
+                .filter(a -> ours.isBefore(a.lives()))
+                .toList();
+        if (answers.isEmpty()) {
+            return "nobody of the new life answers";
+        }
+        try (Connection connection = access.connect()) {
+            Position position = ServerAccess.position(connection);
+            history.require(Standing.offers(answers), position.seqno(), position.log());
+        } catch (SQLException e) {
+            return access.unreachable(e).getMessage();
+        } catch (IOException e) {
+            return e.getMessage();
+        } catch (QuorateException e) {
+            if (e.code() == ErrorCode.COPY_NEEDED) {
+                throw e;
+            }
+            return e.detail();
+        }
+        Lives theirs = answers.get(0).lives();
+        log.info(
+                "what this node holds is the beginning of what the cluster holds in life {}; taking it over",
+                theirs.name());
+        stores.forget(stream);
+        configured.takeOver(theirs);
+        channels.lives(theirs);
+        channels.members(answers.get(0).members());
+        admission.joinAnew(answers);
+        return null;
+    }
+
+    @Override
+    public void close() {
+        Thread running;
+        synchronized (this) {
+            running = thread;
+        }
+        if (running != null) {
+            running.interrupt();
+        }
+    }
+}
