@@ -252,14 +252,35 @@ final class Cluster implements AutoCloseable {
 
     /** What an endpoint of a node answers. */
     String http(int node, String path) throws IOException, InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(
-                        "http://" + node(node).host() + ":" + node(node).ports().http() + path))
-                .timeout(Duration.ofSeconds(10))
-                .header("Accept", "application/json, text/plain")
-                .build();
+        return send(node, path, HttpRequest.newBuilder().GET());
+    }
+
+    /** What an endpoint of a node answers to JSON. */
+    String post(int node, String path, String json) throws IOException, InterruptedException {
+        return send(
+                node,
+                path,
+                HttpRequest.newBuilder()
+                        .header("Content-Type", "application/json")
+                        .POST(HttpRequest.BodyPublishers.ofString(json)));
+    }
+
+    private String send(int node, String path, HttpRequest.Builder request) throws IOException, InterruptedException {
+        URI uri = URI.create(
+                "http://" + node(node).host() + ":" + node(node).ports().http() + path);
         return HttpClient.newHttpClient()
-                .send(request, HttpResponse.BodyHandlers.ofString())
+                .send(
+                        request.uri(uri)
+                                .timeout(Duration.ofSeconds(30))
+                                .header("Accept", "application/json, text/plain")
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString())
                 .body();
+    }
+
+    /** The cluster's. */
+    String name() {
+        return sandbox.settings().cluster();
     }
 
     static boolean within(Duration limit, BooleanSupplier condition) throws InterruptedException {

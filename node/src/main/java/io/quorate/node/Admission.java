@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -126,7 +127,7 @@ final class Admission implements AutoCloseable {
         Peer self = configured.selfPeer();
         MemberRequest.Answer answer = answers.stream()
                 .filter(a -> a.leader() != null && !a.members().isEmpty())
-                .findFirst()
+                .max(Comparator.comparingInt(a -> a.lives().ids().size()))
                 .orElse(null);
         if (answer == null) {
             return isMajority(answers) && answers.stream().allMatch(a -> expects(a, self)) ? configured : null;
@@ -303,7 +304,9 @@ final class Admission implements AutoCloseable {
     private String ask(MemberRequest request) {
         // Also what they have to give, in case this node needs a transfer first: nobody reports to it yet.
         List<MemberRequest.Answer> answers = desk.askAll(configured.peers());
-        answers.forEach(answer -> members.heard(answer.report()));
+        answers.stream()
+                .filter(answer -> answer.lives().equals(configured.lives()))
+                .forEach(answer -> members.heard(answer.report()));
         return answers.isEmpty()
                 ? "no node of " + configured.peers() + " answers"
                 : desk.attempt(request, configured.peers()).refusal();
@@ -338,7 +341,10 @@ final class Admission implements AutoCloseable {
     private void requireSameHistory(List<MemberRequest.Answer> answers, PositionTable.Position position)
             throws IOException {
         try {
-            history.require(Standing.offers(answers), position.seqno(), position.log());
+            List<MemberRequest.Answer> ofThisLife = answers.stream()
+                    .filter(a -> a.lives().equals(configured.lives()))
+                    .toList();
+            history.require(Standing.offers(ofThisLife), position.seqno(), position.log());
         } catch (QuorateException e) {
             if (e.code() != ErrorCode.CACHE_PASSED || !configured.lives().ids().isEmpty()) {
                 throw e;

@@ -46,6 +46,8 @@ final class ForcedRecovery implements AutoCloseable {
     private final Admission admission;
     private final Consumer<NodeEvent> events;
     private Thread thread;
+    /** Whether it has been found to have a history of its own. */
+    private boolean refused;
 
     ForcedRecovery(
             TransportSettings configured,
@@ -111,7 +113,7 @@ final class ForcedRecovery implements AutoCloseable {
 
     /** A peer says that this node is of a former life of the cluster. Returns at once. */
     synchronized void former(Peer by, String why) {
-        if (thread != null || !configured.wasMember()) {
+        if (thread != null || refused || !configured.wasMember()) {
             return; // One that is no member yet learns of it by asking.
         }
         log.warn("{}: {}", by.name(), why);
@@ -138,6 +140,9 @@ final class ForcedRecovery implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (QuorateException e) {
+            synchronized (this) {
+                refused = true;
+            }
             log.error("this node stays out of the cluster's new life: {}", e.getMessage());
             events.accept(new NodeEvent.Left(e.getMessage()));
         } catch (IOException e) {
@@ -152,12 +157,17 @@ final class ForcedRecovery implements AutoCloseable {
     /** @return what it waits for, null when it is done */
     private String takeOver() throws IOException {
         Lives ours = configured.lives();
-        List<MemberRequest.Answer> answers = desk.askAll(configured.knownMembersAndSelf()).stream()
-                .filter(a -> ours.isBefore(a.lives()))
-                .toList();
-        if (answers.isEmpty()) {
+        List<MemberRequest.Answer> all = desk.askAll(configured.knownMembersAndSelf());
+        Lives theirs = all.stream()
+                .map(MemberRequest.Answer::lives)
+                .filter(ours::isBefore)
+                .max(Comparator.comparingInt(lives -> lives.ids().size()))
+                .orElse(null);
+        if (theirs == null) {
             return "nobody of the new life answers";
         }
+        List<MemberRequest.Answer> answers =
+                all.stream().filter(a -> a.lives().equals(theirs)).toList();
         try (Connection connection = access.connect()) {
             Position position = ServerAccess.position(connection);
             history.require(Standing.offers(answers), position.seqno(), position.log());
@@ -171,13 +181,13 @@ final class ForcedRecovery implements AutoCloseable {
             }
             return e.detail();
         }
-        Lives theirs = answers.get(0).lives();
         log.info(
                 "what this node holds is the beginning of what the cluster holds in life {}; taking it over",
                 theirs.name());
         stores.forget(stream);
         configured.takeOver(theirs);
         channels.lives(theirs);
+        members.forget();
         channels.members(answers.get(0).members());
         admission.joinAnew(answers);
         return null;

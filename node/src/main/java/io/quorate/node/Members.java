@@ -170,6 +170,11 @@ final class Members implements AutoCloseable {
                 .anyMatch(heard -> heard != null && !heard.equals(directory));
     }
 
+    /** Forgets what was heard, which is of a life of the cluster that is over. */
+    void forget() {
+        heard.clear();
+    }
+
     /** The last report of every other node ever heard. */
     Map<String, Heard> all() {
         return Map.copyOf(heard);

@@ -220,6 +220,9 @@ class Node implements SmartLifecycle {
     private void serve(String peer, byte[] request, OutputStream answer) throws IOException {
         if (MemberRequest.isOne(request)) {
             desk.serve(request, answer);
+        } else if (order.holds(PausableOrder.Hold.LEFT)) {
+            // What it holds may be of a former life of the cluster.
+            throw new QuorateException(ErrorCode.NOT_A_MEMBER, properties.node() + " takes no part in the order");
         } else {
             donor.serve(peer, request, answer);
         }
@@ -231,6 +234,15 @@ class Node implements SmartLifecycle {
 
     Admission admission() {
         return admission;
+    }
+
+    String cluster() {
+        return properties.cluster();
+    }
+
+    /** The order while this node takes part in it, null else. */
+    RatisTotalOrder running() {
+        return order.running();
     }
 
     ForcedRecovery recovery() {

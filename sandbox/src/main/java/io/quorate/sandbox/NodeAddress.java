@@ -75,10 +75,19 @@ final class NodeAddress {
      * @throws SandboxException with the node's own words when it refuses
      */
     static void change(String host, Map<String, String> what) {
+        post(host, "/actuator/members", what);
+    }
+
+    /**
+     * Has a node do something.
+     *
+     * @throws SandboxException with the node's own words when it refuses
+     */
+    static void post(String host, String path, Map<String, String> what) {
         JsonMapper json = JsonMapper.shared();
         JsonNode answer = json.readTree(send(
                 host,
-                "/actuator/members",
+                path,
                 HttpRequest.newBuilder()
                         .header("Content-Type", "application/json")
                         .POST(HttpRequest.BodyPublishers.ofString(json.writeValueAsString(what)))));

@@ -15,7 +15,7 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * What a running service says of itself at {@code /actuator/cluster/self}.
  *
- * @param state as in the design: OPEN, CONNECTED, JOINER, JOINED, SYNCED, DONOR, NON_PRIMARY, INCONSISTENT
+ * @param state as in the design: OPEN, CONNECTED, JOINER, JOINED, SYNCED, DONOR, NON_PRIMARY, LEFT, INCONSISTENT
  * @param primaryComponent whether it has a majority
  * @param reason why it isn't SYNCED, or empty
  * @param lastOrdered seqno of the last writeset ordered that it knows of
@@ -30,6 +30,11 @@ public record NodeReport(String state, boolean primaryComponent, String reason, 
     private static final JsonMapper JSON = new JsonMapper();
     private static final HttpClient HTTP =
             HttpClient.newBuilder().connectTimeout(PATIENCE).build();
+
+    /** Whether it won't take part any more, whatever comes. */
+    boolean isOut() {
+        return state.equals(INCONSISTENT) || (state.equals("LEFT") && reason.startsWith("QRT-3010"));
+    }
 
     /** Asks the service there; empty when it doesn't answer, or not yet in earnest. */
     static Optional<NodeReport> ask(String host, int httpPort) {

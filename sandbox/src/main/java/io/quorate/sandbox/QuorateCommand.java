@@ -24,6 +24,7 @@ import picocli.CommandLine.Spec;
             MembersCommand.Leave.class,
             MembersCommand.Desync.class,
             MembersCommand.Resync.class,
+            RecoverCommand.class,
             CheckCommand.class,
             LogCommand.class
         },

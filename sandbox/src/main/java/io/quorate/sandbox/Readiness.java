@@ -85,8 +85,8 @@ final class Readiness {
             throw new SandboxException("the service of " + node.name() + " ended; "
                     + node.service().logTail());
         }
-        if (report.isPresent() && report.get().state().equals(NodeReport.INCONSISTENT)) {
-            throw new SandboxException(node.name() + " is INCONSISTENT: "
+        if (report.isPresent() && report.get().isOut()) {
+            throw new SandboxException(node.name() + " is " + report.get().state() + ": "
                     + report.get().reason() + "\n" + node.service().logTail());
         }
     }
