@@ -21,7 +21,7 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
  * @param cacheFirst first seqno in its writeset cache
  * @param cacheLast last seqno there
  * @param checkpoint seqno of its newest checkpoint, 0 without one
- * @param checkpointIndex where in the order's log that is
+ * @param checkpointIndex where in the order's log that is, -1 without one
  * @param queue writesets ordered and not applied
  * @param cause why that is so many, null when they are few
  * @param desynced whether the others are not to wait for it, however far behind it is
