@@ -138,6 +138,11 @@ final class Node {
         return nextIndex;
     }
 
+    /** Which life of the cluster it took part in last. */
+    int era() {
+        return era;
+    }
+
     long life() {
         return life;
     }

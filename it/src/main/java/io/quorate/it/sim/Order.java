@@ -224,6 +224,11 @@ final class Order {
                 .count());
     }
 
+    /** Whether no member is left that could ever take part again. */
+    boolean isGone() {
+        return members.stream().allMatch(r -> r.node.replica() != r || r.node.isCopyNeeded());
+    }
+
     /** The majority is lost for good: one goes on alone with all that it has, also what no majority had. */
     void recover(Replica survivor) {
         era++;

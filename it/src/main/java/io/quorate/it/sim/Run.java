@@ -133,6 +133,10 @@ record Run(long seed, Mode mode, int nodes, int clients, long micros, Faults fau
             world.order().heal();
             world.run(until, EVENTS_MAX);
         }
+        if (world.isStuck()) {
+            world.statistics.stuck++;
+            return;
+        }
         world.nodes().forEach(Node::check);
         world.requireEqual();
     }

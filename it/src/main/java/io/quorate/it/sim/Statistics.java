@@ -23,6 +23,7 @@ final class Statistics {
     long brokenOff;
     long disksLost;
     long joined;
+    long stuck;
     long left;
     long emptied;
     long refused;
@@ -56,6 +57,7 @@ final class Statistics {
         brokenOff += that.brokenOff;
         disksLost += that.disksLost;
         joined += that.joined;
+        stuck += that.stuck;
         left += that.left;
         emptied += that.emptied;
         refused += that.refused;
@@ -77,6 +79,6 @@ final class Statistics {
                 + emptied + " directories lost, " + left + " nodes taken out, " + joined + " nodes made members; "
                 + recoveries
                 + " forced recoveries that lost " + forgotten + " writesets, then " + cameBack + " nodes let in and "
-                + refused + " refused; " + copies + " copies";
+                + refused + " refused; " + copies + " copies, " + stuck + " runs ended with nobody left to copy from";
     }
 }

@@ -197,7 +197,7 @@ final class Transfer {
     /** A donor's answer, which may end anywhere. */
     private InputStream open(String peer, byte[] request) throws IOException {
         Node donor = world.nodes().get(Integer.parseInt(peer.substring(1)));
-        if (!world.isReachable(donor, node)) {
+        if (!world.isDonor(donor, node)) {
             throw new IOException("away");
         }
         ByteArrayOutputStream answer = new ByteArrayOutputStream();

@@ -53,6 +53,8 @@ final class World {
     private long now;
     private long eventCount;
     boolean writing = true;
+    /** The only members are such as need a copy of another. */
+    private boolean stuck;
 
     final Statistics statistics = new Statistics();
 
@@ -121,6 +123,11 @@ final class World {
         events.add(new Event(now + micros, eventCount++, what));
     }
 
+    /** Whether one can have what it missed from the other: not from one that is still of a former life of the cluster. */
+    boolean isDonor(Node one, Node other) {
+        return isReachable(one, other) && one.era() == other.era();
+    }
+
     /** Whether one can ask the other outside the order. */
     boolean isReachable(Node one, Node other) {
         return one.isServing() && other.isServing() && !one.cutOff && !other.cutOff;
@@ -129,7 +136,7 @@ final class World {
     /** What the others that are there could give to a node. */
     List<Offer> offersTo(Node node) {
         return nodes.stream()
-                .filter(n -> n != node && isReachable(n, node))
+                .filter(n -> n != node && isDonor(n, node))
                 .map(Node::offer)
                 .toList();
     }
@@ -237,7 +244,10 @@ final class World {
                     .filter(n ->
                             n.takesPart() && n.databaseUp && order.members().contains(n.replica()))
                     .toList();
-            if (donors.isEmpty()) {
+            if (order.isGone()) {
+                // Nobody is left to copy from, or to go on with: only a backup helps here.
+                stuck = true;
+            } else if (donors.isEmpty()) {
                 copies(node);
             } else if (order.canSpare(node)) {
                 node.copy(donors.get(random.nextInt(donors.size())));
@@ -373,7 +383,11 @@ final class World {
 
     /** All settled: the order has everything, every node has applied it, and their rows are the order's. */
     boolean isSettled() {
-        return nodes.stream().allMatch(n -> n.isSettled(lastSeqno()));
+        return stuck || nodes.stream().allMatch(n -> n.isSettled(lastSeqno()));
+    }
+
+    boolean isStuck() {
+        return stuck;
     }
 
     void requireEqual() {
