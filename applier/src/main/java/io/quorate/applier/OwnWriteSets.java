@@ -2,6 +2,7 @@
 package io.quorate.applier;
 
 import io.quorate.core.Certified;
+import io.quorate.core.OwnWrites;
 import java.util.Map;
 import java.util.UUID;
 
@@ -9,23 +10,35 @@ import java.util.UUID;
  * Which writesets of this server its database holds already: all, because they were captured after they were committed,
  * but for those that a crash or {@link TailRepair} took from it. What failed and was taken back counts as there and undone.
  */
-final class OwnWriteSets {
+public final class OwnWriteSets {
     private final UUID server;
     private final TakenBack takenBack;
     private final Map<Long, Long> undone;
 
-    OwnWriteSets(UUID server, TakenBack takenBack, Map<Long, Long> undone) {
+    public OwnWriteSets(UUID server, TakenBack takenBack, Map<Long, Long> undone) {
         this.server = server;
         this.takenBack = takenBack;
         this.undone = undone;
     }
 
-    boolean isOwn(Certified writeSet) {
+    /**
+     * The register for what the binlog has beyond the order after a crash, while it isn't known yet what the server lost. It was
+     * committed before the crash, so it may have been built on anything that failed and that the server had seen to fail
+     * only later, whatever the tables hold now.
+     *
+     * @param before what the database had lacked before that crash
+     * @param ordered last seqno of the order; what failed up to there was undone at its place, for who had seen that place
+     */
+    public static OwnWrites beforeRepair(UUID server, TakenBack before, long ordered) {
+        return new OwnWrites(ordered, Map.of(), new OwnWriteSets(server, before, Map.of())::isHere);
+    }
+
+    public boolean isOwn(Certified writeSet) {
         return writeSet.writeSet().gtid().source().equals(server);
     }
 
     /** Whether an own writeset is in the database, or was and is undone. */
-    boolean isHere(Certified own) {
+    public boolean isHere(Certified own) {
         long number = own.writeSet().gtid().number();
         return !takenBack.contains(number) || (!own.passed() && undone.containsKey(number));
     }

@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
-import io.quorate.core.AppliedDdl;
 import io.quorate.core.Certified;
-import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
-import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
-import io.quorate.core.binlog.TakeBack;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
@@ -38,7 +32,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class TailRepair {
     private static final Logger log = LoggerFactory.getLogger(TailRepair.class);
-    private static final long BYTES_MAX = 256 << 20;
     private static final Duration READ_WAIT = Duration.ofSeconds(5);
 
     private final Access source;
@@ -46,15 +39,7 @@ public final class TailRepair {
     private final UUID server;
     private final String incarnation;
     private PositionTable.Position position;
-    private Map<Long, Long> undone;
-    private GtidSet executed;
-    private GtidSet reserved;
-
-    private TakeBack takeBack;
-
-    private final List<Doomed> failed = new ArrayList<>();
-    private final List<WriteSet> taken = new ArrayList<>();
-    private long after;
+    private TailPlan plan;
 
     /** Where connections come from, and how long one waits for a lock. */
     public record Access(DataSource workers, Duration lockWait) {}
@@ -81,96 +66,24 @@ public final class TailRepair {
      */
     public TakenBack run(long ordered, GtidSet executedNow, GtidSet reservedNow)
             throws SQLException, IOException, InterruptedException {
-        executed = executedNow;
-        reserved = reservedNow;
         try (Connection connection = source.workers.getConnection()) {
             PositionTable.create(connection);
             position = PositionTable.read(connection);
             PositionTable.requireIncarnation(position, incarnation);
             PositionTable.addWorkers(connection, 1, incarnation);
-            undone = UndoneTable.read(connection);
+            plan = new TailPlan(
+                    server,
+                    incarnation,
+                    executedNow,
+                    reservedNow,
+                    UndoneTable.read(connection).keySet());
         }
-        collect(ordered);
+        plan.make(position.seqno(), ordered, this::walk);
         requireNoCascades();
         return carryOut(executedNow.last(server));
     }
 
-    /** First from where on own transactions are uncertain, and how far others' changes matter; then the rows. */
-    private void collect(long ordered) throws IOException, InterruptedException {
-        after = ordered;
-        takeBack = new TakeBack(BYTES_MAX);
-        long[] certain = {position.seqno()};
-        long[] seenMax = {0};
-        boolean[] first = {true};
-        walk(c -> {
-            if (isOwn(c)) {
-                seenMax[0] = Math.max(seenMax[0], c.writeSet().lastSeen());
-                after = first[0] ? c.writeSet().gtid().number() - 1 : after;
-                first[0] = false;
-            }
-            if (ranHere(c)) {
-                certain[0] = c.seqno();
-            }
-        });
-        long[] lostFrom = {Long.MAX_VALUE};
-        boolean[] lost = {false};
-        walk(c -> {
-            try {
-                if (c.seqno() <= certain[0] && isOwn(c)) {
-                    after = c.writeSet().gtid().number();
-                } else if (c.seqno() > certain[0] && c.writeSet().isBarrier()) {
-                    lost[0] |= isOwn(c);
-                    lostFrom[0] = c.passed() ? Math.min(lostFrom[0], c.seqno()) : lostFrom[0];
-                } else if (!isOwn(c)) {
-                    if (c.passed() && c.seqno() <= seenMax[0]) {
-                        takeBack.other(c.writeSet().payload(), c.seqno());
-                    }
-                } else if (!lost[0] && c.writeSet().lastSeen() < lostFrom[0]) {
-                    own(c);
-                }
-            } catch (TakeBack.Impossible e) {
-                throw unclear(e.getMessage());
-            }
-        });
-    }
-
-    /** Whether it is DDL that this server has executed, which forced everything before it. */
-    private boolean ranHere(Certified c) {
-        if (!c.writeSet().isBarrier()) {
-            return false;
-        }
-        Gtid ran = isOwn(c) ? c.writeSet().gtid() : new Gtid(AppliedDdl.source(incarnation), c.seqno());
-        return executed.contains(ran) && !reserved.contains(ran);
-    }
-
-    private void own(Certified c) throws TakeBack.Impossible {
-        WriteSet w = c.writeSet();
-        if (w.isPrepared()) {
-            if (c.passed()) {
-                takeBack.prepared(w.payload());
-            }
-            return;
-        }
-        boolean mayBeHere = executed.contains(w.gtid()) && !reserved.contains(w.gtid());
-        if (!mayBeHere || undone.containsKey(w.gtid().number())) {
-            return;
-        }
-        taken.add(w);
-        takeBack.own(w.payload(), w.lastSeen());
-        if (!c.passed()) {
-            failed.add(new Doomed(w.gtid().number(), c.seqno(), null));
-        }
-    }
-
-    private boolean isOwn(Certified c) {
-        return c.writeSet().gtid().source().equals(server);
-    }
-
-    private interface Visitor {
-        void visit(Certified c);
-    }
-
-    private void walk(Visitor visitor) throws IOException, InterruptedException {
+    private void walk(TailPlan.Visitor visitor) throws IOException, InterruptedException {
         long last = writeSets.last();
         if (last <= position.seqno()) {
             return;
@@ -190,23 +103,16 @@ public final class TailRepair {
         AuxiliaryConnection auxiliary = new AuxiliaryConnection(source.workers);
         try {
             Cascades cascades = new Cascades(auxiliary);
-            for (WriteSet w : taken) {
+            for (WriteSet w : plan.taken()) {
                 try {
                     cascades.require(w);
                 } catch (QuorateException e) {
-                    throw unclear(w.gtid() + ": " + e.getMessage());
+                    throw plan.unclear(w.gtid() + ": " + e.getMessage());
                 }
             }
         } finally {
             auxiliary.close();
         }
-    }
-
-    private QuorateException unclear(String why) {
-        return new QuorateException(
-                ErrorCode.TAIL_UNCLEAR,
-                "after its restart this server may lack any of its own transactions after number " + after
-                        + ", and they can't be taken back to be applied anew: " + why);
     }
 
     /** One transaction, marked as the applier's by its position row. */
@@ -218,11 +124,11 @@ public final class TailRepair {
             PositionRow row = new PositionRow(0, incarnation);
             byte[] update = row.update(position.seqno(), position.log(), System.currentTimeMillis() * 1000);
             session.execute("SET SESSION rbr_exec_mode = 'IDEMPOTENT'");
-            run(session, statements, row, update, takeBack.deletes());
+            run(session, statements, row, update, plan.takeBack().deletes());
             session.execute("SET SESSION rbr_exec_mode = 'STRICT'");
-            run(session, statements, row, null, takeBack.inserts());
-            if (!failed.isEmpty()) {
-                session.execute(UndoneTable.insert(failed, Math.max(1, position.seqno()))
+            run(session, statements, row, null, plan.takeBack().inserts());
+            if (!plan.failed().isEmpty()) {
+                session.execute(UndoneTable.insert(plan.failed(), Math.max(1, position.seqno()))
                         .replace("INSERT", "INSERT IGNORE"));
             }
             if (session.lastGtid(server) > executedLast) {
@@ -235,16 +141,17 @@ public final class TailRepair {
         }
         log.info(
                 "{} own transactions after {} are applied anew from seqno {} on, {} rows went back to where they were",
-                taken.size(),
-                after,
+                plan.taken().size(),
+                plan.after(),
                 position.seqno() + 1,
-                takeBack.rows());
-        return new TakenBack(after, executedLast);
+                plan.takeBack().rows());
+        return new TakenBack(plan.after(), executedLast);
     }
 
     private void run(Session session, Statements statements, PositionRow row, byte[] update, byte[] events)
             throws SQLException {
-        WriteSet w = new WriteSet(new Gtid(server, Math.max(1, after)), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, events);
+        WriteSet w =
+                new WriteSet(new Gtid(server, Math.max(1, plan.after())), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, events);
         Certified c = new Certified(position.seqno(), Verdict.PASSED, 0, 0, LogPosition.START, false, w);
         statements.begin(events.length == 0 ? List.of() : List.of(c), 0, row, update);
         for (byte[] next; (next = statements.next()) != null; ) {

@@ -11,7 +11,7 @@ package io.quorate.applier;
 public record TakenBack(long after, long upTo) {
     public static final TakenBack NONE = new TakenBack(0, 0);
 
-    boolean contains(long number) {
+    public boolean contains(long number) {
         return number > after && number <= upTo;
     }
 }

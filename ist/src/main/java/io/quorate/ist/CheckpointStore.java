@@ -49,6 +49,7 @@ public final class CheckpointStore {
 
     private final Path directory;
     private final TreeMap<Long, Checkpoint> whole = new TreeMap<>();
+    private volatile long forgettableSeqno;
 
     /** Writes a state. */
     @FunctionalInterface
@@ -96,6 +97,7 @@ public final class CheckpointStore {
             if (store.whole.isEmpty() && !files.isEmpty()) {
                 throw new QuorateException(ErrorCode.CACHE_CORRUPT, "all checkpoints are damaged: " + files.values());
             }
+            store.changed();
             return store;
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.DISK, "can't read the checkpoints in " + directory + ": " + e, e);
@@ -117,6 +119,19 @@ public final class CheckpointStore {
         return whole.size() < KEPT
                 ? LogPosition.START
                 : whole.firstEntry().getValue().position();
+    }
+
+    /**
+     * Up to where the writeset cache is not needed to go on from either checkpoint, 0 without an older one. What lies between
+     * the two is: with a cache that doesn't reach back to it the older one is of no use. Waits for nothing.
+     */
+    public long forgettableSeqno() {
+        return forgettableSeqno;
+    }
+
+    private void changed() {
+        forgettableSeqno =
+                whole.size() < KEPT ? 0 : whole.firstEntry().getValue().seqno();
     }
 
     /**
@@ -159,6 +174,7 @@ public final class CheckpointStore {
             Uninterrupted.run(() -> SegmentFiles.forceDirectory(directory));
             whole.put(number, new Checkpoint(written.position(), written.seqno(), file));
             deleteOlder();
+            changed();
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.DISK, "can't keep a checkpoint in " + directory + ": " + e, e);
         }

@@ -11,14 +11,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Reads the records of a range from a stream and proves each by its checksum, and that none is missing. */
-final class RecordReader {
+public final class RecordReader {
     /** Records are handed on in batches of about this size. */
     private static final int BATCH_BYTES = 256 << 10;
 
     private static final int RECORD_BYTES_MAX = 1 << 30;
 
     /** Who takes what was read. */
-    interface Sink {
+    @FunctionalInterface
+    public interface Sink {
         void take(List<Certified> batch) throws InterruptedException;
     }
 
@@ -29,7 +30,7 @@ final class RecordReader {
     private long read;
     private long next;
 
-    RecordReader(long from, long to, Sink sink) {
+    public RecordReader(long from, long to, Sink sink) {
         this.to = to;
         this.sink = sink;
         this.read = from;
@@ -37,8 +38,12 @@ final class RecordReader {
     }
 
     /** Seqno of the first record that was not handed on. */
-    long next() {
+    public long next() {
         return next;
+    }
+
+    long to() {
+        return to;
     }
 
     void read(InputStream stream) throws IOException, InterruptedException {

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,6 +76,29 @@ class CheckpointStoreTest {
         save(again, 3);
         assertNewest(3);
         assertThat(again.forgettable()).isEqualTo(new LogPosition(1, 1));
+    }
+
+    @Test
+    void theCacheKeepsWhatTheOlderOneGoesOnFrom() throws IOException {
+        Records records = new Records(3, 300);
+        CheckpointStore store = CheckpointStore.open(directory.resolve("checkpoints"));
+        CacheSettings settings = new CacheSettings(directory.resolve("cache"), new UUID(1, 2), 4 << 10, 8 << 10);
+        try (WriteSetCache cache = WriteSetCache.open(settings, 0)) {
+            for (long seqno = 1; seqno <= 400; seqno += 100) {
+                cache.append(records.range(seqno, seqno + 99));
+                store.save(new LogPosition(1, seqno + 99), seqno + 99, out -> out.writeLong(7));
+                cache.retain(store.forgettableSeqno() + 1);
+            }
+            assertThat(cache.first()).isGreaterThan(1);
+        }
+        Files.write(store.newest().orElseThrow().file(), new byte[3]);
+        CheckpointStore again = CheckpointStore.open(directory.resolve("checkpoints"));
+        long durable = again.newest().orElseThrow().seqno();
+        assertThat(durable).isEqualTo(300);
+        try (WriteSetCache cache = WriteSetCache.open(settings, durable)) {
+            assertThat(cache.first()).isLessThanOrEqualTo(durable + 1);
+            assertThat(cache.last()).isGreaterThan(durable);
+        }
     }
 
     @Test

@@ -155,6 +155,16 @@ class IncrementalTransferTest {
     }
 
     @Test
+    void bringsTheStateOfAClusterInWhichNothingWasWritten() throws Exception {
+        Node donor = node("n1", 1, 0, 0);
+        donor.checkpoints.save(new LogPosition(1, 40), 0, out -> out.writeUTF("state"));
+        donors.put("n1", donor);
+        CheckpointStore.Checkpoint received =
+                transfer(node("n3", 1, 0, 0), new Streams(), progress()).run(0);
+        assertThat(received.position()).isEqualTo(new LogPosition(1, 40));
+    }
+
+    @Test
     void bringsAllThatIsMissingAndTheStateAtItsEnd() throws Exception {
         donor("n1", 1, 0);
         Node joiner = node("n3", 1, 20_000, 0);

@@ -22,7 +22,7 @@ import io.quorate.core.LogPosition;
  * @param cacheFirst first seqno in its writeset cache
  * @param cacheLast last seqno there
  * @param checkpoint seqno of its newest checkpoint, 0 without one
- * @param checkpointIndex where in the order's log that is
+ * @param checkpointIndex where in the order's log that is, -1 without one
  * @param logTerm term of the last entry of its log, confirmed by a majority or not
  * @param logIndex its index
  * @param queue writesets ordered and not applied

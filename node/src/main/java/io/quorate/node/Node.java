@@ -327,7 +327,8 @@ class Node implements SmartLifecycle {
     /** The loop's regular look at how far things are; also lets the cache forget what nobody here needs. */
     private NodeEvent.Progress look() {
         long applied = progress.lastApplied();
-        long needed = Math.min(Math.min(applied, stream.checkpointSeqno()) + 1, stream.oldestOwnFailure());
+        long needed =
+                Math.min(Math.min(applied, stores.checkpoints().forgettableSeqno()) + 1, stream.oldestOwnFailure());
         stores.cache().retain(Math.min(needed, donor.oldestNeeded()));
         return new NodeEvent.Progress(standing.leaderOrdered(), applied, System.nanoTime() / 1_000_000);
     }

@@ -55,7 +55,6 @@ final class OrderedStream implements OrderListener {
     private LogPosition position;
     private volatile long lastOrdered;
     private final LongAdder ordered = new LongAdder();
-    private volatile long checkpointSeqno;
     private volatile UUID self;
     /** Where the order stands with our own origin; null until it has heard of it. */
     private volatile OriginPosition own;
@@ -87,7 +86,6 @@ final class OrderedStream implements OrderListener {
         this.events = events;
         this.quorumListener = quorumListener;
         this.lastOrdered = certifier.lastSeqno();
-        this.checkpointSeqno = certifier.lastSeqno();
         this.cachedBefore = cache.last();
     }
 
@@ -208,7 +206,6 @@ final class OrderedStream implements OrderListener {
             proposer = null;
             ownWrites = null;
             lastOrdered = received.lastSeqno();
-            checkpointSeqno = received.lastSeqno();
             cachedBefore = cache.last();
         }
         skipped.accept(lastOrdered);
@@ -286,9 +283,7 @@ final class OrderedStream implements OrderListener {
         try {
             cache.force();
             synchronized (lock) {
-                LogPosition forgettable = checkpoints.write(position, certifier);
-                checkpointSeqno = certifier.lastSeqno();
-                return forgettable;
+                return checkpoints.write(position, certifier);
             }
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.DISK, "no checkpoint can be written: " + e, e);
@@ -313,11 +308,6 @@ final class OrderedStream implements OrderListener {
     /** Writesets ordered since the start. */
     long ordered() {
         return ordered.sum();
-    }
-
-    /** Up to here the writeset cache is not needed to restore certification. */
-    long checkpointSeqno() {
-        return checkpointSeqno;
     }
 
     /** Whether the order has heard of our own origin. */

@@ -5,6 +5,7 @@ import io.quorate.applier.Applier;
 import io.quorate.applier.ApplierListener;
 import io.quorate.applier.ApplierSettings;
 import io.quorate.applier.ApplierStats;
+import io.quorate.applier.OwnWriteSets;
 import io.quorate.capture.CapturePosition;
 import io.quorate.capture.CaptureSettings;
 import io.quorate.capture.CaptureStats;
@@ -112,10 +113,14 @@ final class ServerSession implements AutoCloseable {
 
     private OwnWrites openOwnWrites(long applied, Map<Long, Long> undone, Predicate<Certified> isHere)
             throws IOException {
-        ownWrites = new OwnWrites(applied, undone, isHere);
-        parts.stream.attach(ownWrites);
-        ownWrites.covered(identity.baseline().last(identity.server()), 0);
-        return ownWrites;
+        return attach(new OwnWrites(applied, undone, isHere));
+    }
+
+    private OwnWrites attach(OwnWrites register) throws IOException {
+        ownWrites = register;
+        parts.stream.attach(register);
+        register.covered(identity.baseline().last(identity.server()), 0);
+        return register;
     }
 
     private NodeIdentity identity(Connection connection) throws SQLException, IOException {
@@ -208,7 +213,7 @@ final class ServerSession implements AutoCloseable {
             }
             case CAPTURE -> {
                 if (capture == null) {
-                    openOwnWrites(ServerAccess.applied(connection), Map.of(), c -> false);
+                    attach(OwnWriteSets.beforeRepair(identity.server(), tail.takenBack(), parts.stream.lastOrdered()));
                     startCapture(connection);
                 }
             }

@@ -44,5 +44,17 @@ enum Bug {
     /** A prepared transaction that was rolled back to let another one pass counts as committed. */
     ROLLED_BACK_FORGOTTEN,
     /** That a prepared transaction was committed isn't known after a restart. */
-    MARK_DROPPED
+    MARK_DROPPED,
+    /** A node that received what it missed takes over the state without making the records durable. */
+    TRANSFER_NOT_FORCED,
+    /** What was ordered between a donor's offer and its checkpoint isn't asked for. */
+    TRANSFER_CUT_SHORT,
+    /** A node that received records goes on with what its own certification knew. */
+    TRANSFER_STATE_KEPT,
+    /** A node of a former life of the cluster is let in when it has no more writesets than the cluster. */
+    FORMER_LIFE_BY_SEQNO,
+    /** Such a node is let in by its last record alone, also when its database is ahead of what its cache has kept. */
+    FORMER_LIFE_BY_RECORD,
+    /** A node that lost its directory counts towards a majority before it has caught up. */
+    EMPTIED_COUNTS
 }

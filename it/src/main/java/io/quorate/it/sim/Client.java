@@ -52,7 +52,7 @@ final class Client {
             think();
             return;
         }
-        transaction = node.database.begin(true);
+        transaction = node.database().begin(true);
         left = 1 + world.random.nextInt(4);
         snapshot = node.applied();
         life = node.life();
@@ -68,7 +68,7 @@ final class Client {
     /** The first statement takes the snapshot of the rows. */
     private void read() {
         if (transaction.isOpen()) {
-            view = node.database.committed();
+            view = node.database().committed();
             if (world.mode == Mode.CERTIFIED) {
                 node.check();
                 world.requireTotal(view, node);
@@ -79,8 +79,8 @@ final class Client {
 
     private void define() {
         Table table = world.random.nextBoolean() ? Table.LIST : Table.SCRAP;
-        if (!node.database.isBusy(table)) {
-            node.database.ddlByClient(table);
+        if (!node.database().isBusy(table)) {
+            node.database().ddlByClient(table);
             world.statistics.ddl++;
             world.trace("n" + node.number + " changes table " + table);
             node.committed();
@@ -95,7 +95,7 @@ final class Client {
         }
         boolean went = left > 0 ? change() : commit();
         if (!went) {
-            node.database.rollback(transaction);
+            node.database().rollback(transaction);
         }
         if (!went || left == OVER) {
             think();
@@ -113,10 +113,13 @@ final class Client {
             prepare();
             return true;
         }
-        node.database.commitClient(transaction);
+        node.database().commitClient(transaction);
         world.statistics.committed++;
-        world.trace("n" + node.number + ":" + node.database.lastNumber() + " commits "
-                + node.database.binlog().get(node.database.binlog().size() - 1).changes());
+        world.trace("n" + node.number + ":" + node.database().lastNumber() + " commits "
+                + node.database()
+                        .binlog()
+                        .get(node.database().binlog().size() - 1)
+                        .changes());
         node.committed();
         return true;
     }
@@ -124,13 +127,13 @@ final class Client {
     private void prepare() {
         left = AWAITING;
         long begun = world.bugs.contains(Bug.SNAPSHOT_TAKEN_LATE) ? Math.max(snapshot, node.applied()) : snapshot;
-        node.database.prepare(transaction, begun);
+        node.database().prepare(transaction, begun);
         long number = transaction.prepared();
         world.statistics.prepared++;
-        world.intends(new Gtid(node.uuid, number), List.copyOf(intended));
+        world.intends(new Gtid(node.uuid(), number), List.copyOf(intended));
         world.trace("n" + node.number + ":" + number + " prepares from snapshot " + begun + " " + intended);
         if (world.bugs.contains(Bug.COMMITTED_BEFORE_VERDICT)) {
-            node.database.commitPrepared(number, 0);
+            node.database().commitPrepared(number, 0);
         }
         node.committed();
         world.after(200, () -> await(number));
@@ -142,7 +145,7 @@ final class Client {
             think();
             return;
         }
-        Certified fate = world.fate(node.uuid, number);
+        Certified fate = world.fate(node.uuid(), number);
         if (fate == null || node.applied() < fate.seqno()) {
             world.after(200, () -> await(number));
             return;
@@ -167,8 +170,8 @@ final class Client {
 
     private boolean put(Table table, Row before, Row after) {
         try {
-            Change change = new Change(table, node.database.version(table), before, after);
-            if (!node.database.change(transaction, change).isEmpty()) {
+            Change change = new Change(table, node.database().version(table), before, after);
+            if (!node.database().change(transaction, change).isEmpty()) {
                 return false;
             }
             if (certified) {
@@ -183,7 +186,7 @@ final class Client {
     }
 
     private Row any(Table table) {
-        List<Row> rows = (certified ? view : node.database.rows()).all(table);
+        List<Row> rows = (certified ? view : node.database().rows()).all(table);
         return rows.isEmpty() ? null : rows.get(world.random.nextInt(rows.size()));
     }
 

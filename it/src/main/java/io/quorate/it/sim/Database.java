@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import io.quorate.core.LogPosition;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -84,10 +85,21 @@ final class Database {
 
     private long lastNumber;
     private long position;
+    private LogPosition positionLog = LogPosition.START;
     private long visible;
 
     Database(Rows rows) {
         this.rows = rows;
+    }
+
+    /** A copy of another server, taken when it was at {@code position} and nothing was open there. */
+    Database(Rows rows, long position, LogPosition positionLog, Map<Table, Integer> versions, Set<Long> ddlDone) {
+        this.rows = rows;
+        this.position = position;
+        this.positionLog = positionLog;
+        this.visible = position;
+        this.versions.putAll(versions);
+        this.ddlDone.addAll(ddlDone);
     }
 
     Rows rows() {
@@ -104,6 +116,11 @@ final class Database {
 
     long position() {
         return position;
+    }
+
+    /** The place in the order's log that belongs to the position. */
+    LogPosition positionLog() {
+        return positionLog;
     }
 
     /** The seqno up to which the rows are the order's; above the position after a prepared one has committed. */
@@ -271,17 +288,20 @@ final class Database {
     /**
      * Commits for the applier, with its position.
      *
+     * @param log the place in the order's log of what the position names
      * @param undoneNow GTID numbers that this takes back
      * @param undoneAt the position noted for them
      * @param settled up to where notes may be forgotten
      */
-    void commitApplied(Transaction t, long newPosition, List<Long> undoneNow, long undoneAt, long settled) {
+    void commitApplied(
+            Transaction t, long newPosition, LogPosition log, List<Long> undoneNow, long undoneAt, long settled) {
         undone.keySet().removeIf(n -> n <= settled);
         for (long number : undoneNow) {
             if (undone.put(number, undoneAt) != null) {
                 throw new Violation("number " + number + " is undone twice");
             }
         }
+        positionLog = newPosition > position ? log : positionLog;
         position = Math.max(position, newPosition);
         visible = Math.max(visible, position);
         binlog.add(new Logged(++lastNumber, newPosition, -1, new byte[0], List.of(), null));

@@ -35,6 +35,9 @@ final class Disk {
     }
 
     private List<Path> files() throws IOException {
+        if (!Files.exists(directory)) {
+            return List.of();
+        }
         try (Stream<Path> all = Files.list(directory)) {
             return all.filter(f -> !f.getFileName().toString().equals("lock"))
                     .sorted()

@@ -65,16 +65,33 @@ final class Execution {
     void abandon() {
         over = true;
         if (transaction != null) {
-            node.database.rollback(transaction);
+            node.database().rollback(transaction);
         }
     }
 
     private void again() {
         world.after(1 + world.random.nextInt(world.faults.stepMicrosMax()), () -> {
             if (!over) {
-                step();
+                try {
+                    step();
+                } catch (NotUndoable e) {
+                    World.require(node.hasLostCache(), e::getMessage);
+                    node.needsCopy(e.getMessage());
+                }
             }
         });
+    }
+
+    /**
+     * The product stops the node with QRT-4003. It must not come to that unless a cache was lost: then it isn't known what
+     * failed there, and what clients did since fails in case it was built on it.
+     */
+    private static final class NotUndoable extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        NotUndoable(String what) {
+            super(what);
+        }
     }
 
     private boolean isHead() {
@@ -124,11 +141,11 @@ final class Execution {
         long own = c.writeSet().gtid().number();
         session.own.prepared().settled(own);
         if (!c.passed()) {
-            node.database.rollbackPrepared(own);
+            node.database().rollbackPrepared(own);
             settled++;
-        } else if (node.database.isMarked(own) && !world.bugs.contains(Bug.MARK_DROPPED)) {
+        } else if (node.database().isMarked(own) && !world.bugs.contains(Bug.MARK_DROPPED)) {
             settled++;
-        } else if (node.database.commitPrepared(own, c.seqno())) {
+        } else if (node.database().commitPrepared(own, c.seqno())) {
             world.trace("n" + node.number + " commits what it had prepared: " + c.seqno());
             settled++;
             session.capture();
@@ -151,7 +168,7 @@ final class Execution {
             if (!isHead()) {
                 return;
             }
-            if (!session.own.isCovered(node.database.lastNumber())) {
+            if (!session.own.isCovered(node.database().lastNumber())) {
                 return;
             }
         }
@@ -168,13 +185,13 @@ final class Execution {
             phase = Phase.DDL;
             return;
         }
-        transaction = node.database.begin(false);
+        transaction = node.database().begin(false);
         prepare();
     }
 
     private void prepare() {
         for (long inTheWay : session.own.prepared().inTheWayOf(work).keySet()) {
-            node.database.rollbackPrepared(inTheWay);
+            node.database().rollbackPrepared(inTheWay);
             session.own.prepared().settled(inTheWay);
         }
         changes = new ArrayList<>();
@@ -184,7 +201,9 @@ final class Execution {
         }
         for (Doomed loser : backwards) {
             WriteSet w = loser.writeSet() == null ? node.read(loser.failedAt()).writeSet() : loser.writeSet();
-            World.require(!w.isBarrier(), () -> "DDL " + w + " would have to be undone");
+            if (w.isBarrier()) {
+                throw new NotUndoable(w + " would have to be undone");
+            }
             changes.addAll(Change.decode(Inverse.of(w.payload())));
         }
         undoChanges = changes.size();
@@ -197,7 +216,7 @@ final class Execution {
                 if (c.passed() && c.writeSet().session() != 1) {
                     changes.addAll(Change.decode(c.writeSet().payload()));
                 } else if (c.passed()) {
-                    node.database.ddlApplied(Table.ALL[c.writeSet().payload()[0]], c.seqno());
+                    node.database().ddlApplied(Table.ALL[c.writeSet().payload()[0]], c.seqno());
                 }
             }
         }
@@ -208,7 +227,7 @@ final class Execution {
 
     private void execute() {
         if (at == changes.size()) {
-            lookFor = node.database.lastNumber();
+            lookFor = node.database().lastNumber();
             phase = Phase.LOOK;
             waits = 0;
             return;
@@ -216,12 +235,12 @@ final class Execution {
         Change change = changes.get(at);
         if (at >= undoChanges && node.number != 0) {
             World.require(
-                    change.version() == node.database.version(change.table()),
+                    change.version() == node.database().version(change.table()),
                     () -> "n" + node.number + " applies rows of version " + change.version() + " of " + change.table()
-                            + " to version " + node.database.version(change.table()) + " in " + group);
+                            + " to version " + node.database().version(change.table()) + " in " + group);
         }
         try {
-            Set<Database.Transaction> holders = node.database.change(transaction, change);
+            Set<Database.Transaction> holders = node.database().change(transaction, change);
             if (holders.isEmpty()) {
                 at++;
                 waits = 0;
@@ -232,7 +251,7 @@ final class Execution {
             if (!isHead()) {
                 rollback();
                 phase = Phase.AWAIT_HEAD;
-            } else if (session.own.isCovered(node.database.lastNumber())) {
+            } else if (session.own.isCovered(node.database().lastNumber())) {
                 World.require(
                         hasMore(),
                         () -> "n" + node.number + " can't apply " + change + " of " + group + ": " + e.getMessage());
@@ -251,7 +270,7 @@ final class Execution {
                 world.trace("n" + node.number + " ends "
                         + (holder.prepared() > 0 ? "prepared " + holder.prepared() : "a client"));
                 world.statistics.killed++;
-                node.database.rollback(holder);
+                node.database().rollback(holder);
                 continue;
             }
             for (Execution other : session.running) {
@@ -265,14 +284,14 @@ final class Execution {
     }
 
     private void rollback() {
-        node.database.rollback(transaction);
+        node.database().rollback(transaction);
         transaction = null;
         losers = List.of();
     }
 
     private void nextRound() {
         world.statistics.rounds++;
-        node.database.rollbackToSavepoint(transaction);
+        node.database().rollbackToSavepoint(transaction);
         losers = losers();
         if (!certain) {
             rollback();
@@ -326,14 +345,16 @@ final class Execution {
         session.own.undoing(losers, last);
         world.trace("n" + node.number + " commits " + (group.isSettling() ? "what it had rolled back: " + last : group)
                 + (numbers.isEmpty() ? "" : " and undoes " + numbers));
-        node.undoneEver.addAll(numbers);
+        node.model().undone(numbers);
         world.statistics.undone += numbers.size();
-        node.database.commitApplied(
-                transaction,
-                apart ? node.database.position() : position,
-                forgotten ? List.of() : numbers,
-                last,
-                session.own.settledNumber());
+        node.database()
+                .commitApplied(
+                        transaction,
+                        apart ? node.database().position() : position,
+                        group.isSettling() ? work.get(0).position() : group.position(),
+                        forgotten ? List.of() : numbers,
+                        last,
+                        session.own.settledNumber());
         transaction = null;
         losers = List.of();
         session.capture();
@@ -358,21 +379,21 @@ final class Execution {
     private void ddl() {
         for (Certified c : group.work()) {
             Table table = Table.ALL[c.writeSet().payload()[0]];
-            if (node.database.isBusy(table)) {
+            if (node.database().isBusy(table)) {
                 // It waits for the clients that use the table; those that wait too long are ended.
                 if (++waits > PATIENCE) {
-                    node.database.clients().forEach(node.database::rollback);
+                    node.database().clients().forEach(node.database()::rollback);
                 }
                 return;
             }
-            node.database.ddlApplied(table, c.seqno());
+            node.database().ddlApplied(table, c.seqno());
         }
         phase = Phase.SAVE_POSITION;
     }
 
     private void savePosition() {
-        Database.Transaction t = node.database.begin(false);
-        node.database.commitApplied(t, group.last(), List.of(), 0, 0);
+        Database.Transaction t = node.database().begin(false);
+        node.database().commitApplied(t, group.last(), group.position(), List.of(), 0, 0);
         world.trace("n" + node.number + " saves position " + group.last());
         session.capture();
         done();

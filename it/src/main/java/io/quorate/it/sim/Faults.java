@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import java.util.List;
+
 /**
  * What may go wrong, as probabilities and numbers.
  *
- * @param loss of a message
+ * @param loss of a message; a donor's answer breaks off twice as often
  * @param duplicate of a message
  * @param crashes of services and databases
  * @param cuts of a node from the others
@@ -12,6 +14,11 @@ package io.quorate.it.sim;
  * @param delayMicrosMax of a message
  * @param captureMicrosMax from commit to capture
  * @param stepMicrosMax of a statement
+ * @param logEntriesMax what a node keeps of the order's log for one that is away
+ * @param cacheBytesMax what a node keeps of certified writesets for others
+ * @param diskLoss of the cache or the newest checkpoint, at the crash of a service
+ * @param departures of a node, with its directory or of its own will, while others may be cut off
+ * @param recoveries from the loss of all nodes but one
  */
 record Faults(
         double loss,
@@ -21,19 +28,34 @@ record Faults(
         int elections,
         int delayMicrosMax,
         int captureMicrosMax,
-        int stepMicrosMax) {
-    static final Faults NONE = new Faults(0, 0, 0, 0, 0, 2000, 300, 200);
+        int stepMicrosMax,
+        int logEntriesMax,
+        long cacheBytesMax,
+        double diskLoss,
+        int departures,
+        int recoveries) {
+    static final int ALL_ENTRIES = Integer.MAX_VALUE;
+    static final long ALL_BYTES = 1L << 30;
+    static final Faults NONE = new Faults(0, 0, 0, 0, 0, 2000, 300, 200, ALL_ENTRIES, ALL_BYTES, 0, 0, 0);
+    /** What there is to leave out. */
+    static final List<String> KINDS =
+            List.of("crashes", "cuts", "elections", "loss", "purges", "disks", "departures", "recoveries");
 
     Faults without(String what) {
-        return switch (what) {
-            case "loss" -> new Faults(0, 0, crashes, cuts, elections, delayMicrosMax, captureMicrosMax, stepMicrosMax);
-            case "crashes" ->
-                new Faults(loss, duplicate, 0, cuts, elections, delayMicrosMax, captureMicrosMax, stepMicrosMax);
-            case "cuts" ->
-                new Faults(loss, duplicate, crashes, 0, elections, delayMicrosMax, captureMicrosMax, stepMicrosMax);
-            case "elections" ->
-                new Faults(loss, duplicate, crashes, cuts, 0, delayMicrosMax, captureMicrosMax, stepMicrosMax);
-            default -> throw new IllegalArgumentException(what);
-        };
+        boolean purges = !what.equals("purges");
+        return new Faults(
+                what.equals("loss") ? 0 : loss,
+                what.equals("loss") ? 0 : duplicate,
+                what.equals("crashes") ? 0 : crashes,
+                what.equals("cuts") ? 0 : cuts,
+                what.equals("elections") ? 0 : elections,
+                delayMicrosMax,
+                captureMicrosMax,
+                stepMicrosMax,
+                purges ? logEntriesMax : ALL_ENTRIES,
+                purges ? cacheBytesMax : ALL_BYTES,
+                what.equals("disks") ? 0 : diskLoss,
+                what.equals("departures") ? 0 : departures,
+                what.equals("recoveries") ? 0 : recoveries);
     }
 }

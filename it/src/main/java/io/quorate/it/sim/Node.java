@@ -17,72 +17,96 @@ import io.quorate.core.ProposalCodec;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
-import io.quorate.ist.CacheSettings;
-import io.quorate.ist.WriteSetCache;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
+import io.quorate.ist.IncrementalTransfer.Offer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 
 /** A database and the service beside it: the real certification, cache, state machine and register of own writes. */
 final class Node {
-    private static final int SEGMENT_BYTES = 8 << 10;
-
     final World world;
     final int number;
-    final UUID uuid;
-    final Database database;
     boolean databaseUp = true;
     boolean cutOff;
-    /** Every GTID number whose undo was ever committed here. */
-    final Set<Long> undoneEver = new HashSet<>();
-
-    private final Disk disk;
-    private final Rows model;
-    private long modelSeqno;
-    /** From here on in the binlog, transactions may still be open. */
-    private int openFrom;
 
     // On disk.
-    private byte[] checkpoint;
-    private int checkpointIndex;
-    private long checkpointSeqno;
+    private final Storage storage;
+    private UUID uuid;
+    private Database database;
+    private Model model;
+    private Replica replica;
+    /** Which life of the cluster it took part in last. */
+    private int era;
+
+    private int copies;
     private long tornSeqno;
 
     // In memory, gone with the service.
     private Certifier certifier;
-    private WriteSetCache cache;
     private NodeMachine machine;
     private int nextIndex;
+    private LogPosition position;
     private long cachedBefore;
     private long lastOrdered;
     private boolean delivering;
     private boolean slowDisk;
     private long life;
     private Session session;
+    private Transfer transfer;
+    /** Nobody can bring it back: somebody has to copy another server. */
+    private boolean copyNeeded;
+    /** Taken out of the cluster. */
+    private boolean left;
 
     Node(World world, int number, Rows rows) {
         this.world = world;
         this.number = number;
         this.uuid = new UUID(0, number);
         this.database = new Database(rows);
-        this.model = rows.copy();
-        this.disk = new Disk(world.directory.resolve("n" + number), world.random);
-        this.checkpoint = write(new Certifier(4096));
-        startService();
+        this.model = new Model(this, rows.copy(), 0);
+        this.storage = new Storage(world.directory.resolve("n" + number), world.faults.cacheBytesMax(), world.random);
+        this.replica = new Replica(this);
+    }
+
+    String name() {
+        return "n" + number;
+    }
+
+    UUID uuid() {
+        return uuid;
+    }
+
+    Database database() {
+        return database;
+    }
+
+    Model model() {
+        return model;
+    }
+
+    Replica replica() {
+        return replica;
+    }
+
+    Storage storage() {
+        return storage;
     }
 
     boolean isServing() {
         return certifier != null;
+    }
+
+    /** Whether it takes part in the order, and messages come through. */
+    boolean takesPart() {
+        return isServing()
+                && !cutOff
+                && !left
+                && transfer == null
+                && era == world.order().era();
     }
 
     boolean isWritable() {
@@ -97,12 +121,26 @@ final class Node {
     }
 
     WriteSetLog log() {
-        return cache;
+        return storage.cache();
     }
 
     /** As far as the order is in the database; -1 without a session. */
     long applied() {
         return session == null ? -1 : session.applied();
+    }
+
+    long lastOrdered() {
+        return lastOrdered;
+    }
+
+    /** Of the entry that is handed out next. */
+    int nextIndex() {
+        return nextIndex;
+    }
+
+    /** Which life of the cluster it took part in last. */
+    int era() {
+        return era;
     }
 
     long life() {
@@ -112,46 +150,78 @@ final class Node {
     // The service.
 
     void startService() {
-        life++;
-        try {
-            certifier = Certifier.readFrom(new DataInputStream(new ByteArrayInputStream(checkpoint)));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        if (copyNeeded || isServing()) {
+            return;
         }
-        cache = WriteSetCache.open(
-                new CacheSettings(disk.directory(), new UUID(1, 1), SEGMENT_BYTES, 1L << 30), checkpointSeqno);
+        life++;
+        certifier = storage.open();
         machine = new NodeMachine(1000, 600);
-        nextIndex = checkpointIndex;
-        cachedBefore = cache.last();
-        lastOrdered = certifier.lastSeqno();
+        machine.on(new NodeEvent.Left(left ? "taken out" : null));
+        transfer = null;
+        goOn(storage.position());
+        replica.restart(nextIndex);
         delivering = false;
-        slowDisk = life > 1 && world.random.nextInt(6) == 0;
+        slowDisk = life > 1 && world.random.nextInt(3) == 0;
+        if (era != world.order().era()) {
+            new Comeback(this);
+        } else {
+            takePart();
+        }
+    }
+
+    private void takePart() {
+        if (storage.isDamaged()) {
+            receive(true);
+        } else if (nextIndex < replica.first()) {
+            tooFarBehind();
+        }
         tick(life);
         wake();
     }
 
+    /** It is let in to another life of the cluster: with what it has of the order, without what it promised before. */
+    void comeIn() {
+        left = false;
+        era = world.order().era();
+        replica = new Replica(this);
+        replica.install(position);
+        takePart();
+    }
+
+    private void goOn(LogPosition from) {
+        position = from;
+        nextIndex = (int) from.index() + 1;
+        cachedBefore = storage.cache().last();
+        lastOrdered = certifier.lastSeqno();
+    }
+
     void crashService() {
-        world.trace("n" + number + " service crashes");
+        world.trace(name() + " service crashes");
         world.statistics.crashes++;
         writableLeft = isWritable();
         closeSession();
-        try {
-            cache.close();
-            if (world.bugs.contains(Bug.TORN_TAIL_TRUSTED) && lastOrdered > checkpointSeqno) {
-                tornSeqno = lastOrdered;
+        storage.close();
+        if (world.bugs.contains(Bug.TORN_TAIL_TRUSTED) && lastOrdered > storage.durableSeqno()) {
+            tornSeqno = lastOrdered;
+        } else {
+            storage.tear();
+        }
+        if (world.chance(world.faults.diskLoss()) && world.order().canSpare(this)) {
+            world.statistics.disksLost++;
+            if (world.random.nextBoolean()) {
+                storage.loseCache();
             } else {
-                disk.tear();
+                storage.damageCheckpoint();
             }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
         certifier = null;
         machine = null;
+        transfer = null;
         life++;
     }
 
     void crashDatabase() {
-        world.trace("n" + number + " database crashes");
+        world.trace(name() + " database crashes");
         world.statistics.crashes++;
         closeSession();
         databaseUp = false;
@@ -170,11 +240,12 @@ final class Node {
         if (ofLife != life || certifier == null) {
             return;
         }
+        world.order().hear(this);
         boolean primary = world.order().isPrimary(this);
         if (machine.quorum().primary() != primary) {
             machine.on(new NodeEvent.QuorumChanged(new TotalOrder.Quorum(primary, "n0", 1)));
         }
-        if (databaseUp && session == null) {
+        if (databaseUp && session == null && transfer == null && !left) {
             session = new Session(this);
         }
         if (session != null) {
@@ -186,45 +257,169 @@ final class Node {
                         ? new NodeEvent.DatabaseUp()
                         : new NodeEvent.DatabaseDown("away"));
         machine.on(new NodeEvent.Progress(lastOrdered, session == null ? 0 : session.applied(), world.millis()));
-        if (world.random.nextInt(30) == 0) {
+        if (transfer == null && world.random.nextInt(30) == 0) {
             takeCheckpoint();
         }
         world.after(2000 + world.random.nextInt(1000), () -> tick(ofLife));
     }
 
     private void takeCheckpoint() {
-        try {
-            cache.force();
-            disk.forced();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        storage.save(position, certifier);
+        int forgettable = (int) storage.checkpoints().forgettable().index() + 1;
+        if (replica.size() > world.faults.logEntriesMax() || world.order().isHeldByAll(forgettable)) {
+            replica.purge(forgettable);
         }
-        checkpoint = write(certifier);
-        checkpointIndex = nextIndex;
-        checkpointSeqno = certifier.lastSeqno();
         long[] failures = certifier.failures(uuid);
-        long needed = Math.min(checkpointSeqno, database.position()) + 1;
-        cache.retain(failures.length == 0 ? needed : Math.min(needed, failures[0]));
+        long needed = Math.min(storage.checkpoints().forgettableSeqno(), database.position()) + 1;
+        storage.cache().retain(failures.length == 0 ? needed : Math.min(needed, failures[0]));
     }
 
-    private static byte[] write(Certifier certifier) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try {
-            certifier.writeTo(new DataOutputStream(bytes));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+    // Transfers.
+
+    /** The order's log doesn't reach back to where this node stands. */
+    void tooFarBehind() {
+        if (transfer == null) {
+            world.statistics.transfers++;
+            receive(false);
         }
-        return bytes.toByteArray();
+    }
+
+    private void receive(boolean recordsOnly) {
+        closeSession();
+        machine.on(new NodeEvent.Joining("receives"));
+        transfer = new Transfer(this, recordsOnly);
+    }
+
+    /** Goes on from what another node knew at its checkpoint. */
+    void install(Certifier state, LogPosition at) {
+        world.requireDigest((int) at.index(), state.digest(), this);
+        certifier = world.bugs.contains(Bug.TRANSFER_STATE_KEPT) ? certifier : state;
+        goOn(at);
+        replica.install(at);
+        transferred();
+    }
+
+    void transferred() {
+        world.trace(name() + " has received up to " + storage.cache().last());
+        transfer = null;
+        machine.on(new NodeEvent.Joining(null));
+        if (nextIndex < replica.first()) {
+            tooFarBehind();
+        }
+        wake();
+    }
+
+    /** What another one that does transfers may ask this one for. */
+    Offer offer() {
+        LogPosition at = storage.position();
+        return new Offer(
+                name(), 0, storage.cache().first(), storage.cache().last(), storage.durableSeqno(), at.index());
+    }
+
+    /** Nobody has what is missing here, or it has a history of its own: somebody will have to copy another server. */
+    void needsCopy(String why) {
+        world.trace(name() + " needs a copy: " + why);
+        crashService();
+        copyNeeded = true;
+        crashDatabase();
+        world.copies(this);
+    }
+
+    boolean hasLostCache() {
+        return storage.hasLostCache();
+    }
+
+    boolean isCopyNeeded() {
+        return copyNeeded;
+    }
+
+    /** Begins anew with the rows of another server, as a server of its own. */
+    void copy(Node donor) {
+        world.statistics.copies++;
+        long at = donor.database.visible();
+        world.trace(name() + " is copied from " + donor.name() + " at " + at);
+        Rows rows = donor.model.ordered();
+        database = world.copyOf(rows, at);
+        model = new Model(this, rows.copy(), at);
+        uuid = new UUID(0, number + 16L * ++copies);
+        copyNeeded = false;
+        databaseUp = true;
+        beginAnew();
+        startService();
+    }
+
+    /** It crashes, and its directory is gone. Not more than the others can do without: then nobody could be made a member. */
+    void loseDirectory() {
+        if (isServing() && era == world.order().era() && world.order().canSpare(this)) {
+            crashService();
+            world.trace(name() + " loses its directory");
+            world.statistics.emptied++;
+            beginAnew();
+            world.after(1L + world.random.nextInt(4000), this::startService);
+        }
+    }
+
+    /** It is taken out of the cluster, in order, and asks to be a member again later. */
+    void leave() {
+        if (takesPart() && world.order().remove(replica)) {
+            world.statistics.left++;
+            world.trace(name() + " leaves");
+            left = true;
+            closeSession();
+            machine.on(new NodeEvent.Left("taken out"));
+            world.after(1L + world.random.nextInt(40_000), this::join);
+        }
+    }
+
+    private void join() {
+        if (!left) {
+            return;
+        }
+        left = false;
+        if (isServing() && era == world.order().era()) {
+            machine.on(new NodeEvent.Left(null));
+            // Its new log begins here, so what comes before must not be needed after a crash.
+            storage.save(position, certifier);
+            replica = new Replica(this);
+            replica.install(position);
+            wake();
+        } else if (era == world.order().era()) {
+            replica = new Replica(this);
+            replica.install(storage.position());
+        }
+    }
+
+    /** A new directory beside a server: what was promised and acknowledged is forgotten. */
+    private void beginAnew() {
+        left = false;
+        storage.lose();
+        Replica before = replica;
+        replica = new Replica(this);
+        era = world.order().era();
+        if (world.bugs.contains(Bug.EMPTIED_COUNTS)) {
+            world.order().replace(before, replica);
+        }
+    }
+
+    /** Whether all that its database and its cache have is in its log, or was. */
+    boolean canGoOn() {
+        return transfer == null && databaseUp && era == world.order().era();
+    }
+
+    /** The cluster goes on as another life, from what this node has. */
+    void goOnAlone() {
+        cutOff = false;
+        world.order().recover(replica);
+        era = world.order().era();
+        world.order().elect();
+        wake();
     }
 
     // The order.
 
     /** There may be something to deliver. */
     void wake() {
-        if (certifier == null
-                || delivering
-                || cutOff
-                || nextIndex >= world.order().size()) {
+        if (certifier == null || delivering || !hasNext()) {
             return;
         }
         delivering = true;
@@ -232,7 +427,7 @@ final class Node {
         world.after(world.deliveryDelay() * (slowDisk ? 10 : 1), () -> {
             if (ofLife == life) {
                 delivering = false;
-                if (!cutOff) {
+                if (hasNext()) {
                     deliver();
                 }
                 wake();
@@ -240,19 +435,28 @@ final class Node {
         });
     }
 
+    private boolean hasNext() {
+        return transfer == null && !left && era == world.order().era() && nextIndex < replica.committed();
+    }
+
     private void deliver() {
+        Replica.Entry entry = replica.entry(nextIndex);
         int index = nextIndex++;
-        Proposal proposal =
-                spoil(ProposalCodec.decode(ByteBuffer.wrap(world.order().entry(index))), index);
-        Certification result = certifier.certify(proposal, new LogPosition(1, index));
+        position = new LogPosition(entry.term(), index);
+        if (entry.bytes() == null) {
+            world.decided(index, entry, certifier.digest(), List.of(), this);
+            return;
+        }
+        Proposal proposal = spoil(ProposalCodec.decode(ByteBuffer.wrap(entry.bytes())), index);
+        Certification result = certifier.certify(proposal, position);
         if (result.link() == Certification.Link.DUPLICATE && world.bugs.contains(Bug.DUPLICATE_TAKEN)) {
-            result = certifier.certify(renamed(proposal, index), new LogPosition(1, index));
+            result = certifier.certify(renamed(proposal, index), position);
         }
         World.require(result.link() != Certification.Link.IMPOSSIBLE, () -> "impossible: " + proposal);
-        world.decided(index, certifier.digest(), result.certified(), this);
+        world.decided(index, entry, certifier.digest(), result.certified(), this);
         if (!result.certified().isEmpty()) {
             try {
-                cache.append(result.certified());
+                storage.cache().append(result.certified());
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -302,9 +506,9 @@ final class Node {
     void attach(OwnWrites register) {
         List<Certified> failed = new ArrayList<>();
         for (long seqno : certifier.failures(uuid)) {
-            if (seqno < cache.first()) {
+            if (seqno < storage.cache().first()) {
                 register.failedUnknown(seqno);
-            } else if (seqno <= cache.last()) {
+            } else if (seqno <= storage.cache().last()) {
                 failed.add(read(seqno));
             }
         }
@@ -312,7 +516,11 @@ final class Node {
     }
 
     Certified read(long seqno) {
-        try (WriteSetLog.Cursor cursor = cache.read(seqno)) {
+        return read(storage.cache(), seqno);
+    }
+
+    static Certified read(WriteSetLog log, long seqno) {
+        try (WriteSetLog.Cursor cursor = log.read(seqno)) {
             return cursor.next(Duration.ZERO);
         } catch (IOException | InterruptedException e) {
             throw new IllegalStateException(e);
@@ -339,58 +547,8 @@ final class Node {
                 c.seqno(), c.verdict(), c.conflictsWith(), c.dependsOn(), c.position(), c.lastOfEntry(), torn);
     }
 
-    // What must hold.
-
-    /**
-     * What is committed here is what the order says up to the position, and on top of it what clients of mode async
-     * committed since and nobody undid. Nothing else, ever. So where all clients are certified, whatever anybody reads on
-     * any node is a state of one order: no long fork, no aborted read.
-     */
     void check() {
-        long position = database.visible();
-        while (modelSeqno < position) {
-            Certified c = world.certified(++modelSeqno);
-            if (c.passed()) {
-                world.replay(model, c, false);
-            }
-        }
-        Rows expected = model.copy();
-        List<Database.Logged> binlog = database.binlog();
-        boolean settled = true;
-        for (int i = openFrom; i < binlog.size(); i++) {
-            Database.Logged entry = binlog.get(i);
-            if (!entry.isOpenRows()) {
-                openFrom = settled ? i + 1 : openFrom;
-                continue;
-            }
-            Certified fate = world.fate(uuid, entry.number());
-            boolean done = fate != null && fate.seqno() <= position;
-            settled &= done;
-            openFrom = settled ? i + 1 : openFrom;
-            if (undoneEver.contains(entry.number())) {
-                World.require(
-                        fate == null || !fate.passed(),
-                        () -> "n" + number + ":" + entry.number() + " passed, and was undone");
-                continue;
-            }
-            if (done) {
-                World.require(
-                        fate.passed(),
-                        () -> "n" + number + ":" + entry.number() + " failed as seqno " + fate.seqno()
-                                + ", and still stands at position " + position);
-                continue;
-            }
-            for (Change change : entry.changes()) {
-                try {
-                    expected.apply(change);
-                } catch (Rows.Misfit e) {
-                    throw new Violation("n" + number + " at " + position + ": " + entry.number()
-                            + " doesn't fit on top of the order: " + e.getMessage());
-                }
-            }
-        }
-        String difference = database.committed().difference(expected);
-        World.require(difference == null, () -> "n" + number + " at position " + position + " has " + difference);
+        model.check();
     }
 
     /** A client has committed. */
@@ -404,17 +562,16 @@ final class Node {
     void end() {
         closeSession();
         if (certifier != null) {
-            try {
-                cache.close();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+            storage.close();
         }
     }
 
     boolean isSettled(long lastSeqno) {
         return certifier != null
                 && session != null
+                && transfer == null
+                && era == world.order().era()
+                && world.order().members().contains(replica)
                 && session.isIdle()
                 && lastOrdered == lastSeqno
                 && session.applied() == lastSeqno
@@ -424,7 +581,8 @@ final class Node {
     @Override
     public String toString() {
         return "n" + number + (certifier == null ? " service down" : "") + (databaseUp ? "" : " database down")
-                + (cutOff ? " cut off" : "") + " " + (machine == null ? "" : machine.state() + " " + machine.reason())
+                + (cutOff ? " cut off" : "") + " " + replica + (transfer == null ? "" : " " + transfer) + " "
+                + (machine == null ? "" : machine.state() + " " + machine.reason())
                 + " ordered " + lastOrdered + " of " + world.lastSeqno() + " position " + database.position() + " "
                 + session;
     }

@@ -1,40 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
- * The total order as a node meets it: a log that a majority has. Messages to the leader are late, lost, doubled and
- * overtake one another; what a leader took and the majority had not is gone with the leader; what is in the log stays.
+ * The total order, as Raft makes it of the members' logs: a leader appends, the others take over its log, and what a majority
+ * has stays. Messages are late, lost, doubled and overtake one another. A leader that was cut off goes on appending
+ * until it hears of the next one. Votes are taken at once; so are changes of the members, by all who are there.
  */
 final class Order {
     private final World world;
-    private final List<byte[]> log = new ArrayList<>();
-    private int leader;
+    private final Set<Replica> members = new LinkedHashSet<>();
+    private Replica leader;
+    private int term;
+    private int era;
 
     Order(World world) {
         this.world = world;
     }
 
-    int size() {
-        return log.size();
+    Set<Replica> members() {
+        return members;
     }
 
-    byte[] entry(int index) {
-        return log.get(index);
+    /** How many times the cluster was made to go on from one node alone. */
+    int era() {
+        return era;
     }
 
-    int leader() {
-        return leader;
+    /** A node whose messages come through, as itself: not one whose directory was lost since. */
+    private static boolean isThere(Replica r) {
+        return r.node.replica() == r && r.node.takesPart();
     }
 
-    /** A node whose messages come through, in a majority of such. */
+    private boolean isMajority(long count) {
+        return 2 * count > members.size();
+    }
+
+    private boolean hasMajority() {
+        return isMajority(members.stream().filter(Order::isThere).count());
+    }
+
+    /** A member whose messages come through, in a majority of such. */
     boolean isPrimary(Node node) {
-        return node.isServing()
-                && !world.isCutOff(node)
-                && world.reachable() * 2 > world.nodes().size();
+        Replica r = node.replica();
+        return members.contains(r) && isThere(r) && hasMajority();
     }
+
+    // Entries.
 
     void submit(Node from, byte[] entry) {
         heal();
@@ -42,37 +57,191 @@ final class Order {
             return;
         }
         int copies = world.chance(world.faults.duplicate()) ? 2 : 1;
+        int ofEra = era;
         for (int i = 0; i < copies; i++) {
-            world.after(world.delay(), () -> arrive(from, entry));
+            world.after(world.delay(), () -> {
+                // It may speak of what only a former life of the cluster had.
+                if (ofEra == era) {
+                    arrive(from, entry);
+                }
+            });
         }
     }
 
+    /** At the leader; one that was cut off takes its own. */
     private void arrive(Node from, byte[] entry) {
-        Node to = world.nodes().get(leader);
-        if (!isPrimary(to) || world.isCutOff(from)) {
+        Replica to = from.replica().leads > 0 ? from.replica() : leader;
+        boolean through = to != null && (to.node == from ? from.isServing() : isThere(to) && !from.cutOff);
+        if (through && to.leads > 0 && to.node.replica() == to) {
+            to.append(new Replica.Entry(to.leads, entry));
+            replicate(to);
+        }
+    }
+
+    private void replicate(Replica from) {
+        int leads = from.leads;
+        if (isMajority(1)) {
+            advance(from);
+        }
+        for (Replica to : members) {
+            if (to != from) {
+                world.after(world.delay(), () -> send(from, leads, to));
+            }
+        }
+    }
+
+    private void send(Replica from, int leads, Replica to) {
+        if (from.leads != leads || !isThere(from) || !isThere(to) || world.chance(world.faults.loss())) {
             return;
         }
-        int term = leader;
-        world.after(world.delay(), () -> {
-            // A leader that was replaced meanwhile had not told the majority.
-            if (leader == term && isPrimary(to)) {
-                log.add(entry);
-                world.nodes().forEach(Node::wake);
-            }
-        });
+        if (to.promised > leads) {
+            from.leads = 0;
+            return;
+        }
+        if (!to.follow(from)) {
+            to.node.tooFarBehind();
+            return;
+        }
+        advance(from);
+        if (to.committed() < from.committed()) {
+            to.commit(from.committed());
+            to.node.wake();
+        }
+        if (!members.contains(to) && to.end() == from.end()) {
+            admit(to);
+        }
     }
+
+    /** What a majority has of the leader's own term stays, and all before it. */
+    private void advance(Replica from) {
+        int[] have =
+                members.stream().mapToInt(r -> r.matching(from.leads)).sorted().toArray();
+        int common = have[(have.length - 1) / 2];
+        if (common > from.committed() && from.entry(common - 1).term() == from.leads) {
+            from.commit(common);
+            from.node.wake();
+            for (Replica r : members) {
+                if (isThere(r) && r.heard == from.leads) {
+                    r.commit(Math.min(common, r.matching(from.leads)));
+                    r.node.wake();
+                }
+            }
+        }
+    }
+
+    /** A node asks for what it lacks, now and then. */
+    void hear(Node node) {
+        heal();
+        Replica to = node.replica();
+        Replica from = leader;
+        if (from != null && from != to && isThere(from) && isThere(to)) {
+            boolean current = to.matching(from.leads) == from.end() && to.committed() == from.committed();
+            if (!current || !members.contains(to)) {
+                int leads = from.leads;
+                world.after(world.delay(), () -> send(from, leads, to));
+            }
+        }
+    }
+
+    // The leader.
 
     /** A leader that is gone is replaced. */
     void heal() {
-        if (!isPrimary(world.nodes().get(leader))) {
+        if (leader == null || leader.leads == 0 || !members.contains(leader) || !isPrimary(leader.node)) {
             elect();
         }
     }
 
     void elect() {
-        List<Node> candidates = world.nodes().stream().filter(this::isPrimary).toList();
-        if (!candidates.isEmpty()) {
-            leader = candidates.get(world.random.nextInt(candidates.size())).number;
+        List<Replica> voters = members.stream().filter(Order::isThere).toList();
+        if (!isMajority(voters.size())) {
+            return;
         }
+        List<Replica> candidates = voters.stream()
+                .filter(c ->
+                        isMajority(voters.stream().filter(v -> v.isCoveredBy(c)).count()))
+                .toList();
+        if (candidates.isEmpty()) {
+            return;
+        }
+        term++;
+        leader = candidates.get(world.random.nextInt(candidates.size()));
+        for (Replica voter : voters) {
+            voter.promised = term;
+            voter.leads = 0;
+        }
+        leader.leads = term;
+        leader.append(new Replica.Entry(term, null));
+        world.trace("n" + leader.node.number + " leads term " + term + " from entry " + leader.end());
+        replicate(leader);
+    }
+
+    // The members.
+
+    void found(List<Node> nodes) {
+        nodes.forEach(node -> members.add(node.replica()));
+    }
+
+    /** Makes a node that has caught up a member, in the place of what it was before. */
+    private void admit(Replica joiner) {
+        Replica before =
+                members.stream().filter(r -> r.node == joiner.node).findFirst().orElse(null);
+        if (isPrimary(leader.node)) {
+            members.remove(before);
+            members.add(joiner);
+            world.statistics.joined++;
+            world.trace("n" + joiner.node.number + " is a member now");
+            advance(leader);
+        }
+    }
+
+    /** Takes a member out, if it can be spared; false when not. */
+    boolean remove(Replica member) {
+        boolean goes = members.size() > 2 && isPrimary(member.node) && canSpare(member.node) && leader != null;
+        if (goes) {
+            long there = members.stream().filter(r -> r != member && isThere(r)).count();
+            goes = 2 * there > members.size() - 1;
+        }
+        if (goes) {
+            members.remove(member);
+            member.leads = 0;
+            heal();
+        }
+        return goes;
+    }
+
+    /** A mistake: what has lost its directory counts as what it was before. */
+    void replace(Replica before, Replica after) {
+        if (members.remove(before)) {
+            members.add(after);
+        }
+    }
+
+    /** Whether there would be a majority if all came back that can, but for one. */
+    boolean canSpare(Node node) {
+        return isMajority(members.stream()
+                .filter(r -> r.node != node && r.node.replica() == r && !r.node.isCopyNeeded())
+                .count());
+    }
+
+    /** Whether no member is left that could ever take part again. */
+    boolean isGone() {
+        return members.stream().allMatch(r -> r.node.replica() != r || r.node.isCopyNeeded());
+    }
+
+    /** The majority is lost for good: one goes on alone with all that it has, also what no majority had. */
+    void recover(Replica survivor) {
+        era++;
+        term++;
+        members.clear();
+        members.add(survivor);
+        world.rewind(survivor);
+        survivor.commit(survivor.end());
+        leader = null;
+    }
+
+    /** Whether all that have stayed members have what the order holds up to an entry; who needs more gets it from caches. */
+    boolean isHeldByAll(int index) {
+        return members.stream().allMatch(r -> r.end() >= index);
     }
 }

@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -41,7 +42,12 @@ record Run(long seed, Mode mode, int nodes, int clients, long micros, Faults fau
                         r.nextInt(4),
                         500 << r.nextInt(6),
                         50 << r.nextInt(7),
-                        30 << r.nextInt(4));
+                        30 << r.nextInt(4),
+                        r.nextInt(3) == 0 ? Faults.ALL_ENTRIES : 4 << r.nextInt(5),
+                        r.nextInt(2) == 0 ? Faults.ALL_BYTES : 24 << 10,
+                        r.nextInt(3) == 0 ? 0.1 : 0,
+                        Math.max(0, r.nextInt(6) - 2),
+                        Math.max(0, r.nextInt(6) - 3));
         int nodes = 2 + r.nextInt(3);
         int clients = 1 + r.nextInt(3);
         long micros = 60_000L + r.nextInt(200_000);
@@ -82,8 +88,13 @@ record Run(long seed, Mode mode, int nodes, int clients, long micros, Faults fau
         }
     }
 
+    /** Where in the product or here, innermost first. */
     private static String at(Exception e) {
-        return e.getStackTrace().length == 0 ? "" : " at " + e.getStackTrace()[0];
+        return Stream.of(e.getStackTrace())
+                .filter(frame -> frame.getClassName().startsWith("io.quorate"))
+                .limit(4)
+                .map(frame -> " at " + frame)
+                .collect(Collectors.joining());
     }
 
     private static Path scratch() {
@@ -106,6 +117,12 @@ record Run(long seed, Mode mode, int nodes, int clients, long micros, Faults fau
         for (int i = 0; i < faults.elections(); i++) {
             world.after(world.random.nextInt((int) micros), world.order()::elect);
         }
+        for (int i = 0; i < faults.departures(); i++) {
+            world.after(world.random.nextInt((int) micros), () -> depart(world));
+        }
+        for (int i = 0; i < faults.recoveries(); i++) {
+            world.after(world.random.nextInt((int) micros), () -> recover(world));
+        }
         world.run(micros, EVENTS_MAX);
         world.writing = false;
         for (long until = micros; !world.isSettled(); ) {
@@ -115,6 +132,10 @@ record Run(long seed, Mode mode, int nodes, int clients, long micros, Faults fau
             }
             world.order().heal();
             world.run(until, EVENTS_MAX);
+        }
+        if (world.isStuck()) {
+            world.statistics.stuck++;
+            return;
         }
         world.nodes().forEach(Node::check);
         world.requireEqual();
@@ -134,6 +155,29 @@ record Run(long seed, Mode mode, int nodes, int clients, long micros, Faults fau
         if (world.random.nextInt(3) == 0 && node.databaseUp) {
             node.crashDatabase();
             world.after(away / 2, () -> node.databaseUp = true);
+        }
+    }
+
+    /** A node loses its directory, or is taken out; soon after another one may be gone for a while. */
+    private static void depart(World world) {
+        Node node = world.nodes().get(world.random.nextInt(world.nodes().size()));
+        if (world.random.nextBoolean()) {
+            node.loseDirectory();
+        } else {
+            node.leave();
+        }
+        if (world.random.nextBoolean()) {
+            cut(world);
+        }
+    }
+
+    /** One that was in a minority, often. */
+    private static void recover(World world) {
+        List<Node> survivors = world.nodes().stream()
+                .filter(n -> n.isServing() && world.order().members().contains(n.replica()) && n.canGoOn())
+                .toList();
+        if (!survivors.isEmpty()) {
+            world.recover(survivors.get(world.random.nextInt(survivors.size())));
         }
     }
 

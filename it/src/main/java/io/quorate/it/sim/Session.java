@@ -45,8 +45,8 @@ final class Session {
     Session(Node node) {
         this.node = node;
         this.world = node.world;
-        long position = node.database.position();
-        own = new OwnWrites(position, node.database.undone(), c -> true);
+        long position = node.database().position();
+        own = new OwnWrites(position, node.database().undone(), c -> true);
         node.attach(own);
         schedule = new Schedule(position, 1 + world.random.nextInt(8), 1 << 20);
         feed();
@@ -77,7 +77,7 @@ final class Session {
     boolean isIdle() {
         return window != null
                 && window.idle()
-                && captureAt == node.database.binlog().size()
+                && captureAt == node.database().binlog().size()
                 && running.isEmpty();
     }
 
@@ -92,7 +92,7 @@ final class Session {
     }
 
     private void savePosition() {
-        if (node.database.position() < schedule.committed() && world.random.nextBoolean()) {
+        if (node.database().position() < schedule.committed() && world.random.nextBoolean()) {
             Group group = schedule.takePositionOnly();
             if (group != null) {
                 running.add(new Execution(this, group));
@@ -117,7 +117,7 @@ final class Session {
                 if (next == null) {
                     break;
                 }
-                boolean ours = next.writeSet().gtid().source().equals(node.uuid);
+                boolean ours = next.writeSet().gtid().source().equals(node.uuid());
                 Duty duty = Duty.of(next, ours, ours);
                 if (duty == Duty.SETTLE) {
                     own.prepared().prepared(next.writeSet());
@@ -163,12 +163,12 @@ final class Session {
 
     private void startCapture() {
         OriginPosition at = node.ownPosition();
-        window = new ProposalWindow(node.uuid, at, LIMITS);
+        window = new ProposalWindow(node.uuid(), at, LIMITS);
         if (!node.isKnown()) {
             window.announce();
         }
         capturedSeen = at.lastSeen();
-        List<Database.Logged> binlog = node.database.binlog();
+        List<Database.Logged> binlog = node.database().binlog();
         captureAt = 0;
         while (captureAt < binlog.size() && binlog.get(captureAt).number() <= at.last()) {
             captureAt++;
@@ -182,7 +182,7 @@ final class Session {
         if (closed
                 || window == null
                 || capturing
-                || captureAt >= node.database.binlog().size()) {
+                || captureAt >= node.database().binlog().size()) {
             return;
         }
         capturing = true;
@@ -196,7 +196,7 @@ final class Session {
     }
 
     private void captureNext() {
-        Database.Logged entry = node.database.binlog().get(captureAt++);
+        Database.Logged entry = node.database().binlog().get(captureAt++);
         if (entry.number() == 0) {
             return;
         }
@@ -217,7 +217,7 @@ final class Session {
             seen = Math.min(seen + 1, node.certifier().lastSeqno());
         }
         WriteSet w = new WriteSet(
-                new Gtid(node.uuid, entry.number()),
+                new Gtid(node.uuid(), entry.number()),
                 seen,
                 world.now(),
                 entry.ddl() != null
@@ -280,7 +280,7 @@ final class Session {
                 + (window == null
                         ? " no capture"
                         : " captured to " + captureAt + " of "
-                                + node.database.binlog().size() + (window.idle() ? " idle" : " open"))
+                                + node.database().binlog().size() + (window.idle() ? " idle" : " open"))
                 + " own open " + own.size()
                 + " schedule at " + schedule.committed();
     }

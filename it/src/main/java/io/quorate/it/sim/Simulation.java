@@ -116,7 +116,7 @@ public final class Simulation {
         if (!f.equals(Faults.NONE)) {
             smaller.add(r.with(r.nodes(), r.clients(), r.micros(), Faults.NONE));
         }
-        for (String kind : List.of("crashes", "cuts", "elections", "loss")) {
+        for (String kind : Faults.KINDS) {
             if (!f.without(kind).equals(f)) {
                 smaller.add(r.with(r.nodes(), r.clients(), r.micros(), f.without(kind)));
             }

@@ -18,6 +18,19 @@ final class Statistics {
     long yields;
     long crashes;
     long ddl;
+    long transfers;
+    long transferred;
+    long brokenOff;
+    long disksLost;
+    long joined;
+    long stuck;
+    long left;
+    long emptied;
+    long refused;
+    long cameBack;
+    long forgotten;
+    long recoveries;
+    long copies;
 
     void decided(Verdict verdict) {
         verdicts.merge(verdict, 1L, Long::sum);
@@ -39,6 +52,19 @@ final class Statistics {
         yields += that.yields;
         crashes += that.crashes;
         ddl += that.ddl;
+        transfers += that.transfers;
+        transferred += that.transferred;
+        brokenOff += that.brokenOff;
+        disksLost += that.disksLost;
+        joined += that.joined;
+        stuck += that.stuck;
+        left += that.left;
+        emptied += that.emptied;
+        refused += that.refused;
+        cameBack += that.cameBack;
+        forgotten += that.forgotten;
+        recoveries += that.recoveries;
+        copies += that.copies;
     }
 
     @Override
@@ -47,6 +73,12 @@ final class Statistics {
                 + " acknowledged and " + reapplied + " rolled back before and applied; verdicts " + verdicts + "; "
                 + undone + " undone, " + rounds
                 + " further rounds, " + killed + " clients in the way, " + yields + " groups yielded; " + crashes
-                + " crashes, " + ddl + " DDL";
+                + " crashes, " + ddl + " DDL; "
+                + transfers + " transfers of " + transferred + " writesets, broken off " + brokenOff + " times, "
+                + disksLost + " caches or checkpoints lost; "
+                + emptied + " directories lost, " + left + " nodes taken out, " + joined + " nodes made members; "
+                + recoveries
+                + " forced recoveries that lost " + forgotten + " writesets, then " + cameBack + " nodes let in and "
+                + refused + " refused; " + copies + " copies, " + stuck + " runs ended with nobody left to copy from";
     }
 }

@@ -3,11 +3,14 @@ package io.quorate.it.sim;
 
 import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
+import io.quorate.core.LogPosition;
+import io.quorate.ist.IncrementalTransfer.Offer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -27,7 +30,7 @@ final class World {
     private record Event(long at, long number, Runnable what) {}
 
     /** What the first node that certified a log entry made of it. */
-    private record Decision(long digest, List<Certified> certified) {}
+    private record Decision(Replica.Entry entry, long digest, List<Certified> certified) {}
 
     final Random random;
     final Mode mode;
@@ -45,11 +48,13 @@ final class World {
     private final Map<Gtid, List<Change>> intended = new HashMap<>();
 
     private final Deque<String> trace = new ArrayDeque<>();
-    private final Rows ordered;
+    private Rows ordered;
     private final long total;
     private long now;
     private long eventCount;
     boolean writing = true;
+    /** The only members are such as need a copy of another. */
+    private boolean stuck;
 
     final Statistics statistics = new Statistics();
 
@@ -64,6 +69,8 @@ final class World {
         for (int i = 0; i < run.nodes(); i++) {
             nodes.add(new Node(this, i, opening()));
         }
+        order.found(nodes);
+        nodes.forEach(Node::startService);
     }
 
     private static Rows opening() {
@@ -116,12 +123,22 @@ final class World {
         events.add(new Event(now + micros, eventCount++, what));
     }
 
-    boolean isCutOff(Node node) {
-        return node.cutOff;
+    /** Whether one can have what it missed from the other: not from one that is still of a former life of the cluster. */
+    boolean isDonor(Node one, Node other) {
+        return isReachable(one, other) && one.era() == other.era();
     }
 
-    int reachable() {
-        return (int) nodes.stream().filter(n -> n.isServing() && !n.cutOff).count();
+    /** Whether one can ask the other outside the order. */
+    boolean isReachable(Node one, Node other) {
+        return one.isServing() && other.isServing() && !one.cutOff && !other.cutOff;
+    }
+
+    /** What the others that are there could give to a node. */
+    List<Offer> offersTo(Node node) {
+        return nodes.stream()
+                .filter(n -> n != node && isDonor(n, node))
+                .map(Node::offer)
+                .toList();
     }
 
     /** Runs events until {@code until} or for {@code max} of them. */
@@ -152,16 +169,18 @@ final class World {
     // What must hold.
 
     /** Every node decides alike, and what passes was built on what the order says. */
-    void decided(int index, long digest, List<Certified> result, Node node) {
+    void decided(int index, Replica.Entry entry, long digest, List<Certified> result, Node node) {
         if (index < decisions.size()) {
             Decision first = decisions.get(index);
+            require(first.entry == entry, () -> node.name() + " is handed another entry " + index + " than the others");
             require(
                     first.digest == digest && sameVerdicts(first.certified, result),
                     () -> "n" + node.number + " decides entry " + index + " otherwise: " + result + ", not "
                             + first.certified);
             return;
         }
-        decisions.add(new Decision(digest, result));
+        require(index == decisions.size(), () -> node.name() + " is handed entry " + index + ", nobody the one before");
+        decisions.add(new Decision(entry, digest, result));
         for (Certified c : result) {
             require(c.seqno() == certified.size() + 1L, () -> "seqno " + c.seqno() + " after " + certified.size());
             certified.add(c);
@@ -178,6 +197,83 @@ final class World {
                         () -> "after seqno " + c.seqno() + " the total is another");
             }
         }
+    }
+
+    /** The order is from now on what one node has of it; what only others had is forgotten. */
+    void rewind(Replica survivor) {
+        int index = Math.min(decisions.size(), survivor.first());
+        while (index < decisions.size()
+                && index < survivor.end()
+                && decisions.get(index).entry == survivor.entry(index)) {
+            index++;
+        }
+        int lost = decisions.subList(index, decisions.size()).stream()
+                .mapToInt(d -> d.certified.size())
+                .sum();
+        decisions.subList(index, decisions.size()).clear();
+        List<Certified> gone = certified.subList(certified.size() - lost, certified.size());
+        gone.forEach(c -> byNumber.get(c.writeSet().gtid().source())
+                .remove(c.writeSet().gtid().number()));
+        gone.clear();
+        ordered = opening();
+        certified.stream().filter(Certified::passed).forEach(c -> replay(ordered, c, false));
+        statistics.recoveries++;
+        statistics.forgotten += lost;
+        trace(survivor.node.name() + " goes on alone from entry " + index + " of " + survivor.end() + ", " + lost
+                + " writesets are lost");
+    }
+
+    /** A server with the rows of the order at a place. */
+    Database copyOf(Rows rows, long seqno) {
+        Map<Table, Integer> versions = new EnumMap<>(Table.class);
+        Set<Long> ddl = new HashSet<>();
+        for (Certified c : certified.subList(0, (int) seqno)) {
+            if (c.passed() && c.writeSet().isBarrier()) {
+                versions.merge(Table.ALL[c.writeSet().payload()[0]], 1, Integer::sum);
+                ddl.add(c.seqno());
+            }
+        }
+        return new Database(
+                rows, seqno, seqno == 0 ? LogPosition.START : certified(seqno).position(), versions, ddl);
+    }
+
+    /** Has somebody make a copy for a node as soon as that can be; where the cluster can't do without it, one goes on alone. */
+    void copies(Node node) {
+        after(3000, () -> {
+            List<Node> donors = nodes.stream()
+                    .filter(n ->
+                            n.takesPart() && n.databaseUp && order.members().contains(n.replica()))
+                    .toList();
+            if (order.isGone()) {
+                // Nobody is left to copy from, or to go on with: only a backup helps here.
+                stuck = true;
+            } else if (donors.isEmpty()) {
+                copies(node);
+            } else if (order.canSpare(node)) {
+                node.copy(donors.get(random.nextInt(donors.size())));
+            } else {
+                recover(donors.get(random.nextInt(donors.size())));
+                copies(node);
+            }
+        });
+    }
+
+    /** All but one are lost, and come back when it has gone on without them. */
+    void recover(Node survivor) {
+        for (Node node : nodes) {
+            if (node != survivor) {
+                if (node.isServing()) {
+                    node.crashService();
+                }
+                after(1000L + random.nextInt(40_000), node::startService);
+            }
+        }
+        survivor.goOnAlone();
+    }
+
+    /** What one node hands another must be what all know at that place. */
+    void requireDigest(int index, long digest, Node node) {
+        require(decisions.get(index).digest == digest, () -> node.name() + " receives another state of entry " + index);
     }
 
     /** A client prepares what it means to change, from the rows as it read them. */
@@ -212,9 +308,9 @@ final class World {
 
     /** A client was told that its transaction is committed. */
     void acknowledge(Node node, long number) {
-        Certified c = fate(node.uuid, number);
+        Certified c = fate(node.uuid(), number);
         require(c != null && c.passed(), () -> "n" + node.number + ":" + number + " is acknowledged, and " + c);
-        require(node.database.visible() >= c.seqno(), () -> name(c) + " is acknowledged before it is there");
+        require(node.database().visible() >= c.seqno(), () -> name(c) + " is acknowledged before it is there");
         statistics.acknowledged++;
     }
 
@@ -287,12 +383,16 @@ final class World {
 
     /** All settled: the order has everything, every node has applied it, and their rows are the order's. */
     boolean isSettled() {
-        return nodes.stream().allMatch(n -> n.isSettled(lastSeqno()));
+        return stuck || nodes.stream().allMatch(n -> n.isSettled(lastSeqno()));
+    }
+
+    boolean isStuck() {
+        return stuck;
     }
 
     void requireEqual() {
         for (Node node : nodes) {
-            String difference = node.database.rows().difference(ordered);
+            String difference = node.database().rows().difference(ordered);
             require(difference == null, () -> "n" + node.number + " ends with " + difference);
         }
     }

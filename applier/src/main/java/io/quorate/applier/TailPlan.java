@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.AppliedDdl;
+import io.quorate.core.Certified;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.Gtid;
+import io.quorate.core.GtidSet;
+import io.quorate.core.OwnWrites.Doomed;
+import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSet;
+import io.quorate.core.binlog.TakeBack;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * What of a server's own transactions is to be taken back after a crash that may have lost its end, from the record and from what
+ * the server says of itself. Decides only; {@link TailRepair} says why and carries it out.
+ */
+public final class TailPlan {
+    private static final long BYTES_MAX = 256 << 20;
+
+    /** The records after the position, in order; asked for twice. */
+    @FunctionalInterface
+    public interface Records {
+        void forEach(Visitor visitor) throws IOException, InterruptedException;
+    }
+
+    /** Takes one record. */
+    @FunctionalInterface
+    public interface Visitor {
+        void visit(Certified c);
+    }
+
+    private final UUID server;
+    private final UUID ddlSource;
+    private final GtidSet executed;
+    private final GtidSet reserved;
+    private final Set<Long> undone;
+    private final TakeBack takeBack = new TakeBack(BYTES_MAX);
+    private final List<Doomed> failed = new ArrayList<>();
+    private final List<WriteSet> taken = new ArrayList<>();
+    private long after;
+
+    /**
+     * @param executed GTIDs in the server's executed set
+     * @param reserved those of them that no transaction ever had here
+     * @param undone GTID numbers of own transactions that are undone
+     */
+    public TailPlan(UUID server, String incarnation, GtidSet executed, GtidSet reserved, Set<Long> undone) {
+        this.server = server;
+        this.ddlSource = AppliedDdl.source(incarnation);
+        this.executed = executed;
+        this.reserved = reserved;
+        this.undone = undone;
+    }
+
+    /**
+     * First from where on own transactions are uncertain, and how far others' changes matter; then the rows.
+     *
+     * @param position up to which seqno all is in the database
+     * @param ordered how far the order has taken this server's GTIDs
+     * @throws QuorateException {@link ErrorCode#TAIL_UNCLEAR}
+     */
+    public void make(long position, long ordered, Records records) throws IOException, InterruptedException {
+        after = ordered;
+        long[] certain = {position};
+        long[] seenMax = {0};
+        boolean[] first = {true};
+        records.forEach(c -> {
+            if (isOwn(c)) {
+                seenMax[0] = Math.max(seenMax[0], c.writeSet().lastSeen());
+                after = first[0] ? c.writeSet().gtid().number() - 1 : after;
+                first[0] = false;
+            }
+            if (ranHere(c)) {
+                if (!c.passed()) {
+                    throw unclear(c.writeSet().gtid() + " changed a definition, and failed");
+                }
+                certain[0] = c.seqno();
+            }
+        });
+        long[] lostFrom = {Long.MAX_VALUE};
+        boolean[] lost = {false};
+        records.forEach(c -> {
+            try {
+                if (c.seqno() <= certain[0] && isOwn(c)) {
+                    if (!c.passed() && !c.writeSet().isBarrier()) {
+                        // It is here, and its undo may have come after the DDL and be lost; nobody else remembers it.
+                        own(c);
+                    }
+                    after = c.writeSet().gtid().number();
+                } else if (c.seqno() > certain[0] && c.writeSet().isBarrier()) {
+                    lost[0] |= isOwn(c);
+                    lostFrom[0] = c.passed() ? Math.min(lostFrom[0], c.seqno()) : lostFrom[0];
+                } else if (!isOwn(c)) {
+                    if (c.passed() && c.seqno() <= seenMax[0]) {
+                        takeBack.other(c.writeSet().payload(), c.seqno());
+                    }
+                } else if (!lost[0] && c.writeSet().lastSeen() < lostFrom[0]) {
+                    own(c);
+                }
+            } catch (TakeBack.Impossible e) {
+                throw unclear(e.getMessage());
+            }
+        });
+    }
+
+    /** Whether it is DDL that this server has executed, which forced everything before it. */
+    private boolean ranHere(Certified c) {
+        if (!c.writeSet().isBarrier()) {
+            return false;
+        }
+        Gtid ran = isOwn(c) ? c.writeSet().gtid() : new Gtid(ddlSource, c.seqno());
+        return executed.contains(ran) && !reserved.contains(ran);
+    }
+
+    private void own(Certified c) throws TakeBack.Impossible {
+        WriteSet w = c.writeSet();
+        if (w.isPrepared()) {
+            if (c.passed()) {
+                takeBack.prepared(w.payload());
+            }
+            return;
+        }
+        boolean mayBeHere = executed.contains(w.gtid()) && !reserved.contains(w.gtid());
+        if (!mayBeHere || undone.contains(w.gtid().number())) {
+            return;
+        }
+        taken.add(w);
+        takeBack.own(w.payload(), w.lastSeen());
+        if (!c.passed()) {
+            failed.add(new Doomed(w.gtid().number(), c.seqno(), null));
+        }
+    }
+
+    private boolean isOwn(Certified c) {
+        return c.writeSet().gtid().source().equals(server);
+    }
+
+    QuorateException unclear(String why) {
+        return new QuorateException(
+                ErrorCode.TAIL_UNCLEAR,
+                "after its restart this server may lack any of its own transactions after number " + after
+                        + ", and they can't be taken back to be applied anew: " + why);
+    }
+
+    /** The number after which own transactions are not in the database once all is taken back. */
+    public long after() {
+        return after;
+    }
+
+    /** What may be there, and goes. */
+    public List<WriteSet> taken() {
+        return taken;
+    }
+
+    /** Those of them that failed: nothing is applied in their place. */
+    public List<Doomed> failed() {
+        return failed;
+    }
+
+    public TakeBack takeBack() {
+        return takeBack;
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.ist;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.ist.IncrementalTransfer.Offer;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Who is asked for what, by what they offer and how they did lately. Time comes in as an argument. Thread-safe. */
+public final class DonorChoice {
+    /** A donor that has failed isn't asked again before. */
+    static final long REST_MILLIS = 500;
+
+    private final Map<String, Long> restsUntil = new ConcurrentHashMap<>();
+    private final Map<String, Integer> busy = new ConcurrentHashMap<>();
+
+    /**
+     * Who gives writesets: the nearest; among those the one that gives least now; among those the one that keeps longest what
+     * is needed.
+     *
+     * @return nobody while all who have them rest
+     * @throws QuorateException CACHE_PASSED when nobody has them: it says what that is, and who holds what
+     */
+    public Optional<Offer> donorOf(List<Offer> offers, long from, long to, long nowMillis) {
+        List<Offer> having = offers.stream()
+                .filter(offer -> offer.first() <= from && offer.last() >= to)
+                .toList();
+        if (having.isEmpty()) {
+            throw new QuorateException(
+                    ErrorCode.CACHE_PASSED, "this node needs writesets from seqno " + from + " on; " + held(offers));
+        }
+        return having.stream()
+                .filter(offer -> isRested(offer.donor(), nowMillis))
+                .min(Comparator.comparingInt(Offer::distance)
+                        .thenComparingInt(offer -> busy.getOrDefault(offer.donor(), 0))
+                        .thenComparingLong(Offer::first));
+    }
+
+    /** Who has the newest checkpoint; ORDER_INTERRUPTED when nobody has one at or after {@code indexMin} now. */
+    Offer checkpointFrom(List<Offer> offers, long indexMin, long nowMillis) {
+        return offers.stream()
+                .filter(offer -> offer.checkpointIndex() >= Math.max(0, indexMin) && isRested(offer.donor(), nowMillis))
+                .max(Comparator.comparingLong(Offer::checkpointIndex))
+                .orElseThrow(() -> new QuorateException(
+                        ErrorCode.ORDER_INTERRUPTED,
+                        "no other node offers a checkpoint at or after log index " + indexMin + " now: " + offers));
+    }
+
+    void begins(String donor) {
+        busy.merge(donor, 1, Integer::sum);
+    }
+
+    void ends(String donor) {
+        busy.merge(donor, -1, Integer::sum);
+    }
+
+    /** It broke off, or refused. */
+    public void failed(String donor, long nowMillis) {
+        restsUntil.put(donor, nowMillis + REST_MILLIS);
+    }
+
+    private boolean isRested(String donor, long nowMillis) {
+        return nowMillis >= restsUntil.getOrDefault(donor, Long.MIN_VALUE);
+    }
+
+    private static String held(List<Offer> all) {
+        if (all.isEmpty()) {
+            return "no other node is reachable";
+        }
+        StringBuilder text = new StringBuilder();
+        for (Offer offer : all) {
+            text.append(text.length() == 0 ? "" : ", ")
+                    .append(offer.donor())
+                    .append(" holds ")
+                    .append(offer.first())
+                    .append(" to ")
+                    .append(offer.last());
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it.sim;
+
+import io.quorate.certification.Certifier;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
+import io.quorate.core.QuorateException;
+import io.quorate.ist.CacheSettings;
+import io.quorate.ist.CheckpointStore;
+import io.quorate.ist.Donor;
+import io.quorate.ist.WriteSetCache;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.stream.Stream;
+
+/**
+ * What a node has on its disk beside the order's log, the real writeset cache and the real checkpoints, and what a crash makes
+ * of them. Opens them as {@code Stores} does in the product.
+ */
+final class Storage {
+    static final UUID INCARNATION = new UUID(1, 1);
+    private static final int SEGMENT_BYTES = 8 << 10;
+    private static final int KEYS_MAX = 4096;
+
+    private final Path directory;
+    private final long cacheBytesMax;
+    private final Random random;
+    private final Disk disk;
+    private CheckpointStore checkpoints;
+    private WriteSetCache cache;
+    private boolean spoilt;
+    private boolean damaged;
+    private boolean lost;
+
+    Storage(Path directory, long cacheBytesMax, Random random) {
+        this.directory = directory;
+        this.cacheBytesMax = cacheBytesMax;
+        this.random = random;
+        this.disk = new Disk(directory.resolve("cache"), random);
+    }
+
+    WriteSetCache cache() {
+        return cache;
+    }
+
+    CheckpointStore checkpoints() {
+        return checkpoints;
+    }
+
+    /** Whether it ever began anew above what it had held. */
+    boolean hasLostCache() {
+        return lost;
+    }
+
+    /** Whether the cache was damaged when the service started, and is empty for that. */
+    boolean isDamaged() {
+        return damaged;
+    }
+
+    /** Up to where the cache was forced when its newest checkpoint was made. */
+    long durableSeqno() {
+        return checkpoints.newest().map(CheckpointStore.Checkpoint::seqno).orElse(0L);
+    }
+
+    LogPosition position() {
+        return checkpoints.newest().map(CheckpointStore.Checkpoint::position).orElse(LogPosition.START);
+    }
+
+    Donor donor() {
+        return new Donor(cache, checkpoints, INCARNATION);
+    }
+
+    /** What certification knew at the newest checkpoint. */
+    Certifier open() {
+        checkpoints = CheckpointStore.open(directory.resolve("checkpoints"));
+        CheckpointStore.Checkpoint newest = checkpoints.newest().orElse(null);
+        CacheSettings settings = new CacheSettings(disk.directory(), INCARNATION, SEGMENT_BYTES, cacheBytesMax);
+        damaged = false;
+        try {
+            cache = WriteSetCache.open(settings, durableSeqno());
+        } catch (QuorateException e) {
+            if (e.code() != ErrorCode.CACHE_CORRUPT || !spoilt) {
+                throw e;
+            }
+            damaged = true;
+            empty();
+            cache = WriteSetCache.open(settings, 0);
+        }
+        return newest == null ? new Certifier(KEYS_MAX) : read(newest);
+    }
+
+    static Certifier read(CheckpointStore.Checkpoint checkpoint) {
+        try (DataInputStream in = checkpoint.open()) {
+            return Certifier.readFrom(in);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    void close() {
+        try {
+            cache.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    void force() {
+        try {
+            cache.force();
+            disk.forced();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Goes on at a seqno, with nothing. */
+    void reset(long nextSeqno) {
+        cache.reset(nextSeqno);
+        force();
+        // What is durable of it begins above the checkpoint: another crash finds that it doesn't reach back.
+        spoilt |= nextSeqno > 1;
+        lost |= nextSeqno > 1;
+    }
+
+    void save(LogPosition position, Certifier certifier) {
+        force();
+        checkpoints.save(position, certifier.lastSeqno(), certifier::writeTo);
+        spoilt &= cache.first() > certifier.lastSeqno() + 1;
+    }
+
+    /** A crash of the closed files: what was not forced may be lost. */
+    void tear() {
+        try {
+            disk.tear();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The cache is gone. */
+    void loseCache() {
+        spoilt = true;
+        empty();
+    }
+
+    /** Nothing is left of the directory. */
+    void lose() {
+        empty(directory.resolve("checkpoints"));
+        empty();
+        spoilt = false;
+    }
+
+    private void empty() {
+        empty(disk.directory());
+    }
+
+    private static void empty(Path directory) {
+        try (Stream<Path> files = Files.list(directory)) {
+            for (Path file : files.sorted().toList()) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A bit of the newest checkpoint turns, if there is another one. */
+    boolean damageCheckpoint() {
+        try (Stream<Path> all = Files.list(directory.resolve("checkpoints"))) {
+            List<Path> files = all.filter(f -> f.getFileName().toString().startsWith("checkpoint-"))
+                    .sorted()
+                    .toList();
+            if (files.size() < 2) {
+                return false;
+            }
+            try (RandomAccessFile raw =
+                    new RandomAccessFile(files.get(files.size() - 1).toFile(), "rw")) {
+                long at = random.nextInt((int) raw.length());
+                raw.seek(at);
+                int value = raw.read();
+                raw.seek(at);
+                raw.write(value ^ 1 << random.nextInt(8));
+            }
+            return true;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
