@@ -95,19 +95,14 @@ class ForcedRecoveryIT {
         for (int id = 10; id < 20; id++) {
             cluster.mysql(1).execute("INSERT INTO load_test.t VALUES (" + id + ")");
         }
-        for (int n = 2; n <= 3; n++) {
-            int node = n;
-            assertThatThrownBy(() -> cluster.restart(node))
-                    .isInstanceOf(SandboxException.class)
-                    .hasMessageContaining("QRT-3010")
-                    .hasMessageContaining("history of its own");
-            assertThat(cluster.mysql(n).queryOne("SELECT @@read_only")).isEqualTo("1");
-        }
-        // Also together they are no cluster any more.
-        Thread.sleep(5000);
-        for (int n = 2; n <= 3; n++) {
-            assertThat(cluster.state(n)).isEqualTo("LEFT");
-        }
+        assertThatThrownBy(() -> cluster.restart(2))
+                .isInstanceOf(SandboxException.class)
+                .hasMessageContaining("QRT-3010")
+                .hasMessageContaining("history of its own");
+        // And it stays out.
+        Thread.sleep(2000);
+        assertThat(cluster.state(2)).isEqualTo("LEFT");
+        assertThat(cluster.mysql(2).queryOne("SELECT @@read_only")).isEqualTo("1");
         assertThat(cluster.mysql(1).queryLong("SELECT COUNT(*) FROM load_test.t WHERE id = 3"))
                 .isZero();
     }
