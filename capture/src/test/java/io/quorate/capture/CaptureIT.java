@@ -152,10 +152,12 @@ class CaptureIT {
         assertThat(create.keys()).isEqualTo(exclusive(KeyNames.table("shop", "made")));
 
         WriteSet alter = fixture.captureOne("USE shop", "ALTER TABLE made ADD n INT, RENAME TO `made 2`");
-        assertThat(alter.keys()).isEqualTo(exclusive(KeyNames.table("shop", "made"), KeyNames.table("shop", "made 2")));
+        assertThat(alter.keys())
+                .isEqualTo(exclusiveWithRows(KeyNames.table("shop", "made"), KeyNames.table("shop", "made 2")));
 
         WriteSet drop = fixture.captureOne("DROP TABLE IF EXISTS shop.`made 2`, shop.never");
-        assertThat(drop.keys()).isEqualTo(exclusive(KeyNames.table("shop", "made 2"), KeyNames.table("shop", "never")));
+        assertThat(drop.keys())
+                .isEqualTo(exclusiveWithRows(KeyNames.table("shop", "made 2"), KeyNames.table("shop", "never")));
 
         WriteSet user = fixture.captureOne("CREATE USER someone");
         assertThat(user.kind()).isEqualTo(WriteSet.Kind.DDL);
@@ -251,6 +253,12 @@ class CaptureIT {
             ends = BinlogEvents.isRows(BinlogEvents.type(p, at)) && BinlogEvents.endsStatement(p, at);
         }
         return ends;
+    }
+
+    private static Keys exclusiveWithRows(long a, long b) {
+        return new Keys(new long[] {Keys.NO_ROWS_BEFORE, a, b}, new byte[] {
+            (byte) KeyType.SHARED.ordinal(), (byte) KeyType.EXCLUSIVE.ordinal(), (byte) KeyType.EXCLUSIVE.ordinal()
+        });
     }
 
     private static Keys exclusive(long... hashes) {
