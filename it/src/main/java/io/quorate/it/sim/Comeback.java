@@ -90,6 +90,10 @@ final class Comeback {
             // Its mark tells that it was committed; what the order said of it is gone.
             return "its database committed what was prepared, and no record says at which place";
         }
+        long known = Math.max(position, node.storage().cache().last());
+        if (node.database().snapshotMax() > known) {
+            return "what it had prepared has seen more of the former life than it can show";
+        }
         if (position == 0) {
             return null;
         }

@@ -124,6 +124,11 @@ final class Database {
     }
 
     /** The seqno up to which the rows are the order's; above the position after a prepared one has committed. */
+    /** The furthest that a transaction had seen that was prepared here. */
+    long snapshotMax() {
+        return binlog.stream().mapToLong(Logged::snapshot).max().orElse(0);
+    }
+
     long visible() {
         return visible;
     }
