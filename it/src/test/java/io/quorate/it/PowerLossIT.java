@@ -69,6 +69,7 @@ class PowerLossIT {
         for (int node : ALL) {
             cluster.mysql(node).start();
             cluster.mysql(node).stop();
+            Volume.forceKeys(cluster.directory(node).resolve("data"));
         }
         cluster.start();
         cluster.mysql(1).execute("CREATE DATABASE load_test", Load.TABLE);

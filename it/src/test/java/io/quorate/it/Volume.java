@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -69,6 +70,17 @@ final class Volume implements AutoCloseable {
 
     private boolean mount() throws IOException, InterruptedException {
         return run("mount", "-o", "loop", image.toString(), mount.toString()) == 0;
+    }
+
+    /** Forces the keys that mysqld makes at its first start: it forces its logs and tables, not these. */
+    static void forceKeys(Path data) throws IOException {
+        try (DirectoryStream<Path> keys = Files.newDirectoryStream(data, "*.pem")) {
+            for (Path key : keys) {
+                try (FileChannel file = FileChannel.open(key, StandardOpenOption.WRITE)) {
+                    file.force(true);
+                }
+            }
+        }
     }
 
     /** Forces everything there is to the device. */

@@ -116,6 +116,8 @@ final class Admission implements AutoCloseable {
             } else {
                 settings = configured.withPeers(known, false);
             }
+        } else if (configured.peers().size() == 1) {
+            settings = configured; // There is nobody to ask.
         }
     }
 
