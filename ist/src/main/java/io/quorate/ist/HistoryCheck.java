@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.ist;
 
-import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,13 +21,11 @@ import java.util.UUID;
  */
 public final class HistoryCheck {
     private final WriteSetCache cache;
-    private final PeerStreams peers;
-    private final UUID incarnation;
+    private final DonorClient client;
 
     public HistoryCheck(WriteSetCache cache, PeerStreams peers, UUID incarnation) {
         this.cache = cache;
-        this.peers = peers;
-        this.incarnation = incarnation;
+        this.client = new DonorClient(peers, incarnation, bytes -> {});
     }
 
     /**
@@ -91,9 +87,8 @@ public final class HistoryCheck {
                         "whether this node's history is that of the others can't be told: nobody there holds seqno "
                                 + seqno));
         List<Certified> read = new ArrayList<>();
-        byte[] request = new TransferRequest(TransferRequest.Kind.RECORDS, incarnation, seqno, seqno).encode();
-        try (InputStream in = new ZstdInputStreamNoFinalizer(peers.open(donor.donor(), request))) {
-            new RecordReader(seqno, seqno, read::addAll).read(in);
+        try {
+            client.records(donor.donor(), new RecordReader(seqno, seqno, read::addAll));
             return read.get(0);
         } catch (InterruptedException e) {
             throw interrupted(e);
