@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.core;
 
+import static io.quorate.core.NodeState.ARBITRATOR;
 import static io.quorate.core.NodeState.CONNECTED;
 import static io.quorate.core.NodeState.DONOR;
 import static io.quorate.core.NodeState.INCONSISTENT;
@@ -19,6 +20,8 @@ import static io.quorate.core.NodeState.SYNCED;
  * of the two, and to JOINED never by lag alone: falling behind is flow control's business. It is JOINER while it receives
  * what it missed outside the order, DONOR instead of SYNCED while it gives. INCONSISTENT is final.
  *
+ * <p>A node without a server is ARBITRATOR where others are CONNECTED and beyond.
+ *
  * <p>An election is not a loss: without a majority a SYNCED node stays so for a short grace, and its clients' writes wait to
  * be ordered, as they do anyway.
  */
@@ -27,6 +30,7 @@ public final class NodeMachine {
     private final long syncedLagMax;
 
     private final long electionGraceMillis;
+    private final boolean arbitrator;
 
     private NodeState state = OPEN;
     private TotalOrder.Quorum quorum = TotalOrder.Quorum.NONE;
@@ -60,8 +64,18 @@ public final class NodeMachine {
      *     itself takes to notice
      */
     public NodeMachine(long syncedLagMax, long electionGraceMillis) {
+        this(syncedLagMax, electionGraceMillis, false);
+    }
+
+    private NodeMachine(long syncedLagMax, long electionGraceMillis, boolean arbitrator) {
         this.syncedLagMax = syncedLagMax;
         this.electionGraceMillis = electionGraceMillis;
+        this.arbitrator = arbitrator;
+    }
+
+    /** That of a node without a server. */
+    public static NodeMachine ofArbitrator(long electionGraceMillis) {
+        return new NodeMachine(0, electionGraceMillis, true);
     }
 
     /** Takes an event; true when the state is another one afterwards. */
@@ -124,6 +138,9 @@ public final class NodeMachine {
         if (lostMillis >= 0 && nowMillis - lostMillis >= electionGraceMillis) {
             return NON_PRIMARY;
         }
+        if (arbitrator) {
+            return ARBITRATOR;
+        }
         if (!databaseUp) {
             return CONNECTED;
         }
@@ -160,7 +177,7 @@ public final class NodeMachine {
                         ? "catching up: " + Math.max(0, lastOrdered - lastApplied) + " writesets behind"
                         : "waiting for the leader's word on how far the order is";
             case LEFT -> leftReason;
-            case SYNCED, DONOR -> "";
+            case SYNCED, DONOR, ARBITRATOR -> "";
             case INCONSISTENT -> failure.getMessage();
         };
     }

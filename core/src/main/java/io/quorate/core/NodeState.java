@@ -15,12 +15,19 @@ public enum NodeState {
     SYNCED,
     /** As SYNCED, and feeds a joiner. */
     DONOR,
+    /** Votes and keeps the order, and has no MySQL server. */
+    ARBITRATOR,
     /** Without a majority: nothing is ordered, writes are refused. */
     NON_PRIMARY,
     /** No member any more, because somebody asked for that; or not yet again. */
     LEFT,
     /** Out of the cluster for good, with an error code. Its data must be looked at. */
     INCONSISTENT;
+
+    /** Whether the node does all it is there for. */
+    public boolean isReady() {
+        return writable() || this == ARBITRATOR;
+    }
 
     /** Whether clients may write to this node's MySQL server. */
     public boolean writable() {

@@ -44,6 +44,26 @@ class NodeMachineTest {
     }
 
     @Test
+    void withoutAServerItIsAnArbitratorWhileThereIsAMajority() {
+        NodeMachine arbitrator = NodeMachine.ofArbitrator(500);
+        arbitrator.on(new NodeEvent.Progress(0, 0, 0));
+        assertThat(arbitrator.state()).isEqualTo(NodeState.OPEN);
+        arbitrator.on(MAJORITY);
+        assertThat(arbitrator.state()).isEqualTo(NodeState.ARBITRATOR);
+        assertThat(arbitrator.state().writable()).isFalse();
+        assertThat(arbitrator.state().isReady()).isTrue();
+        arbitrator.on(new NodeEvent.Joining("asking"));
+        assertThat(arbitrator.state()).isEqualTo(NodeState.JOINER);
+        arbitrator.on(new NodeEvent.Joining(null));
+        assertThat(arbitrator.state()).isEqualTo(NodeState.ARBITRATOR);
+        arbitrator.on(NO_MAJORITY);
+        arbitrator.on(new NodeEvent.Progress(0, 0, 499));
+        assertThat(arbitrator.state()).isEqualTo(NodeState.ARBITRATOR);
+        arbitrator.on(new NodeEvent.Progress(0, 0, 500));
+        assertThat(arbitrator.state()).isEqualTo(NodeState.NON_PRIMARY);
+    }
+
+    @Test
     void isJoinerWhileItReceivesAndDonorWhileItGives() {
         synced();
         machine.on(new NodeEvent.Donating(true));

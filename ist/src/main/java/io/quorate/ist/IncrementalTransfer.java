@@ -98,6 +98,22 @@ public final class IncrementalTransfer {
     }
 
     /**
+     * Fetches what certification knows and nothing else, for a node that applies nothing: however long it was away, nobody needs to
+     * have kept what it missed. The cache begins anew after the checkpoint returned.
+     *
+     * @throws QuorateException as {@link #run}
+     */
+    public CheckpointStore.Checkpoint stateAlone(long indexMin) throws IOException {
+        progress.phase(Phase.STATE);
+        CheckpointStore.Checkpoint received =
+                state(choice.checkpointFrom(offers.get(), indexMin, millis()).donor());
+        cache.reset(received.seqno() + 1);
+        cache.force();
+        progress.phase(Phase.DONE);
+        return received;
+    }
+
+    /**
      * Fetches what is missing up to {@code to} and nothing else, for a node that knows how to go on from there.
      *
      * @throws QuorateException as {@link #run}
@@ -169,12 +185,33 @@ public final class IncrementalTransfer {
 
     private Offer donorOf(long next, long to) throws InterruptedException {
         while (true) {
-            Optional<Offer> best = choice.donorOf(offers.get(), next, to, millis());
+            List<Offer> now = offers.get();
+            Optional<Offer> best;
+            try {
+                best = choice.donorOf(now, next, to, millis());
+            } catch (QuorateException e) {
+                throw new QuorateException(e.code(), e.detail() + untilWhen(next, now), e);
+            }
             if (best.isPresent()) {
                 return best.get();
             }
             Thread.sleep(DonorChoice.REST_MILLIS / 4);
         }
+    }
+
+    /** What those who hold later ones say of a seqno: they may know until when they had it. */
+    private String untilWhen(long seqno, List<Offer> all) throws InterruptedException {
+        StringBuilder text = new StringBuilder();
+        for (Offer offer : all) {
+            try {
+                client.records(offer.donor(), new RecordReader(seqno, seqno, records -> {}));
+            } catch (QuorateException e) {
+                text.append("; ").append(offer.donor()).append(": ").append(e.detail());
+            } catch (IOException e) {
+                log.debug("{} doesn't say: {}", offer.donor(), e.toString());
+            }
+        }
+        return text.toString();
     }
 
     private CheckpointStore.Checkpoint state(String donor) throws IOException {

@@ -14,6 +14,8 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -52,6 +54,7 @@ public final class WriteSetCache implements WriteSetLog {
     /** Held while forcing, so that appending need not wait for it. */
     private final Object forcing = new Object();
 
+    private final Forgotten forgotten;
     private final AtomicInteger cursors = new AtomicInteger();
 
     private Segment active;
@@ -69,6 +72,7 @@ public final class WriteSetCache implements WriteSetLog {
     private WriteSetCache(CacheSettings settings, FileChannel lockFile, Map<Long, Segment> found) throws IOException {
         this.settings = settings;
         this.lockFile = lockFile;
+        this.forgotten = new Forgotten(settings.directory());
         this.segments = new ConcurrentSkipListMap<>(found);
         if (segments.isEmpty()) {
             begin(1);
@@ -347,6 +351,7 @@ public final class WriteSetCache implements WriteSetLog {
             }
             first = oldest.lastSeqno() + 1;
             delete(oldest);
+            forgotten.add(oldest.lastSeqno(), Instant.now().truncatedTo(ChronoUnit.SECONDS));
         }
     }
 
@@ -429,9 +434,11 @@ public final class WriteSetCache implements WriteSetLog {
     }
 
     QuorateException notHeld(long seqno, IOException cause) {
+        Instant until = seqno < first ? forgotten.until(seqno) : null;
         return new QuorateException(
                 ErrorCode.CACHE_PASSED,
-                "seqno " + seqno + " is not in the writeset cache, which holds " + first + " to " + last(),
+                "seqno " + seqno + " is not in the writeset cache, which holds " + first + " to " + last()
+                        + (until == null ? "" : ", and held it until " + until),
                 cause);
     }
 

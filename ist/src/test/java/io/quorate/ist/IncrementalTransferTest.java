@@ -58,8 +58,12 @@ class IncrementalTransferTest {
     }
 
     private Node node(String name, long from, long to, int distance) throws IOException {
+        return node(name, from, to, distance, 1 << 30);
+    }
+
+    private Node node(String name, long from, long to, int distance, long bytesMax) throws IOException {
         Path own = directory.resolve(name);
-        WriteSetCache cache = WriteSetCache.open(new CacheSettings(own.resolve("cache"), LIFE, 1 << 20, 1 << 30), 0);
+        WriteSetCache cache = WriteSetCache.open(new CacheSettings(own.resolve("cache"), LIFE, 1 << 20, bytesMax), 0);
         open.add(cache);
         if (from > 1) {
             cache.reset(from);
@@ -71,7 +75,10 @@ class IncrementalTransferTest {
     }
 
     private Node donor(String name, long from, int distance) throws IOException {
-        Node donor = node(name, from, LAST, distance);
+        return donor(name, node(name, from, LAST, distance));
+    }
+
+    private Node donor(String name, Node donor) {
         donor.checkpoints.save(new LogPosition(2, 70_000), LAST - 100, out -> out.writeUTF("state of " + name));
         donors.put(name, donor);
         return donor;
@@ -100,25 +107,32 @@ class IncrementalTransferTest {
             int left = breaks.getOrDefault(opened.incrementAndGet(), Integer.MAX_VALUE);
             PipedOutputStream out = new PipedOutputStream();
             PipedInputStream in = new PipedInputStream(out, 64 << 10);
+            QuorateException[] refusal = new QuorateException[1];
             Thread server = new Thread(() -> {
                 try (OutputStream answer = out) {
                     new Donor(donor.cache, donor.checkpoints, LIFE).serve("joiner", request, answer);
-                } catch (IOException | QuorateException e) {
+                } catch (QuorateException e) {
+                    refusal[0] = e;
+                } catch (IOException e) {
                     // The joiner meets the end of the stream too early.
                 }
             });
             server.setDaemon(true);
             server.start();
-            return new Breaking(in, left);
+            return new Breaking(in, left, server, refusal);
         }
     }
 
     private static final class Breaking extends FilterInputStream {
         private int left;
+        private final Thread server;
+        private final QuorateException[] refusal;
 
-        Breaking(InputStream in, int left) {
+        Breaking(InputStream in, int left, Thread server, QuorateException[] refusal) {
             super(in);
             this.left = left;
+            this.server = server;
+            this.refusal = refusal;
         }
 
         @Override
@@ -127,8 +141,23 @@ class IncrementalTransferTest {
                 throw new IOException("broken by the test");
             }
             int count = in.read(into, from, Math.min(length, left));
+            if (count < 0) {
+                refused();
+            }
             left -= Math.max(0, count);
             return count;
+        }
+
+        /** As the channel tells it: after what was sent before. */
+        private void refused() throws IOException {
+            try {
+                server.join(5000);
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            if (refusal[0] != null) {
+                throw refusal[0];
+            }
         }
     }
 
@@ -239,6 +268,17 @@ class IncrementalTransferTest {
                 .hasMessageContaining(
                         "needs writesets from seqno 20001 on; n1 holds 30001 to 60000, n2 holds 40001 to 60000");
         assertThat(joiner.cache.last()).isEqualTo(20_000);
+    }
+
+    @Test
+    void saysUntilWhenADonorHeldWhatIsNeeded() throws Exception {
+        Node donor = donor("n1", node("n1", 1, LAST, 0, 4 << 20));
+        donor.cache.retain(LAST);
+        assertThat(donor.cache.first()).as("something is gone").isGreaterThan(1000);
+        Node joiner = node("n3", 1, 500, 0);
+        assertThatThrownBy(() -> transfer(joiner, new Streams(), progress()).run(0))
+                .hasMessageContaining("n1: seqno 501 is not in the writeset cache")
+                .hasMessageContaining("and held it until ");
     }
 
     @Test

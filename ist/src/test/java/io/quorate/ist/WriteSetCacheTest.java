@@ -14,6 +14,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -166,6 +168,11 @@ class WriteSetCacheTest {
         try (WriteSetCache cache = open(4096, 16384, 500)) {
             assertThat(cache.first()).isGreaterThan(1);
             assertHolds(cache, cache.first(), cache.last());
+            long gone = cache.first() - 1;
+            assertThatThrownBy(() -> cache.read(gone))
+                    .as("also after a restart")
+                    .hasMessageContaining(
+                            "and held it until " + LocalDate.now(ZoneOffset.UTC).getYear());
         }
     }
 

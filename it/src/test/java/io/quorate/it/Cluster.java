@@ -26,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -45,7 +46,13 @@ final class Cluster implements AutoCloseable {
     }
 
     static Cluster start(int nodes, Map<String, String> set) throws IOException {
-        Cluster cluster = create(nodes, set);
+        return startWithArbitrators(nodes, Set.of(), set);
+    }
+
+    /** @param arbitrators numbers of the nodes that have no server */
+    static Cluster startWithArbitrators(int nodes, Set<Integer> arbitrators, Map<String, String> set)
+            throws IOException {
+        Cluster cluster = create(nodes, arbitrators, set, List.of());
         try {
             cluster.start();
             return cluster;
@@ -57,7 +64,7 @@ final class Cluster implements AutoCloseable {
 
     /** One that doesn't run yet: there is time to prepare its directory for {@link #start()}. */
     static Cluster create(int nodes, Map<String, String> set) throws IOException {
-        return create(nodes, set, List.of());
+        return create(nodes, Set.of(), set, List.of());
     }
 
     /**
@@ -66,16 +73,22 @@ final class Cluster implements AutoCloseable {
      * @param places of its nodes; none: on loopback
      */
     static Cluster create(int nodes, Map<String, String> set, List<Place> places) throws IOException {
+        return create(nodes, Set.of(), set, places);
+    }
+
+    private static Cluster create(int nodes, Set<Integer> arbitrators, Map<String, String> set, List<Place> places)
+            throws IOException {
         Path directory = Files.createTempDirectory("quorate-it-");
         Map<String, String> all = new LinkedHashMap<>(Map.of("mysql.innodb_buffer_pool_size", "64M"));
         all.putAll(set);
-        return new Cluster(Sandbox.create(directory, nodes, NodePorts.freeBase(nodes + 1), all, places, line -> {}));
+        return new Cluster(
+                Sandbox.create(directory, nodes, arbitrators, NodePorts.freeBase(nodes + 1), all, places, line -> {}));
     }
 
     void start() throws InterruptedException {
         sandbox.start(LIMIT);
         mysql(1).execute("CREATE DATABASE it_mark", "CREATE TABLE it_mark.m (node INT PRIMARY KEY, n INT)");
-        for (int node = 2; node <= sandbox.nodes().size(); node++) {
+        for (int node : servers()) {
             awaitQuery(node, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'it_mark'", "1");
         }
     }
@@ -115,9 +128,22 @@ final class Cluster implements AutoCloseable {
         return sandbox.nodes().stream().map(SandboxNode::number).toList();
     }
 
+    /** Those that have a server. */
+    List<Integer> servers() {
+        return sandbox.nodes().stream()
+                .filter(SandboxNode::hasServer)
+                .map(SandboxNode::number)
+                .toList();
+    }
+
     /** Adds a node with an empty server, and waits until it is SYNCED. */
     void add() {
-        sandbox = sandbox.add(LIMIT);
+        sandbox = sandbox.add(false, LIMIT);
+    }
+
+    /** Adds a node without a server. */
+    void addArbitrator() {
+        sandbox = sandbox.add(true, LIMIT);
     }
 
     void remove(String name) {
@@ -156,20 +182,19 @@ final class Cluster implements AutoCloseable {
      */
     private void passMarks(int first) throws InterruptedException {
         mark++;
-        List<Integer> order = new ArrayList<>(numbers());
+        List<Integer> order = new ArrayList<>(servers());
         Collections.rotate(order, -order.indexOf(first));
         for (int node : order) {
             mysql(node).execute("REPLACE INTO it_mark.m VALUES (" + node + ", " + mark + ")");
-            for (SandboxNode each : sandbox.nodes()) {
-                awaitQuery(
-                        each.number(), "SELECT COUNT(*) FROM it_mark.m WHERE n = " + mark + " AND node = " + node, "1");
+            for (int each : servers()) {
+                awaitQuery(each, "SELECT COUNT(*) FROM it_mark.m WHERE n = " + mark + " AND node = " + node, "1");
             }
         }
     }
 
     /** Waits until all nodes have ordered and applied the same, then compares every table of every server. */
     void assertConverged() throws InterruptedException {
-        assertConverged(numbers().get(0));
+        assertConverged(servers().get(0));
     }
 
     /** As {@link #assertConverged()}, after DDL on node {@code first}. */
@@ -190,7 +215,7 @@ final class Cluster implements AutoCloseable {
 
     private Checksums.Comparison compare() {
         Map<String, MySqlServer> servers = new LinkedHashMap<>();
-        sandbox.nodes().forEach(node -> servers.put(node.name(), node.mysql()));
+        servers().forEach(node -> servers.put("n" + node, mysql(node)));
         return Checksums.compare(servers);
     }
 
@@ -204,7 +229,7 @@ final class Cluster implements AutoCloseable {
                 .map(Optional::orElseThrow)
                 .allMatch(r -> r.lastOrdered() == ordered
                         && r.lastApplied() == ordered
-                        && r.state().equals("SYNCED"));
+                        && (r.state().equals("SYNCED") || r.state().equals("ARBITRATOR")));
     }
 
     private List<Optional<NodeReport>> reports() {

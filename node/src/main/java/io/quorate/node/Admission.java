@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
-import io.quorate.applier.PositionTable;
+import io.quorate.applier.PositionTable.Position;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
@@ -11,11 +11,10 @@ import io.quorate.transport.PeerChannels;
 import io.quorate.transport.TransportSettings;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
@@ -42,8 +41,7 @@ final class Admission implements AutoCloseable {
     private final MemberDesk desk;
     private final Members members;
     private final PausableOrder order;
-    private final ServerLink link;
-    private final ServerAccess access;
+    private final Server server;
     private final LongSupplier held;
     private final HistoryCheck history;
     private final PeerChannels channels;
@@ -63,8 +61,7 @@ final class Admission implements AutoCloseable {
             MemberDesk desk,
             Members members,
             PausableOrder order,
-            ServerLink link,
-            ServerAccess access,
+            Server server,
             LongSupplier held,
             HistoryCheck history,
             PeerChannels channels,
@@ -74,8 +71,7 @@ final class Admission implements AutoCloseable {
         this.desk = desk;
         this.members = members;
         this.order = order;
-        this.link = link;
-        this.access = access;
+        this.server = server;
         this.held = held;
         this.history = history;
         this.channels = channels;
@@ -211,7 +207,7 @@ final class Admission implements AutoCloseable {
 
     private void takePart() {
         order.resume(Hold.START);
-        link.start();
+        server.start();
     }
 
     /** Asks to be a member again, of a node that was taken out. */
@@ -281,8 +277,8 @@ final class Admission implements AutoCloseable {
             }
             log.info("{} is a member now", settings.selfPeer());
             events.accept(new NodeEvent.Joining(null));
-            link.start();
-            link.resume();
+            server.start();
+            server.resume();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (QuorateException e) {
@@ -316,20 +312,20 @@ final class Admission implements AutoCloseable {
 
     /** A server that nothing was ever applied to can begin from the order alone only where the cluster did. */
     private void requireData() throws InterruptedException {
-        while (held.getAsLong() == 0) {
+        while (held.getAsLong() == 0 && server.exists()) {
             List<MemberRequest.Answer> answers = desk.askAll(configured.peers());
             String obstacle = "no other node answers";
             if (!answers.isEmpty()) {
-                try (Connection connection = access.connect()) {
-                    PositionTable.Position position = ServerAccess.position(connection);
-                    if (position.seqno() > 0) {
-                        requireSameHistory(answers, position);
-                    } else {
-                        requireEmpty(answers, ServerAccess.isEmpty(connection));
+                try {
+                    Server.Contents contents = server.contents();
+                    if (contents.position().seqno() > 0) {
+                        requireSameHistory(answers, contents.position());
+                        return;
                     }
-                    return;
-                } catch (SQLException e) {
-                    obstacle = access.unreachable(e).getMessage();
+                    if (isBeginning(answers, contents.empty())) {
+                        return;
+                    }
+                    obstacle = "none of those that answer knows with what the cluster began";
                 } catch (IOException e) {
                     obstacle = e.getMessage();
                 }
@@ -340,8 +336,7 @@ final class Admission implements AutoCloseable {
     }
 
     /** What its server holds must be the beginning of what the others do. Where no majority was ever forced it can't be otherwise. */
-    private void requireSameHistory(List<MemberRequest.Answer> answers, PositionTable.Position position)
-            throws IOException {
+    private void requireSameHistory(List<MemberRequest.Answer> answers, Position position) throws IOException {
         try {
             List<MemberRequest.Answer> ofThisLife = answers.stream()
                     .filter(a -> a.lives().equals(configured.lives()))
@@ -354,16 +349,22 @@ final class Admission implements AutoCloseable {
         }
     }
 
-    private static void requireEmpty(List<MemberRequest.Answer> answers, boolean empty) {
+    /** Whether a server that nothing was applied to is what the cluster began with; false when nobody there can tell. */
+    private static boolean isBeginning(List<MemberRequest.Answer> answers, boolean empty) {
         if (!empty) {
             throw new QuorateException(
                     ErrorCode.COPY_NEEDED, "this server has tables of its own, and nothing of the cluster's");
         }
-        if (answers.stream().noneMatch(MemberRequest.Answer::foundedEmpty)) {
+        List<Boolean> founded = answers.stream()
+                .map(MemberRequest.Answer::foundedEmpty)
+                .filter(Objects::nonNull)
+                .toList();
+        if (!founded.isEmpty() && !founded.contains(true)) {
             throw new QuorateException(
                     ErrorCode.COPY_NEEDED,
                     "the cluster began with data that was never ordered, and this server has none of it");
         }
+        return !founded.isEmpty();
     }
 
     @Override

@@ -15,8 +15,6 @@ import io.quorate.transport.RatisTotalOrder;
 import io.quorate.transport.TransportSettings;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -38,8 +36,7 @@ final class ForcedRecovery implements AutoCloseable {
     private final Members members;
     private final MemberDesk desk;
     private final PeerChannels channels;
-    private final ServerLink link;
-    private final ServerAccess access;
+    private final Server server;
     private final Stores stores;
     private final OrderedStream stream;
     private final HistoryCheck history;
@@ -55,8 +52,7 @@ final class ForcedRecovery implements AutoCloseable {
             Members members,
             MemberDesk desk,
             PeerChannels channels,
-            ServerLink link,
-            ServerAccess access,
+            Server server,
             Stores stores,
             OrderedStream stream,
             HistoryCheck history,
@@ -67,8 +63,7 @@ final class ForcedRecovery implements AutoCloseable {
         this.members = members;
         this.desk = desk;
         this.channels = channels;
-        this.link = link;
-        this.access = access;
+        this.server = server;
         this.stores = stores;
         this.stream = stream;
         this.history = history;
@@ -126,7 +121,7 @@ final class ForcedRecovery implements AutoCloseable {
         try {
             events.accept(new NodeEvent.Left(new QuorateException(ErrorCode.FORMER_LIFE, why).getMessage()));
             order.pause(Hold.LEFT);
-            link.suspend();
+            server.suspend();
             String told = null;
             for (String obstacle; (obstacle = takeOver()) != null; ) {
                 events.accept(new NodeEvent.Left(
@@ -168,11 +163,9 @@ final class ForcedRecovery implements AutoCloseable {
         }
         List<MemberRequest.Answer> answers =
                 all.stream().filter(a -> a.lives().equals(theirs)).toList();
-        try (Connection connection = access.connect()) {
-            Position position = ServerAccess.position(connection);
+        try {
+            Position position = server.contents().position();
             history.require(Standing.offers(answers), position.seqno(), position.log());
-        } catch (SQLException e) {
-            return access.unreachable(e).getMessage();
         } catch (IOException e) {
             return e.getMessage();
         } catch (QuorateException e) {

@@ -13,7 +13,7 @@ import io.quorate.core.LogPosition;
  * @param generation what it takes part as, or asks to; 0 while it doesn't know
  * @param zone where it is
  * @param http host and port of its Actuator, null when it has none that others may ask
- * @param mysql host and port of its server
+ * @param mysql host and port of its server, null with an arbitrator
  * @param state a {@link io.quorate.core.NodeState}
  * @param ordered last seqno the order handed to it
  * @param applied its server holds everything up to it

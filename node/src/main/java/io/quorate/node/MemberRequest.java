@@ -40,7 +40,7 @@ record MemberRequest(What what, Peer member, String directory) {
      * @param members as it knows them
      * @param lives of the cluster, as it knows them
      * @param directories by which data directory, and up to which generation, it knows each node it has heard of
-     * @param foundedEmpty whether its server began with no tables
+     * @param foundedEmpty whether its server began with no tables; null when it can't tell
      * @param report what it says of itself
      * @param refusal why it was not done, null when it was
      */
@@ -50,7 +50,7 @@ record MemberRequest(What what, Peer member, String directory) {
             List<Peer> members,
             Lives lives,
             Map<String, String> directories,
-            boolean foundedEmpty,
+            Boolean foundedEmpty,
             MemberReport report,
             String refusal) {
         Peer member(String name) {

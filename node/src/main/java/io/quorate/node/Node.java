@@ -22,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Map;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -65,7 +66,7 @@ class Node implements SmartLifecycle {
     private boolean gave;
     private CacheForecast forecast;
     private ServerAccess access;
-    private volatile ServerLink link;
+    private volatile Server server;
     private volatile boolean running;
 
     Node(NodeProperties properties, ApplicationEventPublisher publisher, JsonMapper json, MeterRegistry meters) {
@@ -93,18 +94,26 @@ class Node implements SmartLifecycle {
         Path directory = properties.dataDir();
         Files.createDirectories(directory);
         lock(directory);
-        access = new ServerAccess(properties.mysql());
-        ServerLink.checkNow(access);
+        properties.requireServerUnlessArbitrator();
+        boolean arbitrator = properties.arbitrator();
+        if (!arbitrator) {
+            access = new ServerAccess(properties.mysql());
+            ServerLink.checkNow(access);
+            keys = new ServerKeyExplainer(access);
+        }
         NodeIdentity identity = NodeIdentity.read(directory, properties.cluster(), properties.node());
         String incarnation = incarnation();
         stores = Stores.open(directory, incarnation, properties);
         loop = new NodeLoop(
-                new NodeMachine(properties.apply().syncedLagMax(), ELECTION_GRACE_MILLIS), this::look, this::onState);
+                arbitrator
+                        ? NodeMachine.ofArbitrator(ELECTION_GRACE_MILLIS)
+                        : new NodeMachine(properties.apply().syncedLagMax(), ELECTION_GRACE_MILLIS),
+                this::look,
+                this::onState);
         stream = stores.stream(this::happened, this::quorumChanged);
         if (identity != null) {
             stream.self(identity.server());
         }
-        keys = new ServerKeyExplainer(access);
         conflicts = new ConflictJournal(
                 directory.resolve("conflicts"),
                 properties.conflicts(),
@@ -112,7 +121,7 @@ class Node implements SmartLifecycle {
                 json,
                 meters,
                 this::accountOf,
-                keys);
+                arbitrator ? (loser, hashes) -> Map.of() : keys);
         stream.onFailed(conflicts::failed, conflicts::lookBack);
         UUID life = UUID.fromString(incarnation);
         donor = new Donor(stores.cache(), stores.checkpoints(), life);
@@ -132,7 +141,7 @@ class Node implements SmartLifecycle {
                 progress,
                 loop,
                 pausable,
-                () -> link,
+                () -> server,
                 () -> admission,
                 configured::lives);
         members = new Members(
@@ -157,8 +166,10 @@ class Node implements SmartLifecycle {
                 keyless,
                 System.nanoTime(),
                 this::happened);
-        link = new ServerLink(access, properties.mysql().retry(), parts, this::happened);
-        rejoin = new Rejoin(stores, stream, pausable, link, access, channels, life, standing::offers, this::happened);
+        server = arbitrator
+                ? new NoServer()
+                : new ServerLink(access, properties.mysql().retry(), parts, this::happened);
+        rejoin = new Rejoin(stores, stream, pausable, server, channels, life, standing::offers, this::happened);
         HistoryCheck history = new HistoryCheck(stores.cache(), channels, life);
         admission = new Admission(
                 configured,
@@ -166,8 +177,7 @@ class Node implements SmartLifecycle {
                 desk,
                 members,
                 pausable,
-                link,
-                access,
+                server,
                 () -> stores.cache().last(),
                 history,
                 channels,
@@ -178,8 +188,7 @@ class Node implements SmartLifecycle {
                 members,
                 desk,
                 channels,
-                link,
-                access,
+                server,
                 stores,
                 stream,
                 history,
@@ -311,21 +320,24 @@ class Node implements SmartLifecycle {
 
     private void quorumChanged(TotalOrder.Quorum quorum) {
         loop.post(new NodeEvent.QuorumChanged(quorum));
-        ServerLink l = link;
-        if (l != null) {
-            l.quorumChanged(quorum);
+        Server beside = server;
+        if (beside != null) {
+            beside.quorumChanged(quorum);
         }
     }
 
     /** The account of an own transaction's connection, while that is open. */
     private String accountOf(Certified own) {
-        return own.writeSet().gtid().source().equals(stream.self())
+        return access != null && own.writeSet().gtid().source().equals(stream.self())
                 ? access.accountOf(own.writeSet().session())
                 : null;
     }
 
     /** The loop's regular look at how far things are; also lets the cache forget what nobody here needs. */
     private NodeEvent.Progress look() {
+        if (!server.exists()) {
+            progress.startFrom(stream.lastOrdered());
+        }
         long applied = progress.lastApplied();
         long needed =
                 Math.min(Math.min(applied, stores.checkpoints().forgettableSeqno()) + 1, stream.oldestOwnFailure());
@@ -334,19 +346,18 @@ class Node implements SmartLifecycle {
     }
 
     private void onState(NodeState state) {
-        ServerLink l = link;
-        if (l != null) {
-            l.writable(state.writable());
+        Server beside = server;
+        if (beside != null) {
+            beside.writable(state.writable());
             if (state == NodeState.INCONSISTENT) {
-                l.stopWorking();
+                beside.stopWorking();
             }
         }
         AvailabilityChangeEvent.publish(
-                publisher, this, state.writable() ? ReadinessState.ACCEPTING_TRAFFIC : ReadinessState.REFUSING_TRAFFIC);
+                publisher, this, state.isReady() ? ReadinessState.ACCEPTING_TRAFFIC : ReadinessState.REFUSING_TRAFFIC);
     }
 
     NodeStatus status() {
-        NodeProperties.MySql mysql = properties.mysql();
         TotalOrder.Quorum quorum = order.quorum();
         long applied = progress.lastApplied();
         return new NodeStatus(
@@ -355,7 +366,7 @@ class Node implements SmartLifecycle {
                 quorum.primary(),
                 standing.reason(),
                 quorum.leader(),
-                mysql.host() + ":" + mysql.port(),
+                server.address(),
                 properties.self().http(),
                 stream.lastOrdered(),
                 applied,
@@ -401,7 +412,7 @@ class Node implements SmartLifecycle {
 
     /** Null while the server is away. */
     ServerSession session() {
-        return link.session();
+        return server.session();
     }
 
     @Override
@@ -412,7 +423,7 @@ class Node implements SmartLifecycle {
         close(recovery);
         close(admission);
         close(rejoin);
-        close(link);
+        close(server);
         close(order);
         close(channels);
         close(loop);

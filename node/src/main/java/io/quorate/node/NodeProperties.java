@@ -29,6 +29,7 @@ import org.springframework.validation.annotation.Validated;
  * @param node this node's name, one of {@code peers}
  * @param dataDir where the order's log, the writeset cache and the node's identity are kept
  * @param zone where this node is, a name of your choice; transfers come from the same zone where they can
+ * @param arbitrator whether this node votes and keeps the order without a MySQL server
  * @param peers all nodes of the cluster, this one included, the same list on each
  */
 @Validated
@@ -38,8 +39,9 @@ public record NodeProperties(
         @NotBlank @Pattern(regexp = NAME) String node,
         @NotNull Path dataDir,
         @DefaultValue("") String zone,
+        @DefaultValue("false") boolean arbitrator,
         @NotEmpty List<@Valid Peer> peers,
-        @Valid @NotNull MySql mysql,
+        @Valid MySql mysql,
         @DefaultValue @Valid Capture capture,
         @DefaultValue @Valid Order order,
         @DefaultValue @Valid Certification certification,
@@ -47,6 +49,20 @@ public record NodeProperties(
         @DefaultValue @Valid Disk disk,
         @DefaultValue @Valid Apply apply,
         @DefaultValue @Valid Conflicts conflicts) {
+    /** Refuses a node that has to have a server and none is named, or the reverse. */
+    void requireServerUnlessArbitrator() {
+        if (mysql == null && !arbitrator) {
+            throw new QuorateException(
+                    ErrorCode.CONFIGURATION,
+                    "quorate.mysql is missing; a node that is to vote only, without a server, needs quorate.arbitrator=true");
+        }
+        if (mysql != null && arbitrator) {
+            throw new QuorateException(
+                    ErrorCode.CONFIGURATION,
+                    "an arbitrator has no MySQL server; leave out quorate.mysql or quorate.arbitrator");
+        }
+    }
+
     /** This node's own line among the peers. */
     Peer self() {
         return peers.stream()

@@ -9,7 +9,7 @@ package io.quorate.node;
  * @param primaryComponent whether it has a majority
  * @param reason why it is not SYNCED, empty when it is
  * @param leader the order's leader as this node knows it, null when there is none
- * @param mysql host:port of its server
+ * @param mysql host:port of its server, null with an arbitrator
  * @param http host:port of its Actuator
  * @param lastOrdered seqno of the last writeset the order handed to this node
  * @param lastApplied seqno up to which its server holds everything

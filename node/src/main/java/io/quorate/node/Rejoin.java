@@ -10,8 +10,6 @@ import io.quorate.ist.IncrementalTransfer;
 import io.quorate.ist.TransferProgress;
 import io.quorate.node.PausableOrder.Hold;
 import java.io.IOException;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -38,8 +36,7 @@ final class Rejoin implements AutoCloseable {
     private final Stores stores;
     private final OrderedStream stream;
     private final PausableOrder order;
-    private final ServerLink link;
-    private final ServerAccess access;
+    private final Server server;
     private final PeerStreams peers;
     private final UUID incarnation;
     private final Supplier<List<IncrementalTransfer.Offer>> offers;
@@ -58,8 +55,7 @@ final class Rejoin implements AutoCloseable {
             Stores stores,
             OrderedStream stream,
             PausableOrder order,
-            ServerLink link,
-            ServerAccess access,
+            Server server,
             PeerStreams peers,
             UUID incarnation,
             Supplier<List<IncrementalTransfer.Offer>> offers,
@@ -67,8 +63,7 @@ final class Rejoin implements AutoCloseable {
         this.stores = stores;
         this.stream = stream;
         this.order = order;
-        this.link = link;
-        this.access = access;
+        this.server = server;
         this.peers = peers;
         this.incarnation = incarnation;
         this.offers = offers;
@@ -120,7 +115,7 @@ final class Rejoin implements AutoCloseable {
         obstacle = null;
         tell();
         order.pause(Hold.TRANSFER);
-        link.suspend();
+        server.suspend();
         if (cacheLost || stores.cache().last() < stores.cache().first()) {
             beginAfterServer();
         }
@@ -136,20 +131,23 @@ final class Rejoin implements AutoCloseable {
                 TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start));
         progress = null;
         order.resume(Hold.TRANSFER);
-        link.resume();
+        server.resume();
         events.accept(new NodeEvent.Joining(null));
     }
 
     /** Empties the cache, to go on with what the server doesn't hold yet. */
-    private void beginAfterServer() throws InterruptedException {
+    private void beginAfterServer() throws IOException, InterruptedException {
         while (true) {
-            try (Connection connection = access.connect()) {
-                stores.cache().reset(ServerAccess.applied(connection) + 1);
-                return;
-            } catch (SQLException e) {
-                obstacle = "to know what is missing, " + access.unreachable(e).getMessage();
+            long held;
+            try {
+                held = server.exists() ? server.contents().position().seqno() : stream.lastOrdered();
+            } catch (IOException e) {
+                obstacle = "to know what is missing, " + e.getMessage();
                 Thread.sleep(AGAIN.toMillis());
+                continue;
             }
+            stores.cache().reset(held + 1);
+            return;
         }
     }
 
@@ -161,8 +159,9 @@ final class Rejoin implements AutoCloseable {
             if (recordsOnly) {
                 transfer.fill(stream.lastOrdered());
             } else {
+                long indexMin = stream.resumeAfter().index() + 1;
                 CheckpointStore.Checkpoint received =
-                        transfer.run(stream.resumeAfter().index() + 1);
+                        server.exists() ? transfer.run(indexMin) : transfer.stateAlone(indexMin);
                 stores.install(received, stream);
             }
             return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.applier.PositionTable.Position;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
@@ -18,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * the session is taken down and tried anew; the position row and the order see to it that nothing is lost or doubled. A
  * fatal failure ends the node's work instead and leaves the server read-only.
  */
-final class ServerLink implements AutoCloseable {
+final class ServerLink implements Server {
     private static final Logger log = LoggerFactory.getLogger(ServerLink.class);
 
     private final ServerAccess access;
@@ -52,25 +53,46 @@ final class ServerLink implements AutoCloseable {
         }
     }
 
-    /** Begins, unless it has. */
-    synchronized void start() {
+    @Override
+    public boolean exists() {
+        return true;
+    }
+
+    @Override
+    public String address() {
+        return parts.properties().mysql().host() + ":"
+                + parts.properties().mysql().port();
+    }
+
+    @Override
+    public Contents contents() throws IOException {
+        try (Connection connection = access.connect()) {
+            Position position = ServerAccess.position(connection);
+            return new Contents(position, position.seqno() == 0 && ServerAccess.isEmpty(connection));
+        } catch (SQLException e) {
+            throw new IOException(access.unreachable(e).getMessage(), e);
+        }
+    }
+
+    @Override
+    public synchronized void start() {
         if (thread.getState() == Thread.State.NEW) {
             thread.start();
         }
     }
 
-    /** Whether clients may write; carried out on the link's own thread. */
-    void writable(boolean value) {
+    @Override
+    public void writable(boolean value) {
         signals.writable(value);
     }
 
-    /** Ends the work on the server for good: the node is INCONSISTENT. */
-    void stopWorking() {
+    @Override
+    public void stopWorking() {
         signals.stop();
     }
 
-    /** Ends the session and has none until {@link #resume}; returns when it is over. */
-    void suspend() throws InterruptedException {
+    @Override
+    public void suspend() throws InterruptedException {
         signals.suspended(true);
         synchronized (idle) {
             while (!resting && thread.isAlive()) {
@@ -79,11 +101,13 @@ final class ServerLink implements AutoCloseable {
         }
     }
 
-    void resume() {
+    @Override
+    public void resume() {
         signals.suspended(false);
     }
 
-    void quorumChanged(TotalOrder.Quorum quorum) {
+    @Override
+    public void quorumChanged(TotalOrder.Quorum quorum) {
         ServerSession s = session;
         if (s != null) {
             s.quorumChanged(quorum);
@@ -156,8 +180,8 @@ final class ServerLink implements AutoCloseable {
         }
     }
 
-    /** The session there is, null while there is none. */
-    ServerSession session() {
+    @Override
+    public ServerSession session() {
         return session;
     }
 

@@ -30,7 +30,7 @@ final class Standing {
     private final ApplyProgress progress;
     private final NodeLoop loop;
     private final PausableOrder order;
-    private final Supplier<ServerLink> link;
+    private final Supplier<Server> server;
     private final Supplier<Admission> admission;
     private final Supplier<Lives> lives;
     private final Rate orderedRate = new Rate(RATES_OVER);
@@ -39,7 +39,7 @@ final class Standing {
     private volatile Members members;
 
     /**
-     * @param link null while the node starts
+     * @param server null while the node starts
      * @param admission likewise
      * @param lives of the cluster, as this node knows them
      */
@@ -51,7 +51,7 @@ final class Standing {
             ApplyProgress progress,
             NodeLoop loop,
             PausableOrder order,
-            Supplier<ServerLink> link,
+            Supplier<Server> server,
             Supplier<Admission> admission,
             Supplier<Lives> lives) {
         this.properties = properties;
@@ -61,7 +61,7 @@ final class Standing {
         this.progress = progress;
         this.loop = loop;
         this.order = order;
-        this.link = link;
+        this.server = server;
         this.admission = admission;
         this.lives = lives;
     }
@@ -75,7 +75,7 @@ final class Standing {
     synchronized MemberReport report() {
         WriteSetCache cache = stores.cache();
         CheckpointStore.Checkpoint newest = stores.checkpoints().newest().orElse(null);
-        NodeProperties.MySql mysql = properties.mysql();
+        Server beside = server.get();
         long now = System.nanoTime() / 1_000_000;
         RatisTotalOrder running = order.running();
         LogPosition end = running == null ? stream.resumeAfter() : running.logEnd();
@@ -85,7 +85,7 @@ final class Standing {
                 generation(),
                 properties.zone(),
                 properties.self().http(),
-                mysql.host() + ":" + mysql.port(),
+                beside == null ? null : beside.address(),
                 loop.state().name(),
                 stream.lastOrdered(),
                 progress.lastApplied(),
@@ -118,8 +118,8 @@ final class Standing {
         if (queue() <= properties.apply().syncedLagMax()) {
             return null;
         }
-        ServerLink l = link.get();
-        ServerSession session = l == null ? null : l.session();
+        Server beside = server.get();
+        ServerSession session = beside == null ? null : beside.session();
         if (session == null) {
             return loop.reason().isEmpty() ? "its MySQL server is away" : loop.reason();
         }
@@ -208,10 +208,10 @@ final class Standing {
      * @param refusal of what was asked for, null when it was done or nothing was
      */
     MemberRequest.Answer answer(String refusal) {
-        boolean foundedEmpty = false;
+        Boolean foundedEmpty = null;
         try {
             NodeIdentity identity = NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node());
-            foundedEmpty = identity != null && identity.foundedEmpty();
+            foundedEmpty = identity == null ? null : identity.foundedEmpty();
         } catch (QuorateException e) {
             log.warn("{}", e.getMessage());
         }

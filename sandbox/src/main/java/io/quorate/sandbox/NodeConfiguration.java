@@ -29,11 +29,16 @@ final class NodeConfiguration {
         yaml.append("quorate:\n  cluster: ").append(quoted(settings.cluster())).append('\n');
         yaml.append("  node: ").append(name(node)).append('\n');
         yaml.append("  data-dir: ").append(quoted(data.toString())).append('\n');
-        yaml.append("  mysql:\n    host: 127.0.0.1\n    port: ")
-                .append(own.mysql())
-                .append('\n');
-        yaml.append("    user: ").append(Accounts.SERVICE_USER).append('\n');
-        yaml.append("    password: ").append(Accounts.SERVICE_PASSWORD).append('\n');
+        boolean arbitrator = settings.arbitrators().contains(node);
+        if (arbitrator) {
+            yaml.append("  arbitrator: true\n");
+        } else {
+            yaml.append("  mysql:\n    host: 127.0.0.1\n    port: ")
+                    .append(own.mysql())
+                    .append('\n');
+            yaml.append("    user: ").append(Accounts.SERVICE_USER).append('\n');
+            yaml.append("    password: ").append(Accounts.SERVICE_PASSWORD).append('\n');
+        }
         yaml.append("  peers:\n");
         for (int i : settings.numbers()) {
             NodePorts peer = NodePorts.of(settings.basePort(), i);
@@ -42,16 +47,18 @@ final class NodeConfiguration {
                     "    - {name: %s, host: %s, raft-port: %d, channel-port: %d, http: \"%s:%d\"}%n",
                     name(i), host, peer.raft(), peer.channel(), host, peer.http()));
         }
-        appendSet(yaml, settings);
+        appendSet(yaml, settings, arbitrator);
         return yaml.toString();
     }
 
     /** A second document, so that its flat keys replace what the first one says. */
-    private static void appendSet(StringBuilder yaml, SandboxSettings settings) {
+    private static void appendSet(StringBuilder yaml, SandboxSettings settings, boolean arbitrator) {
         StringBuilder more = new StringBuilder();
         for (Map.Entry<String, String> entry : settings.set().entrySet()) {
-            if (!entry.getKey().startsWith("mysql.") && !entry.getKey().equals(JVM)) {
-                more.append(quoted(entry.getKey()))
+            String key = entry.getKey();
+            boolean ofServer = key.startsWith("mysql.") || (arbitrator && key.startsWith("quorate.mysql."));
+            if (!ofServer && !key.equals(JVM)) {
+                more.append(quoted(key))
                         .append(": ")
                         .append(quoted(entry.getValue()))
                         .append('\n');

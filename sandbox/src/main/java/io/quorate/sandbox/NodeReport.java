@@ -15,7 +15,7 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * What a running service says of itself at {@code /actuator/cluster/self}.
  *
- * @param state as in the design: OPEN, CONNECTED, JOINER, JOINED, SYNCED, DONOR, NON_PRIMARY, LEFT, INCONSISTENT
+ * @param state as in the design: OPEN, CONNECTED, JOINER, JOINED, SYNCED, DONOR, ARBITRATOR, NON_PRIMARY, LEFT, INCONSISTENT
  * @param primaryComponent whether it has a majority
  * @param reason why it isn't SYNCED, or empty
  * @param lastOrdered seqno of the last writeset ordered that it knows of
@@ -24,6 +24,7 @@ import tools.jackson.databind.json.JsonMapper;
 public record NodeReport(String state, boolean primaryComponent, String reason, long lastOrdered, long lastApplied) {
     static final String SYNCED = "SYNCED";
     static final String DONOR = "DONOR";
+    static final String ARBITRATOR = "ARBITRATOR";
     static final String INCONSISTENT = "INCONSISTENT";
 
     private static final Duration PATIENCE = Duration.ofSeconds(2);
@@ -64,8 +65,8 @@ public record NodeReport(String state, boolean primaryComponent, String reason, 
                 json.path("lastApplied").asLong(0));
     }
 
-    /** Also as a donor, which serves on. */
+    /** Also as a donor, which serves on, or an arbitrator, which has nothing to be behind with. */
     boolean isSynced() {
-        return (state.equals(SYNCED) || state.equals(DONOR)) && primaryComponent;
+        return (state.equals(SYNCED) || state.equals(DONOR) || state.equals(ARBITRATOR)) && primaryComponent;
     }
 }

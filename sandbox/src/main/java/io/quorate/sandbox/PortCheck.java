@@ -19,7 +19,7 @@ final class PortCheck {
         List<String> taken = new ArrayList<>();
         for (SandboxNode node : nodes) {
             Map<Integer, String> needed = new LinkedHashMap<>();
-            if (!node.mysql().isAlive()) {
+            if (node.isServerDown()) {
                 needed.put(node.ports().mysql(), "MySQL");
             }
             if (!node.isServiceAlive()) {

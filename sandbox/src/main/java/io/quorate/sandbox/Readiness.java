@@ -39,7 +39,7 @@ final class Readiness {
             for (SandboxNode node : waiting) {
                 Optional<NodeReport> report = node.report();
                 if (report.isPresent() && report.get().isSynced()) {
-                    progress.accept(node.name() + " is SYNCED");
+                    progress.accept(node.name() + " is " + report.get().state());
                 } else {
                     requireHopeful(node, report);
                     still.add(node);

@@ -59,17 +59,19 @@ public final class Sandbox {
      */
     public static Sandbox create(
             Path directory, int nodes, int basePort, Map<String, String> set, Consumer<String> progress) {
-        return create(directory, nodes, basePort, set, List.of(), progress);
+        return create(directory, nodes, Set.of(), basePort, set, List.of(), progress);
     }
 
     /**
-     * As {@link #create(Path, int, int, Map, Consumer)}, with nodes elsewhere than on loopback.
+     * As {@link #create(Path, int, int, Map, Consumer)}, with nodes that have no server, or elsewhere than on loopback.
      *
-     * @param places one for each node
+     * @param arbitrators numbers of those without a server
+     * @param places one for each node; none: all on loopback
      */
     public static Sandbox create(
             Path directory,
             int nodes,
+            Set<Integer> arbitrators,
             int basePort,
             Map<String, String> set,
             List<Place> places,
@@ -77,7 +79,7 @@ public final class Sandbox {
         Path absolute = directory.toAbsolutePath().normalize();
         String cluster =
                 "sandbox-" + Integer.toHexString(ThreadLocalRandom.current().nextInt(0x100000, 0x1000000));
-        SandboxSettings settings = new SandboxSettings(cluster, nodes, Set.of(), basePort, set, places);
+        SandboxSettings settings = new SandboxSettings(cluster, nodes, Set.of(), arbitrators, basePort, set, places);
         try {
             Files.createDirectories(absolute);
             try (Stream<Path> content = Files.list(absolute)) {
@@ -155,7 +157,7 @@ public final class Sandbox {
         exclusively(() -> {
             new PortCheck(nodes).requireFree();
             List<SandboxNode> mysqlDown =
-                    nodes.stream().filter(node -> !node.mysql().isAlive()).toList();
+                    nodes.stream().filter(SandboxNode::isServerDown).toList();
             List<SandboxNode> serviceDown =
                     nodes.stream().filter(node -> !node.isServiceAlive()).toList();
             OnExit undo = OnExit.run(() -> undoStart(serviceDown, mysqlDown));
@@ -179,8 +181,7 @@ public final class Sandbox {
     }
 
     private void bringUp(List<SandboxNode> some) {
-        List<SandboxNode> down =
-                some.stream().filter(node -> !node.mysql().isAlive()).toList();
+        List<SandboxNode> down = some.stream().filter(SandboxNode::isServerDown).toList();
         if (!down.isEmpty()) {
             // Tells what it downloads, here rather than in each node's thread.
             MySqlDistribution.find(progress);
@@ -292,15 +293,15 @@ public final class Sandbox {
     }
 
     /**
-     * Adds a node, with an empty server, and returns when it is SYNCED.
+     * Adds a node, with an empty server or as an arbitrator, and returns when it is SYNCED.
      *
      * @return this sandbox with it
      * @throws SandboxException when it doesn't get that far; it is there then, and may be restarted or removed
      */
-    public Sandbox add(Duration limit) {
+    public Sandbox add(boolean arbitrator, Duration limit) {
         Sandbox[] larger = new Sandbox[1];
         exclusively(() -> {
-            SandboxSettings more = settings.withOneMore();
+            SandboxSettings more = settings.withOneMore(arbitrator);
             more.write(directory);
             larger[0] = new Sandbox(directory, more, progress);
             Set<Integer> before = Set.copyOf(settings.numbers());

@@ -4,7 +4,9 @@ package io.quorate.sandbox;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -48,6 +50,8 @@ final class SandboxCommand implements Runnable {
             mixinStandardHelpOptions = true)
     int start(
             @Option(names = "--nodes", paramLabel = "1..9", description = "how many (default: 3)") Integer nodes,
+            @Option(names = "--arbitrator", description = "the last of them has no server and votes only")
+                    boolean arbitrator,
             @Option(
                             names = "--base-port",
                             paramLabel = "P",
@@ -70,19 +74,22 @@ final class SandboxCommand implements Runnable {
                     int timeout) {
         Map<String, String> settings = set == null ? Map.of() : new LinkedHashMap<>(set);
         Sandbox sandbox = Sandbox.existsIn(directory())
-                ? existing(nodes, basePort, settings)
-                : Sandbox.create(
-                        directory(),
-                        nodes == null ? NODES : nodes,
-                        basePort == null ? BASE_PORT : basePort,
-                        settings,
-                        SandboxCommand::say);
+                ? existing(nodes, arbitrator, basePort, settings)
+                : made(nodes == null ? NODES : nodes, arbitrator, basePort == null ? BASE_PORT : basePort, settings);
         sandbox.start(Duration.ofSeconds(timeout));
         System.out.print(whatNext(sandbox));
         return 0;
     }
 
-    private Sandbox existing(Integer nodes, Integer basePort, Map<String, String> set) {
+    private Sandbox made(int nodes, boolean arbitrator, int basePort, Map<String, String> set) {
+        if (arbitrator && nodes < 2) {
+            throw SandboxException.usage("an arbitrator needs somebody else to vote for; --nodes 2 at least");
+        }
+        Set<Integer> without = arbitrator ? Set.of(nodes) : Set.of();
+        return Sandbox.create(directory(), nodes, without, basePort, set, List.of(), SandboxCommand::say);
+    }
+
+    private Sandbox existing(Integer nodes, boolean arbitrator, Integer basePort, Map<String, String> set) {
         Sandbox sandbox = Sandbox.open(directory(), SandboxCommand::say);
         SandboxSettings is = sandbox.settings();
         if ((nodes != null && nodes != is.numbers().size()) || (basePort != null && basePort != is.basePort())) {
@@ -90,6 +97,10 @@ final class SandboxCommand implements Runnable {
                     + is.numbers().size()
                     + " nodes and base port " + is.basePort() + "; leave --nodes and --base-port out, or name another"
                     + " --dir, or destroy it first");
+        }
+        if (arbitrator && is.arbitrators().isEmpty()) {
+            throw new SandboxException("the sandbox in " + sandbox.directory()
+                    + " has no arbitrator; add one with: quorate sandbox add --arbitrator");
         }
         return set.isEmpty() ? sandbox : sandbox.with(set);
     }
@@ -100,10 +111,11 @@ final class SandboxCommand implements Runnable {
         text.append(sandbox.directory()).append('\n');
         for (SandboxNode node : sandbox.nodes()) {
             text.append(String.format(
-                    "  %s  MySQL %s:%d  HTTP %s:%d%n",
+                    "  %s  %-21s  HTTP %s:%d%n",
                     node.name(),
-                    node.host(),
-                    node.ports().mysql(),
+                    node.hasServer()
+                            ? "MySQL " + node.host() + ":" + node.ports().mysql()
+                            : "arbitrator",
                     node.host(),
                     node.ports().http()));
         }
@@ -152,7 +164,7 @@ final class SandboxCommand implements Runnable {
                     format,
                     node.name(),
                     node.state(),
-                    node.mysql(),
+                    orDash(node.mysql()),
                     node.http(),
                     orDash(node.lastOrdered()),
                     orDash(node.lastApplied()),
@@ -200,16 +212,17 @@ final class SandboxCommand implements Runnable {
     }
 
     @Command(
-            description = "Adds a node with an empty server; returns when it is SYNCED.",
+            description = "Adds a node with an empty server, or an arbitrator; returns when it is SYNCED.",
             mixinStandardHelpOptions = true)
     int add(
+            @Option(names = "--arbitrator", description = "it has no server and votes only") boolean arbitrator,
             @Option(
                             names = "--timeout",
                             paramLabel = "S",
                             defaultValue = "180",
                             description = "seconds for becoming SYNCED (default: ${DEFAULT-VALUE})")
                     int timeout) {
-        Sandbox.open(directory(), SandboxCommand::say).add(Duration.ofSeconds(timeout));
+        Sandbox.open(directory(), SandboxCommand::say).add(arbitrator, Duration.ofSeconds(timeout));
         return 0;
     }
 

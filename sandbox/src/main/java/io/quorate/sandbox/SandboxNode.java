@@ -7,18 +7,20 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** One node of a local cluster: a mysqld and the service beside it. */
+/** One node of a local cluster: a mysqld and the service beside it; an arbitrator has no mysqld. */
 public final class SandboxNode {
     private final int number;
     private final NodePorts ports;
     private final Place place;
     private final MySqlServer mysql;
     private final NodeService service;
+    private final boolean arbitrator;
 
     SandboxNode(SandboxSettings settings, int number, Path directory) {
         this.number = number;
         this.ports = NodePorts.of(settings.basePort(), number);
         this.place = settings.place(number);
+        this.arbitrator = settings.arbitrators().contains(number);
         this.service = new NodeService(settings, number, directory);
         this.mysql = MySqlServer.builder()
                 .directory(directory)
@@ -66,6 +68,16 @@ public final class SandboxNode {
         return place.host();
     }
 
+    /** Whether it is to have a mysqld. */
+    public boolean hasServer() {
+        return !arbitrator;
+    }
+
+    boolean isServerDown() {
+        return hasServer() && !mysql.isAlive();
+    }
+
+    /** Never to be started where there is to be none. */
     public MySqlServer mysql() {
         return mysql;
     }
@@ -95,7 +107,9 @@ public final class SandboxNode {
 
     /** The server, with its accounts; the service comes after it. */
     void startMySql() {
-        mysql.start();
-        Accounts.create(mysql);
+        if (hasServer()) {
+            mysql.start();
+            Accounts.create(mysql);
+        }
     }
 }

@@ -22,13 +22,20 @@ import tools.jackson.databind.json.JsonMapper;
  * @param cluster the cluster's name
  * @param nodes the highest number of a node, 1 to 9
  * @param removed numbers up to there that are no nodes any more
+ * @param arbitrators numbers of the nodes that have no server and vote only
  * @param basePort P; MySQL of node i listens on P+i, its HTTP endpoint on P+200+i, and so on (see {@link NodePorts})
  * @param set {@code quorate.key} (the service's configuration), {@code mysql.variable} (mysqld's options) and {@code
  *     logging.level...}, each with its value
  * @param places one for each node, or none when all are on loopback
  */
 public record SandboxSettings(
-        String cluster, int nodes, Set<Integer> removed, int basePort, Map<String, String> set, List<Place> places) {
+        String cluster,
+        int nodes,
+        Set<Integer> removed,
+        Set<Integer> arbitrators,
+        int basePort,
+        Map<String, String> set,
+        List<Place> places) {
     static final String FILE = "sandbox.json";
     static final int NODES_MAX = 9;
 
@@ -60,6 +67,7 @@ public record SandboxSettings(
                     "the base port must be between 1024 and " + (65_535 - NodePorts.OFFSET_MAX) + ", not " + basePort);
         }
         removed = removed == null ? Set.of() : new TreeSet<>(removed);
+        arbitrators = arbitrators == null ? Set.of() : new TreeSet<>(arbitrators);
         set = new TreeMap<>(set);
         set.keySet().forEach(SandboxSettings::requireSettable);
         places = places == null ? List.of() : List.copyOf(places);
@@ -70,7 +78,7 @@ public record SandboxSettings(
 
     /** All on loopback. */
     public SandboxSettings(String cluster, int nodes, int basePort, Map<String, String> set) {
-        this(cluster, nodes, Set.of(), basePort, set, List.of());
+        this(cluster, nodes, Set.of(), Set.of(), basePort, set, List.of());
     }
 
     private static void requireSettable(String key) {
@@ -110,7 +118,7 @@ public record SandboxSettings(
     SandboxSettings with(Map<String, String> more) {
         Map<String, String> merged = new TreeMap<>(set);
         merged.putAll(more);
-        return new SandboxSettings(cluster, nodes, removed, basePort, merged, places);
+        return new SandboxSettings(cluster, nodes, removed, arbitrators, basePort, merged, places);
     }
 
     /** Where a node is, counted from 1; those added later are on loopback. */
@@ -119,19 +127,23 @@ public record SandboxSettings(
     }
 
     /** With one node more: the lowest number that is free. */
-    SandboxSettings withOneMore() {
+    SandboxSettings withOneMore(boolean arbitrator) {
         Set<Integer> left = new TreeSet<>(removed);
-        if (left.isEmpty()) {
-            return new SandboxSettings(cluster, nodes + 1, removed, basePort, set, places);
+        int added = left.isEmpty() ? nodes + 1 : left.iterator().next();
+        left.remove(added);
+        Set<Integer> voters = new TreeSet<>(arbitrators);
+        if (arbitrator) {
+            voters.add(added);
         }
-        left.remove(left.iterator().next());
-        return new SandboxSettings(cluster, nodes, left, basePort, set, places);
+        return new SandboxSettings(cluster, Math.max(nodes, added), left, voters, basePort, set, places);
     }
 
     SandboxSettings without(int node) {
         Set<Integer> more = new TreeSet<>(removed);
         more.add(node);
-        return new SandboxSettings(cluster, nodes, more, basePort, set, places);
+        Set<Integer> voters = new TreeSet<>(arbitrators);
+        voters.remove(node);
+        return new SandboxSettings(cluster, nodes, more, voters, basePort, set, places);
     }
 
     /** The numbers of the nodes. */

@@ -17,7 +17,7 @@ public record SandboxStatus(String cluster, boolean primaryComponent, List<Node>
 
     /**
      * @param state what the service says, or one of {@link #STOPPED} and {@link #UNREACHABLE}
-     * @param mysql host and port
+     * @param mysql host and port, null with an arbitrator
      * @param http host and port
      * @param lastOrdered null when the service doesn't answer, as is {@code lastApplied}
      * @param reason why it isn't SYNCED, and how long that will take; empty when it is
@@ -51,7 +51,7 @@ public record SandboxStatus(String cluster, boolean primaryComponent, List<Node>
         return new Node(
                 node.name(),
                 report.map(NodeReport::state).orElse(servicePid == null ? STOPPED : UNREACHABLE),
-                node.host() + ":" + node.ports().mysql(),
+                node.hasServer() ? node.host() + ":" + node.ports().mysql() : null,
                 node.host() + ":" + node.ports().http(),
                 report.map(NodeReport::lastOrdered).orElse(null),
                 report.map(NodeReport::lastApplied).orElse(null),

@@ -29,7 +29,8 @@ class SandboxSettingsTest {
     void sayWhereEachNodeIs(@TempDir Path directory) {
         Place first = new Place("10.0.0.1", List.of("ip", "netns", "exec", "n1"));
         Place second = new Place("10.0.0.2", List.of());
-        SandboxSettings settings = new SandboxSettings("c", 2, Set.of(), 14_000, Map.of(), List.of(first, second));
+        SandboxSettings settings =
+                new SandboxSettings("c", 2, Set.of(), Set.of(), 14_000, Map.of(), List.of(first, second));
         settings.write(directory);
         SandboxSettings read = SandboxSettings.read(directory).with(Map.of("mysql.max_connections", "50"));
         assertThat(read.place(1)).isEqualTo(first);
@@ -97,5 +98,18 @@ class SandboxSettingsTest {
                         ---
                         "quorate.apply.workers": "\\"2\\""
                         """);
+    }
+
+    @Test
+    void nameNoServerForAnArbitrator() {
+        SandboxSettings settings =
+                new SandboxSettings("c", 2, 14_000, Map.of("quorate.mysql.tls", "required")).withOneMore(true);
+        assertThat(NodeConfiguration.yaml(settings, 3, Path.of("/d/n3/quorate")))
+                .contains("arbitrator: true")
+                .doesNotContain("mysql");
+        assertThat(NodeConfiguration.yaml(settings, 1, Path.of("/d/n1/quorate")))
+                .contains("quorate.mysql.tls", "port: 14001")
+                .doesNotContain("arbitrator");
+        assertThat(settings.without(3).withOneMore(false).arbitrators()).isEmpty();
     }
 }

@@ -39,7 +39,7 @@ final class Disk {
             return List.of();
         }
         try (Stream<Path> all = Files.list(directory)) {
-            return all.filter(f -> !f.getFileName().toString().equals("lock"))
+            return all.filter(f -> f.getFileName().toString().endsWith(".seg"))
                     .sorted()
                     .toList();
         }
