@@ -110,7 +110,7 @@ final class LostTail {
         if (ready) {
             return Need.READY;
         }
-        if (parts.stream().own().last() < awaited) {
+        if (ordered() < awaited) {
             return Need.CAPTURE;
         }
         repair(connection);
@@ -138,13 +138,19 @@ final class LostTail {
         var unused = parts.order().submit(parts.stream().probe(nonce));
     }
 
+    /** How far the order, or what all nodes began with, has this server's GTIDs. */
+    private long ordered() {
+        return Math.max(baseline, parts.stream().own().last());
+    }
+
     private void look(Connection connection) throws SQLException, IOException {
-        long ordered = Math.max(baseline, parts.stream().own().last());
+        long ordered = ordered();
         GtidSet executed = ServerAccess.executed(connection);
         GtidSet purged = ServerAccess.purged(connection);
         boolean durable = isDurable(connection);
         GtidSet missing = new GtidSet().add(server, baseline + 1, ordered).minus(executed);
-        if (!parts.stream().isKnown() || (durable && kept.durable() && missing.isEmpty())) {
+        boolean isNew = kept.isNone() && !parts.stream().isKnown();
+        if (isNew || (durable && kept.durable() && missing.isEmpty())) {
             done(durable, kept.reservedOf(purged), TakenBack.NONE);
             return;
         }
@@ -182,7 +188,7 @@ final class LostTail {
         }
         TakenBack takenBack = new TailRepair(
                         new TailRepair.Access(access.workers(), LOCK_WAIT), parts.cache(), server, parts.incarnation())
-                .run(parts.stream().own().last(), executed, reserved);
+                .run(ordered(), executed, reserved);
         if (takenBack != null) {
             done(isDurable(connection), reserved, takenBack);
         }

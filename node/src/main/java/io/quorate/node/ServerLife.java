@@ -80,6 +80,11 @@ record ServerLife(long started, boolean durable, GtidSet reserved, GtidSet reser
         }
     }
 
+    /** Whether no life of the server was ever looked at. */
+    boolean isNone() {
+        return started == 0;
+    }
+
     /** What the server will never give out, of what it was told. */
     GtidSet reservedOf(GtidSet purged) {
         GtidSet all = new GtidSet().addAll(reserved);

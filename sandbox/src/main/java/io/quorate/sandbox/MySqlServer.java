@@ -122,12 +122,22 @@ public final class MySqlServer implements AutoCloseable {
         if (!Ports.isFree(port)) {
             throw new SandboxException("port " + port + " is in use by another program; mysqld needs it");
         }
+        forgetSocketOfTheDead();
         OwnedProcess process = OwnedProcess.start(
                 command(), distribution().environment(), directory, directory.resolve("mysqld.out"), processFile());
         if (!detached) {
             Runtime.getRuntime().addShutdownHook(endWithUs);
         }
         awaitConnections(process);
+    }
+
+    /** One that was killed and that nobody has waited for still has its number, and mysqld takes that for a sign of life. */
+    private void forgetSocketOfTheDead() {
+        try {
+            Files.deleteIfExists(Path.of(socket() + ".lock"));
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot delete the lock of " + socket(), e);
+        }
     }
 
     private List<String> command() {
