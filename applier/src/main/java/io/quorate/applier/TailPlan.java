@@ -96,7 +96,7 @@ public final class TailPlan {
                 } else if (c.seqno() > certain[0] && c.writeSet().isBarrier()) {
                     lost[0] |= isOwn(c);
                     lostFrom[0] = c.passed() ? Math.min(lostFrom[0], c.seqno()) : lostFrom[0];
-                } else if (!isOwn(c)) {
+                } else if (!isOwn(c) || isLost(c)) {
                     if (c.passed() && c.seqno() <= seenMax[0]) {
                         takeBack.other(c.writeSet().payload(), c.seqno());
                     }
@@ -118,6 +118,19 @@ public final class TailPlan {
         return executed.contains(ran) && !reserved.contains(ran);
     }
 
+    /**
+     * Whether it is an own transaction that an earlier crash took, so that the database got it from the order, as another node's: own
+     * ones of a later time may have been built on it there.
+     */
+    private boolean isLost(Certified own) {
+        WriteSet w = own.writeSet();
+        return !w.isPrepared() && !mayBeHere(w);
+    }
+
+    private boolean mayBeHere(WriteSet w) {
+        return executed.contains(w.gtid()) && !reserved.contains(w.gtid());
+    }
+
     private void own(Certified c) throws TakeBack.Impossible {
         WriteSet w = c.writeSet();
         if (w.isPrepared()) {
@@ -126,8 +139,7 @@ public final class TailPlan {
             }
             return;
         }
-        boolean mayBeHere = executed.contains(w.gtid()) && !reserved.contains(w.gtid());
-        if (!mayBeHere || undone.contains(w.gtid().number())) {
+        if (!mayBeHere(w) || undone.contains(w.gtid().number())) {
             return;
         }
         taken.add(w);

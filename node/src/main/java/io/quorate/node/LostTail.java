@@ -88,6 +88,18 @@ final class LostTail {
         return kept.reservedOf(ServerAccess.purged(connection));
     }
 
+    /**
+     * The last own GTID number that was ordered when it was found out what the database lacks. A node whose own store has lost
+     * its end doesn't know that any more; before the order tells it again, what was taken back would look open.
+     */
+    long orderedThen(Connection connection) throws SQLException {
+        TakenBack lacked = kept.takenBack();
+        GtidSet had = ServerAccess.executed(connection).minus(reserved(connection));
+        return lacked.equals(TakenBack.NONE)
+                ? 0
+                : had.minus(had.above(server, lacked.upTo())).last(server);
+    }
+
     /** Remembers it when the server stops forcing its logs. */
     void lookAtSettings(Connection connection) throws SQLException, IOException {
         if (ready && kept.durable() && !isDurable(connection)) {

@@ -167,7 +167,8 @@ final class ServerSession implements AutoCloseable {
                     recover(connection);
                 } else if (capture == null
                         && parts.order.quorum().primary()
-                        && parts.stream.isCurrent(applier.appliedSeqno())) {
+                        && parts.stream.isCurrent(applier.appliedSeqno())
+                        && parts.stream.own().last() >= tail.orderedThen(connection)) {
                     // Only with a majority is our own place in the order known, and so where to capture from; and what
                     // the order has taken must not look open.
                     startCapture(connection);
