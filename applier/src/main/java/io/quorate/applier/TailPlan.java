@@ -12,7 +12,6 @@ import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.TakeBack;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -41,13 +40,9 @@ public final class TailPlan {
     private final GtidSet executed;
     private final GtidSet reserved;
     private final Set<Long> undone;
-    /** Seqnos of own transactions that failed and are undone at the position. */
-    private final Set<Long> gone = new HashSet<>();
-
     private final TakeBack takeBack = new TakeBack(BYTES_MAX);
     private final List<Doomed> failed = new ArrayList<>();
     private final List<WriteSet> taken = new ArrayList<>();
-    private long position;
     private long after;
 
     /**
@@ -66,14 +61,13 @@ public final class TailPlan {
     /**
      * First from where on own transactions are uncertain, and how far others' changes matter; then the rows.
      *
-     * @param at position up to which seqno all is in the database
+     * @param position up to which seqno all is in the database
      * @param ordered how far the order has taken this server's GTIDs
      * @throws QuorateException {@link ErrorCode#TAIL_UNCLEAR}
      */
-    public void make(long at, long ordered, Records records) throws IOException, InterruptedException {
-        position = at;
+    public void make(long position, long ordered, Records records) throws IOException, InterruptedException {
         after = ordered;
-        long[] certain = {at};
+        long[] certain = {position};
         long[] seenMax = {0};
         boolean[] first = {true};
         records.forEach(c -> {
@@ -145,11 +139,7 @@ public final class TailPlan {
             }
             return;
         }
-        if (isUndone(c)) {
-            gone.add(c.seqno());
-            return;
-        }
-        if (!mayBeHere(w)) {
+        if (!mayBeHere(w) || undone.contains(w.gtid().number())) {
             return;
         }
         taken.add(w);
@@ -157,16 +147,6 @@ public final class TailPlan {
         if (!c.passed()) {
             failed.add(new Doomed(w.gtid().number(), c.seqno(), null));
         }
-    }
-
-    /**
-     * Whether it isn't in the tables any more for sure. What an applied writeset has won against was undone with it, and with that all that
-     * was built on it; the note of it may be gone, if that was at an earlier end that was lost.
-     */
-    private boolean isUndone(Certified c) {
-        long with = c.conflictsWith();
-        boolean noted = undone.contains(c.writeSet().gtid().number());
-        return noted || (!c.passed() && with > 0 && (with <= position || gone.contains(with)));
     }
 
     private boolean isOwn(Certified c) {

@@ -128,8 +128,7 @@ public final class TailRepair {
             session.execute("SET SESSION rbr_exec_mode = 'STRICT'");
             run(session, statements, row, null, plan.takeBack().inserts());
             if (!plan.failed().isEmpty()) {
-                session.execute(UndoneTable.insert(plan.failed(), Math.max(1, position.seqno()))
-                        .replace("INSERT", "INSERT IGNORE"));
+                session.execute(UndoneTable.insertAhead(plan.failed()));
             }
             if (session.lastGtid(server) > executedLast) {
                 session.rollback();

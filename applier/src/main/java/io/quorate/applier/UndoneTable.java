@@ -9,12 +9,13 @@ import java.sql.Statement;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 
 /**
  * Table {@code quorate.undone}: which transactions of this server were undone, and at which position. Written in the
  * database transaction that undoes them, so that a crash leaves neither an undo forgotten nor one done twice; a row goes
- * when the order has passed the transaction for good.
+ * when the order has passed the transaction for good, and the position its seqno: a crash may take the tables back to there.
  */
 final class UndoneTable {
     static final String CREATE = """
@@ -38,12 +39,21 @@ final class UndoneTable {
     }
 
     static String insert(Collection<Doomed> undone, long seqno) {
+        return insert(undone, d -> seqno);
+    }
+
+    /** Each with the seqno as which it failed, which is still to come: until then nobody else may know of it. */
+    static String insertAhead(Collection<Doomed> undone) {
+        return insert(undone, Doomed::failedAt).replace("INSERT", "INSERT IGNORE");
+    }
+
+    private static String insert(Collection<Doomed> undone, ToLongFunction<Doomed> seqno) {
         return undone.stream()
-                .map(d -> "(" + d.number() + "," + seqno + ")")
+                .map(d -> "(" + d.number() + "," + seqno.applyAsLong(d) + ")")
                 .collect(Collectors.joining(",", "INSERT INTO quorate.undone (number, seqno) VALUES ", ""));
     }
 
-    static String forget(long settledNumber) {
-        return "DELETE FROM quorate.undone WHERE number <= " + settledNumber;
+    static String forget(long settledNumber, long position) {
+        return "DELETE FROM quorate.undone WHERE number <= " + settledNumber + " AND seqno <= " + position;
     }
 }

@@ -259,7 +259,7 @@ final class Worker implements Runnable {
             leftRows.require(writeSets);
             run(inverses, positionUpdate);
             undoing = false;
-            session.execute(UndoneTable.forget(context.undo().settledNumber()));
+            session.execute(UndoneTable.forget(context.undo().settledNumber(), undoneAt));
             session.execute(UndoneTable.insert(losers, undoneAt));
         }
         List<Certified> passed = group.stream().allMatch(Certified::passed)

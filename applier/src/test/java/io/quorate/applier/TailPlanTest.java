@@ -22,24 +22,19 @@ import org.junit.jupiter.api.Test;
 
 class TailPlanTest {
     private static final UUID SERVER = new UUID(0, 3);
-    private static final long FIRST = 21;
     private static final String INCARNATION = new UUID(1, 2).toString();
 
     private final List<Certified> records = new ArrayList<>();
 
     private void own(long number, Verdict verdict, WriteSet.Kind kind) {
-        own(number, verdict, 0, kind);
-    }
-
-    private void own(long number, Verdict verdict, long conflictsWith, WriteSet.Kind kind) {
-        long seqno = FIRST + records.size();
+        long seqno = records.size() + 1L;
         WriteSet w = new WriteSet(new Gtid(SERVER, number), 0, 0, kind, Keys.NONE, new byte[0]);
-        records.add(new Certified(seqno, verdict, conflictsWith, 0, new LogPosition(1, seqno), true, w));
+        records.add(new Certified(seqno, verdict, 0, 0, new LogPosition(1, seqno), true, w));
     }
 
     private TailPlan plan(GtidSet executed, Set<Long> undone) throws Exception {
         TailPlan plan = new TailPlan(SERVER, INCARNATION, executed, new GtidSet(), undone);
-        plan.make(FIRST - 1, 9, visitor -> records.forEach(visitor::visit));
+        plan.make(0, 9, visitor -> records.forEach(visitor::visit));
         return plan;
     }
 
@@ -68,19 +63,6 @@ class TailPlanTest {
         assertThat(plan.after()).isEqualTo(4);
         assertThat(plan.taken()).extracting(w -> w.gtid().number()).containsExactly(2L, 5L);
         assertThat(plan.failed()).extracting(Doomed::number).containsExactly(2L);
-    }
-
-    /** What wrote the same after them is in the tables: going back before them would lose it. */
-    @Test
-    void leavesWhatWasUndoneAtThePositionAlsoWithoutANote() throws Exception {
-        own(1, Verdict.CONFLICT, FIRST - 3, WriteSet.Kind.ROWS);
-        own(2, Verdict.BUILT_ON_FAILED, FIRST, WriteSet.Kind.ROWS);
-        own(3, Verdict.BUILT_ON_FAILED, FIRST - 2, WriteSet.Kind.ROWS);
-        own(4, Verdict.CONFLICT, FIRST + 2, WriteSet.Kind.ROWS);
-        own(5, Verdict.BUILT_ON_FAILED, FIRST + 3, WriteSet.Kind.ROWS);
-        TailPlan plan = plan(executed(5), Set.of());
-        assertThat(plan.taken()).extracting(w -> w.gtid().number()).containsExactly(4L, 5L);
-        assertThat(plan.failed()).extracting(Doomed::number).containsExactly(4L, 5L);
     }
 
     @Test
