@@ -4,6 +4,7 @@ package io.quorate.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -88,13 +89,67 @@ class PurgeTest {
         }
     }
 
+    /** A leader was cut off with entries of its own; the others have gone on, and what it receives ends among those. */
+    @Test
+    void goesOnFromACheckpointInPlaceOfEntriesThatNobodyElseHas() {
+        Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofSeconds(1), Duration.ofMillis(1500))
+                .withLog(1 << 20, 1, 100, 2 << 20));
+        try (nodes) {
+            String leader = nodes.start().awaitLeader();
+            nodes.submitSurely(leader, "start");
+            nodes.awaitEverywhere("start");
+            List<String> others = new ArrayList<>(nodes.names());
+            others.remove(leader);
+            others.forEach(nodes::stop);
+            for (int i = 0; i < ENTRIES; i++) {
+                var unused = nodes.node(leader).submit(new byte[10]);
+            }
+            Nodes.await("entries", () -> nodes.node(leader).logEnd().index() > ENTRIES);
+            LogPosition end = nodes.node(leader).logEnd();
+            nodes.stop(leader);
+
+            others.forEach(nodes::start);
+            nodes.awaitLeader();
+            submit(nodes, others.get(0), ENTRIES * 2 / 3, 8000);
+            for (String name : others) {
+                Nodes.await("purged at " + name, () -> nodes.node(name).stats().logStart() > 100);
+            }
+            Recorder returning = nodes.recorder(leader);
+            nodes.start(leader);
+            Nodes.await("told so", () -> !returning.failures.isEmpty());
+            assertThat(returning.failures.get(0).code()).isEqualTo(ErrorCode.ORDER_TOO_FAR_BEHIND);
+            nodes.stop(leader);
+
+            returning.takeOver(nodes.recorder(nodes.awaitLeader()));
+            assertThat(returning.resumeAfter().index()).isBetween(100L, end.index() - 1);
+            assertThat(returning.resumeAfter().term()).isGreaterThan(end.term());
+            nodes.start(leader);
+            nodes.submitSurely(leader, "end");
+            nodes.awaitEverywhere("end");
+            assertThat(returning.failures).hasSize(1);
+            assertThat(returning.entries())
+                    .isEqualTo(nodes.recorder(others.get(0)).entries());
+            // It counts for the majority again, also after another start.
+            nodes.stop(others.get(0));
+            nodes.submitSurely(leader, "with one other");
+            nodes.stop(leader);
+            nodes.start(leader);
+            nodes.submitSurely(leader, "and again");
+            nodes.awaitEverywhere("and again");
+        }
+    }
+
     private static void submit(Nodes nodes, String name) {
+        submit(nodes, name, ENTRIES, 3000);
+    }
+
+    private static void submit(Nodes nodes, String name, int entries, int bytes) {
         int before = nodes.recorder(name).count();
         List<CompletableFuture<Void>> accepted = new ArrayList<>();
-        for (int i = 0; i < ENTRIES; i++) {
-            accepted.add(nodes.node(name).submit(new byte[3000]));
+        for (int i = 0; i < entries; i++) {
+            accepted.add(nodes.node(name).submit(new byte[bytes]));
         }
         CompletableFuture.allOf(accepted.toArray(CompletableFuture[]::new)).join();
-        Nodes.await("all at " + name, () -> nodes.recorder(name).count() >= before + ENTRIES);
+        Nodes.await("all at " + name, () -> nodes.recorder(name).count() >= before + entries);
     }
 }
