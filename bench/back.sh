@@ -25,8 +25,9 @@ MYSQLD=${MYSQLD:-$(ls -d "${QUORATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/quora
 MYSQL=$(dirname "$MYSQLD")/mysql
 millis() { echo $(($(date +%s%N) / 1000000)); }
 my() { local n=$1; shift; "$MYSQL" --no-defaults -h127.0.0.1 -P$((BASE + n)) -uroot -Nse "$*" 2>/dev/null; }
-sb() { sysbench oltp_update_index --mysql-host=127.0.0.1 --mysql-port=$((BASE + 1)) --mysql-user=root --mysql-db=sbtest --tables=4 --table-size="$ROWS" \
-  --auto-inc=off --rand-type=uniform --mysql-ignore-errors=1213,1205,1290,3101,1180 "$@"; }
+SB=(oltp_update_index --mysql-host=127.0.0.1 --mysql-port=$((BASE + 1)) --mysql-user=root --mysql-db=sbtest --tables=4 --table-size="$ROWS"
+  --auto-inc=off --rand-type=uniform --mysql-ignore-errors=1213,1205,1290,3101,1180)
+sb() { sysbench "${SB[@]}" "$@"; }
 for n in 1 2 3; do
   mkdir -p "/sys/fs/cgroup/cpu/${TAG}_$n"
   echo 20000 > "/sys/fs/cgroup/cpu/${TAG}_$n/cpu.cfs_period_us"
@@ -100,7 +101,7 @@ until level; do sleep 0.1; done
 FULL=$(awk -v ms=$(($(millis) - began)) '/transactions:/ {printf "%d", $2 * 1000 / ms}' "$WORK/full")
 for share in ${SHARES//,/ }; do
   rate=$((FULL * share / 100))
-  sb --threads=16 --time=3600 --rate="$rate" --report-interval=1 run >"$WORK/load" 2>&1 &
+  (exec sysbench "${SB[@]}" --threads=16 --time=3600 --rate="$rate" --report-interval=1 run >"$WORK/load" 2>&1) &
   LOAD=$!
   sleep 10
   murder
@@ -122,6 +123,9 @@ for share in ${SHARES//,/ }; do
   echo "{\"system\": \"$SYSTEM\", \"bears\": $FULL, \"rate\": $rate, \"away_s\": $AWAY, \"whole_ms\": ${whole:-null}, \"level_ms\": $took, \"tps_meanwhile\": $meanwhile}"
   until level; do sleep 0.5; done
 done
+# What sysbench had under way when it was ended may have been committed after the last mark.
+sleep 3
+until level; do sleep 0.5; done
 for t in 1 2 3 4; do
   [ "$(my 1 "checksum table sbtest.sbtest$t")" = "$(my 3 "checksum table sbtest.sbtest$t")" ] || { echo "sbtest$t differs" >&2; exit 1; }
 done

@@ -55,6 +55,12 @@ enum Bug {
     FORMER_LIFE_BY_SEQNO,
     /** Such a node is let in by its last record alone, also when its database is ahead of what its cache has kept. */
     FORMER_LIFE_BY_RECORD,
+    /** What a crash may have left of own transactions stays, and all is applied again on top. */
+    TAIL_LEFT,
+    /** What had failed isn't known when that is captured which was committed before a crash. */
+    FAILURES_FORGOTTEN,
+    /** A server that lost its end gives out the numbers again that the order has. */
+    NUMBERS_GIVEN_AGAIN,
     /** A node that lost its directory counts towards a majority before it has caught up. */
     EMPTIED_COUNTS
 }

@@ -164,7 +164,8 @@ final class Client {
             case 3 -> append();
             case 4 -> child();
             case 5 -> parent();
-            default -> scrap();
+            // Without a key it can't be repaired where servers lose their ends.
+            default -> (world.faults.powerLosses() > 0 && world.random.nextInt(50) > 0) ? append() : scrap();
         };
     }
 

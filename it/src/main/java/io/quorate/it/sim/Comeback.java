@@ -35,7 +35,7 @@ final class Comeback {
                 .filter(n ->
                         n != node && world.isReachable(n, node) && world.order().isPrimary(n))
                 .toList();
-        if (members.isEmpty() || !node.databaseUp) {
+        if (members.isEmpty() || !(node.databaseUp || node.isArbitrator())) {
             again();
             return;
         }

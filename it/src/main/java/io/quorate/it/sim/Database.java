@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import io.quorate.core.Gtid;
+import io.quorate.core.GtidSet;
 import io.quorate.core.LogPosition;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -11,7 +14,9 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.Predicate;
 
 /**
@@ -19,6 +24,9 @@ import java.util.function.Predicate;
  * it has undone. A crash takes back what was not committed; what was is durable.
  */
 final class Database {
+    /** Stands for the server itself in sets of its own numbers. */
+    private static final UUID NOBODY = new UUID(9, 9);
+
     /**
      * @param number GTID number; 0 for DDL that the applier ran
      * @param applied the position that came with it; -1 when a client committed or prepared it
@@ -39,6 +47,14 @@ final class Database {
             return byClient() && !isPrepared() && ddl == null;
         }
     }
+
+    /**
+     * What a commit found.
+     *
+     * @param done its changes, the latest first
+     */
+    private record Before(
+            List<Change> done, long position, LogPosition positionLog, long visible, Map<Long, Long> undone) {}
 
     /** An open transaction. */
     static final class Transaction {
@@ -76,12 +92,26 @@ final class Database {
     private final Map<Long, Lock> locks = new HashMap<>();
     private final Set<Transaction> transactions = new LinkedHashSet<>();
     private final List<Logged> binlog = new ArrayList<>();
+    /** What is in the binlog, and what the tables kept that it lost. */
+    private final List<Logged> journal = new ArrayList<>();
+
     private final Map<Long, Long> undone = new HashMap<>();
     private final Map<Table, Integer> versions = new HashMap<>();
     private final Set<Long> ddlDone = new HashSet<>();
     private final Map<Long, Transaction> prepared = new LinkedHashMap<>();
     /** In the database's own words: each prepared transaction that committed left a mark. */
     private final Set<Long> marks = new HashSet<>();
+
+    /** For each entry of the binlog, as long as it may be lost; without one where all is forced. */
+    private final List<Before> history = new ArrayList<>();
+    /** Own GTIDs that only the tables have, and those given out to nobody. */
+    private final GtidSet unlogged = new GtidSet();
+
+    private final GtidSet reserved = new GtidSet();
+    private boolean relaxed;
+    private boolean suspect;
+    /** Before this place in the binlog the tables are forced. */
+    private int forcedTables;
 
     private long lastNumber;
     private long position;
@@ -108,6 +138,15 @@ final class Database {
 
     List<Logged> binlog() {
         return binlog;
+    }
+
+    List<Logged> journal() {
+        return journal;
+    }
+
+    private void log(Logged entry) {
+        binlog.add(entry);
+        journal.add(entry);
     }
 
     long lastNumber() {
@@ -254,13 +293,14 @@ final class Database {
     }
 
     void commitClient(Transaction t) {
-        binlog.add(new Logged(++lastNumber, -1, -1, Change.encode(t.changes), List.copyOf(t.changes), null));
+        remember(t.done);
+        log(new Logged(++lastNumber, -1, -1, Change.encode(t.changes), List.copyOf(t.changes), null));
         release(t);
     }
 
     /** Writes a client's transaction to the binlog; its rows stay unseen and its locks held until it is decided. */
     void prepare(Transaction t, long snapshot) {
-        binlog.add(new Logged(++lastNumber, -1, snapshot, Change.encode(t.changes), List.copyOf(t.changes), null));
+        log(new Logged(++lastNumber, -1, snapshot, Change.encode(t.changes), List.copyOf(t.changes), null));
         t.prepared = lastNumber;
         prepared.put(lastNumber, t);
     }
@@ -271,7 +311,7 @@ final class Database {
         if (t == null) {
             return false;
         }
-        binlog.add(new Logged(++lastNumber, position, -1, new byte[0], List.of(), null));
+        log(new Logged(++lastNumber, position, -1, new byte[0], List.of(), null));
         marks.add(number);
         visible = Math.max(visible, seqno);
         release(t);
@@ -296,11 +336,12 @@ final class Database {
      * @param log the place in the order's log of what the position names
      * @param undoneNow GTID numbers that this takes back
      * @param undoneAt the position noted for them
-     * @param settled up to where notes may be forgotten
+     * @param settled up to where notes may be forgotten, once the position has passed theirs
      */
     void commitApplied(
             Transaction t, long newPosition, LogPosition log, List<Long> undoneNow, long undoneAt, long settled) {
-        undone.keySet().removeIf(n -> n <= settled);
+        remember(t.done);
+        undone.entrySet().removeIf(note -> note.getKey() <= settled && note.getValue() <= newPosition);
         for (long number : undoneNow) {
             if (undone.put(number, undoneAt) != null) {
                 throw new Violation("number " + number + " is undone twice");
@@ -309,7 +350,7 @@ final class Database {
         positionLog = newPosition > position ? log : positionLog;
         position = Math.max(position, newPosition);
         visible = Math.max(visible, position);
-        binlog.add(new Logged(++lastNumber, newPosition, -1, new byte[0], List.of(), null));
+        log(new Logged(++lastNumber, newPosition, -1, new byte[0], List.of(), null));
         release(t);
     }
 
@@ -319,15 +360,19 @@ final class Database {
     }
 
     void ddlByClient(Table table) {
+        remember(List.of());
         versions.merge(table, 1, Integer::sum);
-        binlog.add(new Logged(++lastNumber, -1, -1, new byte[0], List.of(), table));
+        log(new Logged(++lastNumber, -1, -1, new byte[0], List.of(), table));
+        forcedTables = binlog.size();
     }
 
     /** Under a GTID of its own, so that it runs once. */
     void ddlApplied(Table table, long seqno) {
         if (ddlDone.add(seqno)) {
+            remember(List.of());
             versions.merge(table, 1, Integer::sum);
-            binlog.add(new Logged(0, 0, -1, new byte[0], List.of(), table));
+            log(new Logged(0, 0, -1, new byte[0], List.of(), table));
+            forcedTables = binlog.size();
         }
     }
 
@@ -355,6 +400,131 @@ final class Database {
                 rollback(t);
             }
         }
+    }
+
+    // A server that doesn't force its logs.
+
+    /** From now on a crash may lose what was committed, but for DDL, which forces the tables. */
+    void relax() {
+        relaxed = true;
+        forcedTables = binlog.size();
+        binlog.forEach(entry -> history.add(new Before(List.of(), position, positionLog, visible, Map.of())));
+    }
+
+    boolean isRelaxed() {
+        return relaxed;
+    }
+
+    private void remember(Collection<Change> done) {
+        if (relaxed) {
+            history.add(new Before(List.copyOf(done), position, positionLog, visible, Map.copyOf(undone)));
+        }
+    }
+
+    /** A crash at which the binlog and the tables lose ends of their own. Answers how many commits either lost. */
+    int loseTail(Random random) {
+        crash(t -> true);
+        int size = binlog.size();
+        int oldest = Math.max(0, size - 1 - random.nextInt(30));
+        int log = random.nextInt(3) > 0 ? size : oldest + random.nextInt(size - oldest + 1);
+        int tables = Math.max(forcedTables, oldest + random.nextInt(size - oldest + 1));
+        for (int i = size - 1; i >= tables; i--) {
+            takeBack(history.get(i));
+        }
+        lastNumber = 0;
+        for (int i = 0; i < Math.max(log, tables); i++) {
+            long number = binlog.get(i).number();
+            lastNumber = Math.max(lastNumber, number);
+            if (i >= log && number > 0) {
+                unlogged.add(NOBODY, number, number);
+            }
+        }
+        lastNumber = Math.max(lastNumber, Math.max(reserved.last(NOBODY), unlogged.last(NOBODY)));
+        journal.subList(journal.size() - (size - Math.max(log, tables)), journal.size())
+                .clear();
+        binlog.subList(log, size).clear();
+        history.subList(log, size).clear();
+        forcedTables = binlog.size();
+        suspect = true;
+        return size - Math.min(log, tables);
+    }
+
+    private void takeBack(Before before) {
+        before.done.forEach(c -> rows.restore(c.inverse()));
+        position = before.position;
+        positionLog = before.positionLog;
+        visible = before.visible;
+        undone.clear();
+        undone.putAll(before.undone);
+    }
+
+    /** Whether it was started anew and nobody knows what it has lost. */
+    boolean isSuspect() {
+        return suspect;
+    }
+
+    void suspect() {
+        suspect |= relaxed;
+    }
+
+    void trusted() {
+        suspect = false;
+    }
+
+    /** What it says it has executed, with the DDL that was applied. */
+    GtidSet executed(UUID server, UUID ddlSource) {
+        GtidSet all = purged(server);
+        binlog.stream()
+                .filter(entry -> entry.number() > 0)
+                .forEach(entry -> all.add(server, entry.number(), entry.number()));
+        ddlDone.forEach(seqno -> all.add(ddlSource, seqno, seqno));
+        return all;
+    }
+
+    /** Of that, what its binlog lacks. */
+    GtidSet purged(UUID server) {
+        GtidSet all = new GtidSet();
+        for (GtidSet part : List.of(unlogged, reserved)) {
+            for (long n = 1; n <= part.last(NOBODY); n++) {
+                if (part.contains(new Gtid(NOBODY, n))) {
+                    all.add(server, n, n);
+                }
+            }
+        }
+        return all;
+    }
+
+    /** Will never give these out. */
+    void reserve(long from, long to) {
+        reserved.add(NOBODY, from, to);
+        lastNumber = Math.max(lastNumber, to);
+    }
+
+    GtidSet reserved(UUID server) {
+        GtidSet all = new GtidSet();
+        for (long n = 1; n <= reserved.last(NOBODY); n++) {
+            if (reserved.contains(new Gtid(NOBODY, n))) {
+                all.add(server, n, n);
+            }
+        }
+        return all;
+    }
+
+    /** In one transaction of the applier's: deletes what may be there, inserts what was, notes what failed as undone. */
+    void takeBack(List<Change> deletes, List<Change> inserts, Map<Long, Long> failed) {
+        List<Change> done = new ArrayList<>();
+        for (Change c : deletes) {
+            Row row = rows.get(c.table(), c.before().get(0));
+            if (row != null) {
+                done.add(0, rows.put(new Change(c.table(), 0, row, null)));
+            }
+        }
+        for (Change c : inserts) {
+            done.add(0, rows.put(c));
+        }
+        remember(done);
+        failed.forEach(undone::putIfAbsent);
+        log(new Logged(++lastNumber, position, -1, new byte[0], List.of(), null));
     }
 
     /** Whether a client's transaction holds something, and which. */

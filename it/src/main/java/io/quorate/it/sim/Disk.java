@@ -3,6 +3,7 @@ package io.quorate.it.sim;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -31,6 +32,14 @@ final class Disk {
         forcedBytes.clear();
         for (Path file : files()) {
             forcedBytes.put(file, Files.size(file));
+        }
+    }
+
+    boolean isEmpty() {
+        try {
+            return files().isEmpty();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

@@ -345,7 +345,7 @@ final class Execution {
         session.own.undoing(losers, last);
         world.trace("n" + node.number + " commits " + (group.isSettling() ? "what it had rolled back: " + last : group)
                 + (numbers.isEmpty() ? "" : " and undoes " + numbers));
-        node.model().undone(numbers);
+        node.model().undone(numbers, position);
         world.statistics.undone += numbers.size();
         node.database()
                 .commitApplied(

@@ -17,6 +17,7 @@ import java.util.List;
  * @param logEntriesMax what a node keeps of the order's log for one that is away
  * @param cacheBytesMax what a node keeps of certified writesets for others
  * @param diskLoss of the cache or the newest checkpoint, at the crash of a service
+ * @param powerLosses of servers that don't force their logs; without any, they do
  * @param departures of a node, with its directory or of its own will, while others may be cut off
  * @param recoveries from the loss of all nodes but one
  */
@@ -32,14 +33,34 @@ record Faults(
         int logEntriesMax,
         long cacheBytesMax,
         double diskLoss,
+        int powerLosses,
         int departures,
         int recoveries) {
     static final int ALL_ENTRIES = Integer.MAX_VALUE;
     static final long ALL_BYTES = 1L << 30;
-    static final Faults NONE = new Faults(0, 0, 0, 0, 0, 2000, 300, 200, ALL_ENTRIES, ALL_BYTES, 0, 0, 0);
+    static final Faults NONE = new Faults(0, 0, 0, 0, 0, 2000, 300, 200, ALL_ENTRIES, ALL_BYTES, 0, 0, 0, 0);
     /** What there is to leave out. */
     static final List<String> KINDS =
-            List.of("crashes", "cuts", "elections", "loss", "purges", "disks", "departures", "recoveries");
+            List.of("crashes", "cuts", "elections", "loss", "purges", "disks", "power", "departures", "recoveries");
+
+    /** Of servers that don't force their logs; with it, nodes keep their directories and no recovery is forced. */
+    Faults withPowerLosses(int count) {
+        return new Faults(
+                loss,
+                duplicate,
+                crashes,
+                cuts,
+                elections,
+                delayMicrosMax,
+                captureMicrosMax,
+                stepMicrosMax,
+                logEntriesMax,
+                cacheBytesMax,
+                0,
+                count,
+                0,
+                0);
+    }
 
     Faults without(String what) {
         boolean purges = !what.equals("purges");
@@ -55,6 +76,7 @@ record Faults(
                 purges ? logEntriesMax : ALL_ENTRIES,
                 purges ? cacheBytesMax : ALL_BYTES,
                 what.equals("disks") ? 0 : diskLoss,
+                what.equals("power") ? 0 : powerLosses,
                 what.equals("departures") ? 0 : departures,
                 what.equals("recoveries") ? 0 : recoveries);
     }

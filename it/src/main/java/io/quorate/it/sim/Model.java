@@ -1,28 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import io.quorate.applier.TakenBack;
 import io.quorate.core.Certified;
-import java.util.HashSet;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 
 /** What a node's database must hold, from the order and from what its own clients did. */
 final class Model {
     private final World world;
     private final Node node;
-    private final Rows rows;
-    /** Every GTID number whose undo was ever committed here. */
-    private final Set<Long> undoneEver = new HashSet<>();
+    private final Rows base;
+    private final long baseSeqno;
+    private Rows rows;
+    private final List<TakenBack> takenBack = new ArrayList<>();
+    /** Every GTID number whose undo was ever committed here, and the position with it. */
+    private final Map<Long, Long> undoneEver = new HashMap<>();
 
     private long seqno;
-    /** From here on in the binlog, transactions may still be open. */
+    /** From here on in the journal, transactions may still be open. */
     private int openFrom;
 
     /** @param rows as they are at {@code seqno} */
     Model(Node node, Rows rows, long seqno) {
         this.world = node.world;
         this.node = node;
-        this.rows = rows;
+        this.base = rows;
+        this.baseSeqno = seqno;
+        this.rows = rows.copy();
         this.seqno = seqno;
     }
 
@@ -32,8 +40,17 @@ final class Model {
         return rows.copy();
     }
 
-    void undone(List<Long> numbers) {
-        undoneEver.addAll(numbers);
+    /** A crash took these, or a repair did. */
+    void takenBack(TakenBack range) {
+        takenBack.add(range);
+    }
+
+    private boolean isTakenBack(long number) {
+        return takenBack.stream().anyMatch(range -> range.contains(number));
+    }
+
+    void undone(Collection<Long> numbers, long position) {
+        numbers.forEach(number -> undoneEver.put(number, position));
     }
 
     /**
@@ -44,6 +61,12 @@ final class Model {
     void check() {
         Database database = node.database();
         long position = database.visible();
+        if (position < seqno) {
+            rows = base.copy();
+            seqno = baseSeqno;
+            openFrom = 0;
+            undoneEver.values().removeIf(at -> at > position);
+        }
         while (seqno < position) {
             Certified c = world.certified(++seqno);
             if (c.passed()) {
@@ -51,11 +74,12 @@ final class Model {
             }
         }
         Rows expected = rows.copy();
-        List<Database.Logged> binlog = database.binlog();
+        List<Database.Logged> journal = database.journal();
         boolean settled = true;
-        for (int i = openFrom; i < binlog.size(); i++) {
-            Database.Logged entry = binlog.get(i);
-            if (!entry.isOpenRows()) {
+        openFrom = Math.min(openFrom, journal.size());
+        for (int i = openFrom; i < journal.size(); i++) {
+            Database.Logged entry = journal.get(i);
+            if (!entry.isOpenRows() || isTakenBack(entry.number())) {
                 openFrom = settled ? i + 1 : openFrom;
                 continue;
             }
@@ -63,7 +87,7 @@ final class Model {
             boolean done = fate != null && fate.seqno() <= position;
             settled &= done;
             openFrom = settled ? i + 1 : openFrom;
-            if (undoneEver.contains(entry.number())) {
+            if (undoneEver.containsKey(entry.number())) {
                 World.require(
                         fate == null || !fate.passed(),
                         () -> node.name() + ":" + entry.number() + " passed, and was undone");

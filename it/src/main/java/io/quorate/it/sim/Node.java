@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import io.quorate.applier.TakenBack;
 import io.quorate.certification.Certification;
 import io.quorate.certification.Certifier;
 import io.quorate.core.Certified;
-import io.quorate.core.Gtid;
-import io.quorate.core.KeyType;
-import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.NodeMachine;
@@ -15,7 +13,6 @@ import io.quorate.core.OwnWrites;
 import io.quorate.core.Proposal;
 import io.quorate.core.ProposalCodec;
 import io.quorate.core.TotalOrder;
-import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import java.io.IOException;
@@ -30,8 +27,11 @@ import java.util.UUID;
 final class Node {
     final World world;
     final int number;
-    boolean databaseUp = true;
+    boolean databaseUp;
     boolean cutOff;
+
+    /** Whether it has none: it votes, keeps the order and gives transfers. */
+    private final boolean arbitrator;
 
     // On disk.
     private final Storage storage;
@@ -43,6 +43,13 @@ final class Node {
     private int era;
 
     private int copies;
+    /** Own transactions that the database lacked when its life was last looked at. */
+    private TakenBack takenBack = TakenBack.NONE;
+
+    private long orderedThen;
+    /** Whether anything is kept of an earlier life of the server. */
+    private boolean remembersServer = true;
+
     private long tornSeqno;
 
     // In memory, gone with the service.
@@ -56,20 +63,31 @@ final class Node {
     private boolean slowDisk;
     private long life;
     private Session session;
+    private LostEnd lostEnd;
+    private long probed;
     private Transfer transfer;
     /** Nobody can bring it back: somebody has to copy another server. */
     private boolean copyNeeded;
     /** Taken out of the cluster. */
     private boolean left;
 
-    Node(World world, int number, Rows rows) {
+    Node(World world, int number, boolean arbitrator, Rows rows) {
         this.world = world;
         this.number = number;
+        this.arbitrator = arbitrator;
+        this.databaseUp = !arbitrator;
         this.uuid = new UUID(0, number);
         this.database = new Database(rows);
+        if (world.faults.powerLosses() > 0) {
+            database.relax();
+        }
         this.model = new Model(this, rows.copy(), 0);
         this.storage = new Storage(world.directory.resolve("n" + number), world.faults.cacheBytesMax(), world.random);
         this.replica = new Replica(this);
+    }
+
+    boolean isArbitrator() {
+        return arbitrator;
     }
 
     String name() {
@@ -110,7 +128,9 @@ final class Node {
     }
 
     boolean isWritable() {
-        return databaseUp && (machine == null ? writableLeft : machine.state().writable());
+        return databaseUp
+                && !database.isSuspect()
+                && (machine == null ? writableLeft : machine.state().writable());
     }
 
     /** A service that goes leaves its server as it is. */
@@ -155,11 +175,11 @@ final class Node {
         }
         life++;
         certifier = storage.open();
-        machine = new NodeMachine(1000, 600);
+        machine = arbitrator ? NodeMachine.ofArbitrator(600) : new NodeMachine(1000, 600);
         machine.on(new NodeEvent.Left(left ? "taken out" : null));
         transfer = null;
         goOn(storage.position());
-        replica.restart(nextIndex);
+        replica.restart(position);
         delivering = false;
         slowDisk = life > 1 && world.random.nextInt(3) == 0;
         if (era != world.order().era()) {
@@ -228,7 +248,35 @@ final class Node {
         database.crash(t -> world.random.nextInt(8) == 0);
     }
 
+    /** The server loses power, and what its logs had not forced. */
+    void losePower() {
+        if (databaseUp && database.isRelaxed()) {
+            closeSession();
+            databaseUp = false;
+            int lost = database.loseTail(world.random);
+            world.statistics.tailsLost++;
+            world.statistics.lostCommits += lost;
+            world.trace(name() + " loses up to " + lost + " commits; position " + database.position());
+        }
+    }
+
+    TakenBack takenBack() {
+        return takenBack;
+    }
+
+    /** @param ordered the last own number that the order had then */
+    void takenBack(TakenBack range, long ordered) {
+        takenBack = range;
+        orderedThen = ordered;
+        model.takenBack(range);
+    }
+
+    long probed() {
+        return probed;
+    }
+
     private void closeSession() {
+        lostEnd = null;
         if (session != null) {
             session.close();
             session = null;
@@ -246,14 +294,20 @@ final class Node {
             machine.on(new NodeEvent.QuorumChanged(new TotalOrder.Quorum(primary, "n0", 1)));
         }
         if (databaseUp && session == null && transfer == null && !left) {
-            session = new Session(this);
+            openSession();
         }
-        if (session != null) {
-            boolean current = lastOrdered >= Math.max(cachedBefore, session.applied());
-            session.look(primary && (current || world.bugs.contains(Bug.CAPTURE_TOO_EARLY)));
+        if (lostEnd != null) {
+            recover();
+        } else if (session != null) {
+            boolean current = lastOrdered >= Math.max(cachedBefore, session.applied())
+                    && ownPosition().last() >= orderedThen;
+            session.look((primary && current) || world.bugs.contains(Bug.CAPTURE_TOO_EARLY));
+        }
+        if (machine == null) {
+            return;
         }
         machine.on(
-                databaseUp && session != null && session.isCapturing()
+                databaseUp && lostEnd == null && session != null && session.isCapturing()
                         ? new NodeEvent.DatabaseUp()
                         : new NodeEvent.DatabaseDown("away"));
         machine.on(new NodeEvent.Progress(lastOrdered, session == null ? 0 : session.applied(), world.millis()));
@@ -263,6 +317,31 @@ final class Node {
         world.after(2000 + world.random.nextInt(1000), () -> tick(ofLife));
     }
 
+    private void openSession() {
+        if (database.position() + 1 < storage.cache().first()) {
+            // What it lost is not here any more.
+            receive(true);
+            return;
+        }
+        lostEnd = database.isSuspect() ? new LostEnd(this) : null;
+        session = new Session(this, lostEnd != null);
+    }
+
+    boolean remembersServer() {
+        return remembersServer;
+    }
+
+    private void recover() {
+        LostEnd end = lostEnd;
+        if (end.step()) {
+            remembersServer = true;
+            closeSession();
+            database.trusted();
+        } else if (lostEnd != null) {
+            session.look(end.mayCapture());
+        }
+    }
+
     private void takeCheckpoint() {
         storage.save(position, certifier);
         int forgettable = (int) storage.checkpoints().forgettable().index() + 1;
@@ -270,7 +349,8 @@ final class Node {
             replica.purge(forgettable);
         }
         long[] failures = certifier.failures(uuid);
-        long needed = Math.min(storage.checkpoints().forgettableSeqno(), database.position()) + 1;
+        long applied = arbitrator ? lastOrdered : database.position();
+        long needed = Math.min(storage.checkpoints().forgettableSeqno(), applied) + 1;
         storage.cache().retain(failures.length == 0 ? needed : Math.min(needed, failures[0]));
     }
 
@@ -320,6 +400,12 @@ final class Node {
     void needsCopy(String why) {
         world.trace(name() + " needs a copy: " + why);
         crashService();
+        if (arbitrator) {
+            // There is nothing to be copied: somebody has to clear its directory.
+            beginAnew();
+            world.after(3000, this::startService);
+            return;
+        }
         copyNeeded = true;
         crashDatabase();
         world.copies(this);
@@ -340,9 +426,13 @@ final class Node {
         world.trace(name() + " is copied from " + donor.name() + " at " + at);
         Rows rows = donor.model.ordered();
         database = world.copyOf(rows, at);
+        if (world.faults.powerLosses() > 0) {
+            database.relax();
+        }
         model = new Model(this, rows.copy(), at);
         uuid = new UUID(0, number + 16L * ++copies);
         copyNeeded = false;
+        takenBack = TakenBack.NONE;
         databaseUp = true;
         beginAnew();
         startService();
@@ -392,6 +482,10 @@ final class Node {
     /** A new directory beside a server: what was promised and acknowledged is forgotten. */
     private void beginAnew() {
         left = false;
+        takenBack = TakenBack.NONE;
+        orderedThen = 0;
+        remembersServer = false;
+        database.suspect();
         storage.lose();
         Replica before = replica;
         replica = new Replica(this);
@@ -403,7 +497,8 @@ final class Node {
 
     /** Whether all that its database and its cache have is in its log, or was. */
     boolean canGoOn() {
-        return transfer == null && databaseUp && era == world.order().era();
+        boolean whole = arbitrator || (databaseUp && !database.isSuspect());
+        return transfer == null && whole && era == world.order().era();
     }
 
     /** The cluster goes on as another life, from what this node has. */
@@ -447,10 +542,15 @@ final class Node {
             world.decided(index, entry, certifier.digest(), List.of(), this);
             return;
         }
-        Proposal proposal = spoil(ProposalCodec.decode(ByteBuffer.wrap(entry.bytes())), index);
+        Proposal sent = ProposalCodec.decode(ByteBuffer.wrap(entry.bytes()));
+        boolean spoilt = world.bugs.contains(Bug.PURGED_TOO_EARLY) && index % 3 == 0;
+        Proposal proposal = spoilt ? Spoilt.withoutKeys(sent) : sent;
+        if (proposal.origin().equals(uuid)) {
+            probed = proposal.previous();
+        }
         Certification result = certifier.certify(proposal, position);
         if (result.link() == Certification.Link.DUPLICATE && world.bugs.contains(Bug.DUPLICATE_TAKEN)) {
-            result = certifier.certify(renamed(proposal, index), position);
+            result = certifier.certify(Spoilt.renamed(proposal, index), position);
         }
         World.require(result.link() != Certification.Link.IMPOSSIBLE, () -> "impossible: " + proposal);
         world.decided(index, entry, certifier.digest(), result.certified(), this);
@@ -468,30 +568,6 @@ final class Node {
             }
             session.feed();
         }
-    }
-
-    private Proposal spoil(Proposal p, int index) {
-        if (!world.bugs.contains(Bug.PURGED_TOO_EARLY) || index % 3 != 0) {
-            return p;
-        }
-        List<WriteSet> stripped = new ArrayList<>();
-        for (WriteSet w : p.writeSets()) {
-            Keys none =
-                    w.isBarrier() ? w.keys() : new Keys(new long[] {5}, new byte[] {(byte) KeyType.SHARED.ordinal()});
-            stripped.add(new WriteSet(
-                    w.gtid(), w.lastSeen(), w.committedMicros(), w.kind(), none, w.payload(), w.builtOn(), 0));
-        }
-        return new Proposal(p.origin(), p.previous(), p.last(), p.lastSeen(), p.undecided(), stripped);
-    }
-
-    private static Proposal renamed(Proposal p, int index) {
-        UUID stranger = new UUID(7, index);
-        List<WriteSet> writeSets = new ArrayList<>();
-        for (WriteSet w : p.writeSets()) {
-            writeSets.add(new WriteSet(
-                    new Gtid(stranger, w.gtid().number()), p.lastSeen(), 0, w.kind(), w.keys(), w.payload()));
-        }
-        return new Proposal(stranger, p.previous(), p.last(), p.lastSeen(), new long[0], writeSets);
     }
 
     OriginPosition ownPosition() {
@@ -529,25 +605,13 @@ final class Node {
 
     /** What the applier reads; not what was written when a torn record is trusted. */
     Certified asRead(Certified c) {
-        if (c.seqno() != tornSeqno || c.writeSet().isBarrier()) {
-            return c;
-        }
-        List<Change> changes = Change.decode(c.writeSet().payload());
-        WriteSet w = c.writeSet();
-        WriteSet torn = new WriteSet(
-                w.gtid(),
-                w.lastSeen(),
-                0,
-                w.kind(),
-                w.keys(),
-                Change.encode(changes.subList(0, changes.size() - 1)),
-                w.builtOn(),
-                0);
-        return new Certified(
-                c.seqno(), c.verdict(), c.conflictsWith(), c.dependsOn(), c.position(), c.lastOfEntry(), torn);
+        return c.seqno() == tornSeqno && !c.writeSet().isBarrier() ? Spoilt.torn(c) : c;
     }
 
     void check() {
+        if (arbitrator) {
+            return;
+        }
         model.check();
     }
 
@@ -567,15 +631,18 @@ final class Node {
     }
 
     boolean isSettled(long lastSeqno) {
-        return certifier != null
-                && session != null
+        boolean takesPart = certifier != null
                 && transfer == null
                 && era == world.order().era()
                 && world.order().members().contains(replica)
-                && session.isIdle()
-                && lastOrdered == lastSeqno
-                && session.applied() == lastSeqno
-                && database.clients().isEmpty();
+                && lastOrdered == lastSeqno;
+        return takesPart
+                && (arbitrator
+                        || (session != null
+                                && lostEnd == null
+                                && session.isIdle()
+                                && session.applied() == lastSeqno
+                                && database.clients().isEmpty()));
     }
 
     @Override

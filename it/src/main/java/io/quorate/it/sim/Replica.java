@@ -96,11 +96,12 @@ final class Replica {
         entries.add(entry);
     }
 
-    /** The service starts; what its stores hold was a majority's. */
-    void restart(int durable) {
+    /** The service starts. What its stores hold was a majority's, and a log that ends before that is dropped. */
+    void restart(LogPosition stored) {
         leads = 0;
         heard = 0;
-        committed = Math.max(durable, first);
+        committed = first;
+        install(stored);
     }
 
     void commit(int upTo) {
@@ -117,10 +118,11 @@ final class Replica {
         }
     }
 
-    /** Goes on after a checkpoint that came from another node. */
+    /** Goes on after a checkpoint that came from another node, in place of entries that nobody else has. */
     void install(LogPosition position) {
         int next = (int) position.index() + 1;
-        if (next > end()) {
+        boolean others = next >= first && next <= end() && termAt(next - 1) != position.term();
+        if (next > end() || others) {
             entries.clear();
             first = next;
             termBefore = (int) position.term();

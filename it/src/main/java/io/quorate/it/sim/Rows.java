@@ -93,6 +93,40 @@ final class Rows {
         }
     }
 
+    /** A change of a keyed row without a look at foreign keys; unique values must be free. */
+    Change put(Change c) {
+        Map<Long, Row> rows = keyed.get(c.table());
+        Row row = c.before() == null ? c.after() : c.before();
+        for (int column : c.table().unique()) {
+            if (row.get(column) != null) {
+                long value = c.table().key(column, row.get(column));
+                Long owner = c.before() == null ? unique.put(value, row.get(0)) : unique.remove(value);
+                World.require((owner == null) == (c.before() == null), () -> "duplicate value of " + c);
+            }
+        }
+        Row old = c.before() == null ? rows.put(row.get(0), row) : rows.remove(row.get(0));
+        World.require((old == null) == (c.before() == null), () -> "duplicate row of " + c);
+        return c;
+    }
+
+    /** A change as a server makes it that goes back to what was on its disk: whatever foreign keys say on the way. */
+    void restore(Change c) {
+        if (!c.table().keyed) {
+            try {
+                apply(c);
+            } catch (Misfit e) {
+                throw new IllegalStateException(e);
+            }
+            return;
+        }
+        if (c.before() != null) {
+            put(new Change(c.table(), c.version(), c.before(), null));
+        }
+        if (c.after() != null) {
+            put(new Change(c.table(), c.version(), null, c.after()));
+        }
+    }
+
     private void check(Change c, Map<Long, Row> rows, Row old) throws Misfit {
         Row after = c.after();
         if (after != null) {

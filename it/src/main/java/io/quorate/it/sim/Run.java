@@ -15,9 +15,11 @@ import java.util.stream.Stream;
 /**
  * One run: a seed, and how much of what it would do is done.
  *
+ * @param arbitrator whether the last of the nodes has no database
  * @param micros how long clients write and faults happen
  */
-record Run(long seed, Mode mode, int nodes, int clients, long micros, Faults faults, Set<Bug> bugs) {
+record Run(
+        long seed, Mode mode, int nodes, boolean arbitrator, int clients, long micros, Faults faults, Set<Bug> bugs) {
     private static final long SETTLE_MICROS = 60_000_000;
     private static final long EVENTS_MAX = 5_000_000;
 
@@ -46,14 +48,20 @@ record Run(long seed, Mode mode, int nodes, int clients, long micros, Faults fau
                         r.nextInt(3) == 0 ? Faults.ALL_ENTRIES : 4 << r.nextInt(5),
                         r.nextInt(2) == 0 ? Faults.ALL_BYTES : 24 << 10,
                         r.nextInt(3) == 0 ? 0.1 : 0,
+                        0,
                         Math.max(0, r.nextInt(6) - 2),
                         Math.max(0, r.nextInt(6) - 3));
+        int powerLosses = Math.max(0, r.nextInt(6) - 2);
         int nodes = 2 + r.nextInt(3);
         int clients = 1 + r.nextInt(3);
         long micros = 60_000L + r.nextInt(200_000);
         int dice = r.nextInt(6);
         Mode mode = dice < 3 ? Mode.ASYNC : dice < 5 ? Mode.CERTIFIED : Mode.MIXED;
-        return new Run(seed, mode, nodes, clients, micros, faults, bugs);
+        if (!calm && mode == Mode.ASYNC && powerLosses > 0) {
+            faults = faults.withPowerLosses(powerLosses);
+        }
+        boolean arbitrator = r.nextInt(4) == 0 && nodes > 2;
+        return new Run(seed, mode, nodes, arbitrator, clients, micros, faults, bugs);
     }
 
     /** Neighbouring seeds of {@link Random} begin alike. */
@@ -64,7 +72,7 @@ record Run(long seed, Mode mode, int nodes, int clients, long micros, Faults fau
     }
 
     Run with(int fewerNodes, int fewerClients, long fewerMicros, Faults fewerFaults) {
-        return new Run(seed, mode, fewerNodes, fewerClients, fewerMicros, fewerFaults, bugs);
+        return new Run(seed, mode, fewerNodes, arbitrator, fewerClients, fewerMicros, fewerFaults, bugs);
     }
 
     Outcome execute() {
@@ -104,7 +112,7 @@ record Run(long seed, Mode mode, int nodes, int clients, long micros, Faults fau
 
     private void execute(World world) {
         for (Node node : world.nodes()) {
-            for (int i = 0; i < clients; i++) {
+            for (int i = 0; i < clients && !node.isArbitrator(); i++) {
                 new Client(node, i, node.number == 0 && i == 0, isCertified(i));
             }
         }
@@ -116,6 +124,9 @@ record Run(long seed, Mode mode, int nodes, int clients, long micros, Faults fau
         }
         for (int i = 0; i < faults.elections(); i++) {
             world.after(world.random.nextInt((int) micros), world.order()::elect);
+        }
+        for (int i = 0; i < faults.powerLosses(); i++) {
+            world.after(world.random.nextInt((int) micros), () -> losePower(world));
         }
         for (int i = 0; i < faults.departures(); i++) {
             world.after(world.random.nextInt((int) micros), () -> depart(world));
@@ -155,6 +166,20 @@ record Run(long seed, Mode mode, int nodes, int clients, long micros, Faults fau
         if (world.random.nextInt(3) == 0 && node.databaseUp) {
             node.crashDatabase();
             world.after(away / 2, () -> node.databaseUp = true);
+        }
+    }
+
+    /** Power fails at one node, for its server alone or for its service too. */
+    private static void losePower(World world) {
+        Node node = world.nodes().get(world.random.nextInt(world.nodes().size()));
+        // What can't be repaired takes a copy of another server, so there must be one.
+        if (node.databaseUp && world.order().canSpare(node)) {
+            if (world.random.nextBoolean() && node.isServing()) {
+                node.crashService();
+                world.after(1000L + world.random.nextInt(20_000), node::startService);
+            }
+            node.losePower();
+            world.after(1000L + world.random.nextInt(20_000), () -> node.databaseUp = true);
         }
     }
 

@@ -3,6 +3,7 @@ package io.quorate.it.sim;
 
 import io.quorate.applier.Duty;
 import io.quorate.applier.Group;
+import io.quorate.applier.OwnWriteSets;
 import io.quorate.applier.Schedule;
 import io.quorate.certification.Certification;
 import io.quorate.core.Certified;
@@ -19,6 +20,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** One session of a service with its database: schedule, workers, capture and proposer. */
 final class Session {
@@ -32,6 +34,8 @@ final class Session {
     final Schedule schedule;
     final List<Execution> running = new ArrayList<>();
 
+    private final boolean recovering;
+    private final OwnWriteSets here;
     private WriteSetLog.Cursor cursor;
     private Certified held;
     private boolean closed;
@@ -42,11 +46,18 @@ final class Session {
     private long awaitingSince;
     private boolean capturing;
 
-    Session(Node node) {
+    /** @param recovering whether it only captures: what the server lost is not known yet */
+    Session(Node node, boolean recovering) {
         this.node = node;
         this.world = node.world;
         long position = node.database().position();
-        own = new OwnWrites(position, node.database().undone(), c -> true);
+        this.recovering = recovering;
+        here = new OwnWriteSets(node.uuid(), node.takenBack(), node.database().undone());
+        own = !recovering
+                ? new OwnWrites(position, node.database().undone(), here::isHere)
+                : world.bugs.contains(Bug.FAILURES_FORGOTTEN)
+                        ? new OwnWrites(position, Map.of(), c -> false)
+                        : OwnWriteSets.beforeRepair(node.uuid(), node.takenBack(), node.lastOrdered());
         node.attach(own);
         schedule = new Schedule(position, 1 + world.random.nextInt(8), 1 << 20);
         feed();
@@ -92,7 +103,7 @@ final class Session {
     }
 
     private void savePosition() {
-        if (node.database().position() < schedule.committed() && world.random.nextBoolean()) {
+        if (!recovering && node.database().position() < schedule.committed() && world.random.nextBoolean()) {
             Group group = schedule.takePositionOnly();
             if (group != null) {
                 running.add(new Execution(this, group));
@@ -104,7 +115,7 @@ final class Session {
 
     /** Hands the schedule what the cache has, and the workers what the schedule has. */
     void feed() {
-        if (closed || node.log().last() < schedule.committed()) {
+        if (closed || recovering || node.log().last() < schedule.committed()) {
             return;
         }
         try {
@@ -117,8 +128,8 @@ final class Session {
                 if (next == null) {
                     break;
                 }
-                boolean ours = next.writeSet().gtid().source().equals(node.uuid());
-                Duty duty = Duty.of(next, ours, ours);
+                boolean ours = here.isOwn(next);
+                Duty duty = Duty.of(next, ours, ours && here.isHere(next));
                 if (duty == Duty.SETTLE) {
                     own.prepared().prepared(next.writeSet());
                 }

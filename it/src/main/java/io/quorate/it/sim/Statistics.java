@@ -24,6 +24,12 @@ final class Statistics {
     long disksLost;
     long joined;
     long stuck;
+    long arbitrators;
+    long takenBack;
+    long tailsRefused;
+    long tailsRepaired;
+    long lostCommits;
+    long tailsLost;
     long left;
     long emptied;
     long refused;
@@ -58,6 +64,12 @@ final class Statistics {
         disksLost += that.disksLost;
         joined += that.joined;
         stuck += that.stuck;
+        arbitrators += that.arbitrators;
+        takenBack += that.takenBack;
+        tailsRefused += that.tailsRefused;
+        tailsRepaired += that.tailsRepaired;
+        lostCommits += that.lostCommits;
+        tailsLost += that.tailsLost;
         left += that.left;
         emptied += that.emptied;
         refused += that.refused;
@@ -79,6 +91,10 @@ final class Statistics {
                 + emptied + " directories lost, " + left + " nodes taken out, " + joined + " nodes made members; "
                 + recoveries
                 + " forced recoveries that lost " + forgotten + " writesets, then " + cameBack + " nodes let in and "
-                + refused + " refused; " + copies + " copies, " + stuck + " runs ended with nobody left to copy from";
+                + refused + " refused; " + copies + " copies; "
+                + arbitrators + " runs with an arbitrator; " + tailsLost + " servers lost up to " + lostCommits
+                + " commits, " + tailsRepaired + " were repaired by taking back "
+                + takenBack + ", " + tailsRefused + " refused; "
+                + stuck + " runs ended with nobody left to copy from";
     }
 }

@@ -86,7 +86,9 @@ final class Storage {
         try {
             cache = WriteSetCache.open(settings, durableSeqno());
         } catch (QuorateException e) {
-            if (e.code() != ErrorCode.CACHE_CORRUPT || !spoilt) {
+            // All up to its checkpoint may have been let go, and a crash has taken all that came after it.
+            boolean nothingLeft = disk.isEmpty();
+            if (e.code() != ErrorCode.CACHE_CORRUPT || !(spoilt || nothingLeft)) {
                 throw e;
             }
             damaged = true;
@@ -126,8 +128,9 @@ final class Storage {
         cache.reset(nextSeqno);
         force();
         // What is durable of it begins above the checkpoint: another crash finds that it doesn't reach back.
-        spoilt |= nextSeqno > 1;
-        lost |= nextSeqno > 1;
+        boolean back = nextSeqno > 1 || durableSeqno() > 0;
+        spoilt |= back;
+        lost |= back;
     }
 
     void save(LogPosition position, Certifier certifier) {

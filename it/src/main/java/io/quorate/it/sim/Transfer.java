@@ -30,6 +30,8 @@ final class Transfer {
     private static final int CLOCK = 50;
 
     private static final int IN_VAIN_MAX = 30;
+    /** Who applies nothing needs no records. */
+    private static final long NOTHING_MISSED = Long.MAX_VALUE;
 
     private final Node node;
     private final World world;
@@ -101,6 +103,13 @@ final class Transfer {
     }
 
     private boolean begin() {
+        if (node.isArbitrator()) {
+            if (recordsOnly) {
+                node.storage().reset(node.lastOrdered() + 1);
+            }
+            begun = true;
+            return true;
+        }
         boolean anew = recordsOnly
                 || node.storage().cache().last() < node.storage().cache().first();
         if (anew && !node.databaseUp) {
@@ -131,10 +140,18 @@ final class Transfer {
         boolean enough = course.checkpoint() != null && world.bugs.contains(Bug.TRANSFER_CUT_SHORT);
         switch (enough
                 ? TransferCourse.Next.DONE
-                : course.next(node.storage().cache().last(), offers, clock())) {
+                : course.next(
+                        node.isArbitrator()
+                                ? NOTHING_MISSED
+                                : node.storage().cache().last(),
+                        offers,
+                        clock())) {
             case RECORDS -> records(course.to());
             case STATE -> state();
             case DONE -> {
+                if (node.isArbitrator()) {
+                    node.storage().reset(course.checkpoint().seqno() + 1);
+                }
                 if (!world.bugs.contains(Bug.TRANSFER_NOT_FORCED)) {
                     node.storage().force();
                 }

@@ -67,8 +67,9 @@ final class World {
         this.ordered = opening();
         this.total = ordered.total();
         for (int i = 0; i < run.nodes(); i++) {
-            nodes.add(new Node(this, i, opening()));
+            nodes.add(new Node(this, i, run.arbitrator() && i == run.nodes() - 1, opening()));
         }
+        statistics.arbitrators += run.arbitrator() ? 1 : 0;
         order.found(nodes);
         nodes.forEach(Node::startService);
     }
@@ -240,19 +241,23 @@ final class World {
     /** Has somebody make a copy for a node as soon as that can be; where the cluster can't do without it, one goes on alone. */
     void copies(Node node) {
         after(3000, () -> {
-            List<Node> donors = nodes.stream()
+            List<Node> there = nodes.stream()
                     .filter(n ->
                             n.takesPart() && n.databaseUp && order.members().contains(n.replica()))
                     .toList();
-            if (order.isGone()) {
+            List<Node> donors =
+                    there.stream().filter(n -> !n.database().isSuspect()).toList();
+            boolean onlyVotes = nodes.stream().allMatch(n -> n.isArbitrator() || n.isCopyNeeded());
+            if (onlyVotes || order.isGone()) {
                 // Nobody is left to copy from, or to go on with: only a backup helps here.
                 stuck = true;
-            } else if (donors.isEmpty()) {
-                copies(node);
-            } else if (order.canSpare(node)) {
+            } else if (order.canSpare(node) && !donors.isEmpty()) {
                 node.copy(donors.get(random.nextInt(donors.size())));
             } else {
-                recover(donors.get(random.nextInt(donors.size())));
+                // What a server has lost is found out with a majority only.
+                if (!order.canSpare(node) && !there.isEmpty()) {
+                    recover(there.get(random.nextInt(there.size())));
+                }
                 copies(node);
             }
         });
@@ -392,6 +397,9 @@ final class World {
 
     void requireEqual() {
         for (Node node : nodes) {
+            if (node.isArbitrator()) {
+                continue;
+            }
             String difference = node.database().rows().difference(ordered);
             require(difference == null, () -> "n" + node.number + " ends with " + difference);
         }

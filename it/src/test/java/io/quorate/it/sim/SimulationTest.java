@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(600)
 class SimulationTest {
     private static final int SEEDS = 2000;
-    private static final int FRESH = 100;
+    private static final int FRESH = 500;
 
     @Test
     void nothingThatMustHoldBreaks() throws InterruptedException {
@@ -33,6 +33,18 @@ class SimulationTest {
         assertThat(all.undone).as("undone").isGreaterThan(10_000);
         assertThat(all.crashes).as("crashes").isGreaterThan(1000);
         assertThat(all.ddl).as("DDL").isGreaterThan(1000);
+        assertThat(all.transferred).as("writesets transferred").isGreaterThan(1000);
+        assertThat(all.brokenOff).as("transfers broken off").isGreaterThan(30);
+        assertThat(all.emptied).as("directories lost").isGreaterThan(50);
+        assertThat(all.left).as("nodes taken out").isGreaterThan(50);
+        assertThat(all.joined).as("nodes made members").isGreaterThan(200);
+        assertThat(all.recoveries).as("forced recoveries").isGreaterThan(100);
+        assertThat(all.cameBack).as("nodes let in after them").isGreaterThan(100);
+        assertThat(all.refused).as("nodes refused after them").isGreaterThan(20);
+        assertThat(all.takenBack)
+                .as("transactions taken back after a loss of power")
+                .isGreaterThan(500);
+        assertThat(all.arbitrators).as("runs with an arbitrator").isGreaterThan(100);
     }
 
     @ParameterizedTest
