@@ -7,6 +7,7 @@ import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -14,9 +15,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.server.RaftServer;
@@ -76,7 +79,10 @@ final class MemberChanges {
         }
     }
 
-    /** Has another member lead before this one goes, so that nobody has to find out by its silence. Waits for it. */
+    /**
+     * Has another member lead before this one goes, so that nobody has to find out by its silence. Waits for it. It names the one
+     * that it heard of last: without a name Ratis' leader just steps down, and the others wait out an election timeout.
+     */
     void giveLeadershipAway(Duration limit) {
         if (!division.getInfo().isLeader()
                 || division.getRaftConf().getCurrentPeers().size() < 2) {
@@ -87,16 +93,24 @@ final class MemberChanges {
                 division.getId(),
                 division.getMemberId().getGroupId(),
                 calls.incrementAndGet(),
-                null,
+                heardLast(),
                 limit.toMillis());
         try {
             RaftClientReply reply =
                     server.transferLeadershipAsync(request).get(limit.toMillis(), TimeUnit.MILLISECONDS);
-            LOG.info("leadership given away before leaving: {}", reply.isSuccess());
+            LOG.info("leadership given to {} before leaving: {}", request.getNewLeader(), reply.isSuccess());
         } catch (IOException | ExecutionException | TimeoutException e) {
             LOG.info("leadership was not given away before leaving: {}", e.toString());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Null when it has heard of nobody. */
+    private RaftPeerId heardLast() {
+        return division.getInfo().getRoleInfoProto().getLeaderInfo().getFollowerInfoList().stream()
+                .min(Comparator.comparingLong(ServerRpcProto::getLastRpcElapsedTimeMs))
+                .map(follower -> RaftPeerId.valueOf(follower.getId().getId()))
+                .orElse(null);
     }
 }
