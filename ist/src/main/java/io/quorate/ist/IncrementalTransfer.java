@@ -108,7 +108,6 @@ public final class IncrementalTransfer {
         CheckpointStore.Checkpoint received =
                 state(choice.checkpointFrom(offers.get(), indexMin, millis()).donor());
         cache.reset(received.seqno() + 1);
-        cache.force();
         progress.phase(Phase.DONE);
         return received;
     }

@@ -52,15 +52,6 @@ class ArbitratorIT {
         cluster.close();
     }
 
-    private static void assertNothingLost(Map<Integer, Integer> acknowledged, long seed) throws InterruptedException {
-        cluster.assertConverged();
-        for (int n : cluster.servers()) {
-            assertThat(Load.faults(cluster, n, acknowledged))
-                    .as("seed %d", seed)
-                    .isEmpty();
-        }
-    }
-
     /** Waits until what is written there is ordered. */
     private static void assertOrders(int node, int id) throws InterruptedException {
         long before = cluster.lastOrdered(node);
@@ -89,7 +80,7 @@ class ArbitratorIT {
             acknowledged = load.stop();
         }
         assertThat(cluster.state(3)).isEqualTo("ARBITRATOR");
-        assertNothingLost(acknowledged, seed);
+        Load.assertNothingLost(cluster, acknowledged, seed);
     }
 
     /** What it applies is nothing, so nobody has to have kept it. */

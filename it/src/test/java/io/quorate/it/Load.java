@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -101,6 +103,15 @@ final class Load implements AutoCloseable {
             thread.join(60_000);
         }
         return new TreeMap<>(acknowledged);
+    }
+
+    /** Waits until all nodes hold the same, and requires that what was acknowledged is there. */
+    static void assertNothingLost(Cluster cluster, Map<Integer, Integer> acknowledged, long seed)
+            throws InterruptedException {
+        cluster.assertConverged();
+        for (int n : cluster.servers()) {
+            assertThat(faults(cluster, n, acknowledged)).as("seed %d", seed).isEmpty();
+        }
     }
 
     /** What is wrong with the ledger on a node: numbers missing, or beyond what can have been written. */

@@ -50,15 +50,6 @@ class MembersIT {
         cluster.close();
     }
 
-    private static void assertNothingLost(Map<Integer, Integer> acknowledged, long seed) throws InterruptedException {
-        cluster.assertConverged();
-        for (int n : cluster.numbers()) {
-            assertThat(Load.faults(cluster, n, acknowledged))
-                    .as("seed %d", seed)
-                    .isEmpty();
-        }
-    }
-
     private static int leader() throws InterruptedException {
         int[] leader = new int[1];
         assertThat(Cluster.within(Duration.ofSeconds(30), () -> {
@@ -87,13 +78,13 @@ class MembersIT {
             Thread.sleep(1000);
             acknowledged = load.stop();
         }
-        assertNothingLost(acknowledged, seed);
+        Load.assertNothingLost(cluster, acknowledged, seed);
         int leader = leader();
         cluster.remove("n" + leader);
         assertThat(leader()).isNotEqualTo(leader);
         // One of that name comes again, with nothing of what the other one had.
         cluster.add();
-        assertNothingLost(acknowledged, seed);
+        Load.assertNothingLost(cluster, acknowledged, seed);
         assertThat(cluster.http(leader(), "/actuator/members")).contains("\"generation\":2");
         cluster.remove("n4");
         cluster.assertConverged();

@@ -94,10 +94,11 @@ final class LostTail {
      */
     long orderedThen(Connection connection) throws SQLException {
         TakenBack lacked = kept.takenBack();
+        if (lacked.equals(TakenBack.NONE)) {
+            return 0;
+        }
         GtidSet had = ServerAccess.executed(connection).minus(reserved(connection));
-        return lacked.equals(TakenBack.NONE)
-                ? 0
-                : had.minus(had.above(server, lacked.upTo())).last(server);
+        return had.minus(had.above(server, lacked.upTo())).last(server);
     }
 
     /** Remembers it when the server stops forcing its logs. */
