@@ -15,6 +15,7 @@ import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.leader.FollowerInfo;
 import org.apache.ratis.server.leader.LeaderState;
 import org.apache.ratis.server.leader.LogAppender;
+import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.raftlog.RaftLogIOException;
 import org.apache.ratis.util.LifeCycle;
@@ -24,9 +25,15 @@ import org.apache.ratis.util.LifeCycle;
  * with the next entry or heartbeat; the last entry of a burst would wait half a second for the latter. Ratis' own remedy,
  * {@code log-metadata}, is one more log entry for each commit, written and flushed by every member. Here the leader sends its
  * next heartbeat right away instead, to a follower that has acknowledged everything but does not know it committed.
+ *
+ * <p>The appender also mends what Ratis 3.3.0 makes of a follower whose log ends right before where the leader's begins: it asks
+ * the follower to take a snapshot, is answered that it has all up to there already, and asks again, for ever. And it finds where a
+ * follower's log departs from the leader's in steps that double: Ratis goes back by one entry a round trip, with all it has
+ * after that, thousands of times for a leader that was cut off under load.
  */
 final class CommitNotices {
     private static final String KEY = CommitNotices.class.getName();
+    private static final int CONFLICTS_BY_ONE = 3;
 
     private final List<Appender> appenders = new CopyOnWriteArrayList<>();
 
@@ -73,6 +80,9 @@ final class CommitNotices {
         /** The commit index told last; a notice is not repeated while its reply is on the way. */
         private volatile long told = RaftLog.INVALID_LOG_INDEX;
 
+        private long matchAtConflict = RaftLog.INVALID_LOG_INDEX;
+        private int conflicts;
+
         Appender(RaftServer.Division server, LeaderState state, FollowerInfo follower) {
             super(server, state, follower);
         }
@@ -101,6 +111,32 @@ final class CommitNotices {
                 told = Math.max(told, request.getLeaderCommit());
             }
             return request;
+        }
+
+        @Override
+        protected synchronized long getNextIndexForInconsistency(long requestFirst, long replyNext) {
+            long next = super.getNextIndexForInconsistency(requestFirst, replyNext);
+            long match = getFollower().getMatchIndex();
+            conflicts = match == matchAtConflict ? conflicts + 1 : 0;
+            matchAtConflict = match;
+            // Before the log's second entry only by Ratis' own steps: then the follower is asked whether it needs what
+            // is gone.
+            long least = Math.max(match + 1, getRaftLog().getStartIndex() + 1);
+            if (conflicts < CONFLICTS_BY_ONE || next <= least) {
+                return next;
+            }
+            return Math.max(least, next - (1L << Math.min(conflicts - CONFLICTS_BY_ONE, 30)));
+        }
+
+        /** Null, so that entries are sent, when the follower's checkpoint, and so what it has is committed, ends there. */
+        @Override
+        public TermIndex shouldNotifyToInstallSnapshot() {
+            FollowerInfo follower = getFollower();
+            long next = follower.getNextIndex();
+            boolean hasAllBefore = next == getRaftLog().getStartIndex()
+                    && next == follower.getSnapshotIndex() + 1
+                    && follower.hasAttemptedToInstallSnapshot();
+            return hasAllBefore ? null : super.shouldNotifyToInstallSnapshot();
         }
 
         @Override

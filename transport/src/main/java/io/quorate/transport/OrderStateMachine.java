@@ -38,6 +38,7 @@ import org.apache.ratis.statemachine.impl.BaseStateMachine;
  * stays, while Ratis, which is then closed from outside, runs to its end undisturbed.
  */
 final class OrderStateMachine extends BaseStateMachine {
+    private static final int ASKED_MAX = 10;
     private static final CompletableFuture<Message> DONE = CompletableFuture.completedFuture(Message.EMPTY);
 
     /** What the machine tells the rest of the transport; from Ratis' threads, and must return at once. */
@@ -62,7 +63,11 @@ final class OrderStateMachine extends BaseStateMachine {
 
     private LogPosition previous;
     private long checkpointedAt;
-    private long purgedAt = RaftLog.INVALID_LOG_INDEX;
+    /** What Ratis was told last; it stops altogether when told less, also less than what it started from. */
+    private long purgedAt;
+
+    private long askedFor = RaftLog.INVALID_LOG_INDEX;
+    private int asked;
     private volatile LogPosition snapshot;
     private volatile long appliedTerm;
     private volatile boolean halted;
@@ -80,6 +85,7 @@ final class OrderStateMachine extends BaseStateMachine {
         snapshot = start;
         appliedTerm = start.term();
         checkpointedAt = start.index();
+        purgedAt = start.index();
         // Ratis reads it before it calls initialize.
         setLastAppliedTermIndex(TermIndex.valueOf(start.term(), start.index()));
     }
@@ -205,17 +211,21 @@ final class OrderStateMachine extends BaseStateMachine {
     }
 
     /**
-     * The leader does not have the entry this node needs next. It also asks when it has; then there is nothing to do.
+     * The leader does not have the entry this node needs next. It also asks when it has; then there is nothing to do. When it goes
+     * on asking for the same, it has the next one, but not the one before, and can't show that this node's log is its own so far.
      *
      * @return what null means to Ratis: nothing was installed, try the log
      */
     @Override
     public CompletableFuture<TermIndex> notifyInstallSnapshotFromLeader(RoleInfoProto role, TermIndex firstAvailable) {
-        if (firstAvailable.getIndex() > getLastAppliedTermIndex().getIndex() + 1) {
+        long next = getLastAppliedTermIndex().getIndex() + 1;
+        asked = firstAvailable.getIndex() == next && askedFor == next ? asked + 1 : 1;
+        askedFor = firstAvailable.getIndex();
+        if (askedFor > next || asked > ASKED_MAX) {
             failed(new QuorateException(
                     ErrorCode.ORDER_TOO_FAR_BEHIND,
-                    "the leader's log begins at " + firstAvailable.getIndex() + ", this node needs it from "
-                            + (getLastAppliedTermIndex().getIndex() + 1)));
+                    "the leader's log begins at " + askedFor + ", this node needs it from "
+                            + (askedFor > next ? next : "the one before")));
         }
         return CompletableFuture.completedFuture(null);
     }

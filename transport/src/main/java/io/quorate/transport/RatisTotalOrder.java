@@ -271,7 +271,7 @@ public final class RatisTotalOrder implements TotalOrder {
         }
         try {
             if (failure.get() == null) {
-                changes.giveLeadershipAway(settings.timeoutMax());
+                giveLeadershipAway();
             }
             machine.halt();
             submitter.close();
@@ -341,6 +341,11 @@ public final class RatisTotalOrder implements TotalOrder {
         lastLeader = leader;
     }
 
+    /** Has another member lead, if this one does; waits for it. */
+    void giveLeadershipAway() {
+        changes.giveLeadershipAway(settings.timeoutMax());
+    }
+
     /**
      * What every member holds; and for the sake of this disk also what an absent one lacks, when that has become too much:
      * it is in the writeset caches, too.
@@ -355,8 +360,8 @@ public final class RatisTotalOrder implements TotalOrder {
     }
 
     /**
-     * Up to where every member is known to hold the log; -1 as long as one has not been heard of. Ratis would leave those
-     * out, and they are the absent ones that need it.
+     * Up to before the last entry that every member is known to hold, since what is sent after that one refers to it; -1 as long
+     * as one has not been heard of. Ratis would leave those out, and they are the absent ones that need it.
      */
     private long everyMemberHas() {
         long least = Long.MAX_VALUE;
@@ -365,7 +370,7 @@ public final class RatisTotalOrder implements TotalOrder {
             least = Math.min(least, member.getCommitIndex());
             known++;
         }
-        return known < division.getRaftConf().getCurrentPeers().size() ? RaftLog.INVALID_LOG_INDEX : least;
+        return known < division.getRaftConf().getCurrentPeers().size() ? RaftLog.INVALID_LOG_INDEX : least - 1;
     }
 
     private Map<String, Long> followers() {

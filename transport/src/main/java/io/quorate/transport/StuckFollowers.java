@@ -27,7 +27,8 @@ final class StuckFollowers {
     private static final long PATIENCE_NANOS_MIN = TimeUnit.SECONDS.toNanos(5);
     private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(20);
 
-    private record Progress(long matchIndex, long sinceNanos) {}
+    /** @param least the least that the follower was tried with since it has acknowledged {@code matchIndex} */
+    private record Progress(long matchIndex, long least, long sinceNanos) {}
 
     private final RaftServer server;
     private final RaftServer.Division division;
@@ -46,8 +47,11 @@ final class StuckFollowers {
     void look(long nowNanos) {
         DivisionInfo info = division.getInfo();
         long[] matches = info.isLeader() ? info.getFollowerMatchIndices() : null;
-        RoleInfoProto role = matches == null ? null : info.getRoleInfoProto();
-        if (role == null || role.getLeaderInfo().getFollowerInfoCount() != matches.length) {
+        long[] nexts = matches == null ? null : info.getFollowerNextIndices();
+        RoleInfoProto role = nexts == null ? null : info.getRoleInfoProto();
+        if (role == null
+                || nexts.length != matches.length
+                || role.getLeaderInfo().getFollowerInfoCount() != matches.length) {
             progress.clear();
             return;
         }
@@ -60,12 +64,13 @@ final class StuckFollowers {
             String name = follower.getId().getId().toStringUtf8();
             long silentNanos = TimeUnit.MILLISECONDS.toNanos(follower.getLastRpcElapsedTimeMs());
             Progress before = progress.get(name);
-            boolean moved = before == null || before.matchIndex != matches[i];
+            // The leader may still be on its way back to where the follower's log departs from its own.
+            boolean moved = before == null || before.matchIndex != matches[i] || nexts[i] < before.least;
             if (division.getRaftConf().getPeer(RaftPeerId.valueOf(name)) == null) {
                 continue; // not a member yet, and may be receiving what it needs otherwise
             }
             if (moved || matches[i] >= end || silentNanos > patienceNanos) {
-                progress.put(name, new Progress(matches[i], nowNanos));
+                progress.put(name, new Progress(matches[i], nexts[i], nowNanos));
             } else if (nowNanos - before.sinceNanos > patienceNanos) {
                 stuck = name;
                 continue;

@@ -57,6 +57,106 @@ class PurgeTest {
         }
     }
 
+    /** What it holds ends where a term does, and so a segment: what is ordered next refers to the last entry of that. */
+    @Test
+    void keepsTheLastEntryOfAnAbsentMember() {
+        Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
+                .withLog(1 << 20, 1, 100, 512L << 20));
+        try (nodes) {
+            long end = leaveAtTheEndOfATerm(nodes, 1);
+            submit(nodes, "n1");
+            assertThat(nodes.node("n1").stats().logStart()).isLessThanOrEqualTo(end);
+            comesBack(nodes);
+            assertThat(nodes.recorder("n3").failures).isEmpty();
+        }
+    }
+
+    @Test
+    void goesOnFromACheckpointRightBeforeTheLogOfTheOthers() {
+        Nodes nodes = purgedUpToTheEndOfTheAbsentOne();
+        try (nodes) {
+            comesBack(nodes);
+            assertThat(nodes.recorder("n3").failures).isEmpty();
+        }
+    }
+
+    /** It can't be shown that the log of the one is that of the others so far. */
+    @Test
+    void isToldSoWhenOnlyTheLogEndsRightBeforeThatOfTheOthers() {
+        Nodes nodes = purgedUpToTheEndOfTheAbsentOne();
+        try (nodes) {
+            Recorder returning = nodes.recorder("n3");
+            returning.resumeAfter = LogPosition.START;
+            nodes.start("n3");
+            Nodes.await("told so", () -> !returning.failures.isEmpty());
+            assertThat(returning.failures.get(0).code()).isEqualTo(ErrorCode.ORDER_TOO_FAR_BEHIND);
+            nodes.stop("n3");
+            returning.takeOver(nodes.recorder(nodes.awaitLeader()));
+            comesBack(nodes);
+            assertThat(returning.failures).hasSize(1);
+        }
+    }
+
+    /** Its checkpoint is beyond what may be purged for the sake of the absent one. */
+    @Test
+    void goesOnAfterARestartWhileAnotherIsAbsent() {
+        Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
+                .withLog(1 << 20, 1, 100, 512L << 20));
+        try (nodes) {
+            leaveAtTheEndOfATerm(nodes, 1);
+            submit(nodes, "n1", 300, 3000);
+            nodes.stop("n2");
+            nodes.start("n2");
+            nodes.awaitLeader();
+            submit(nodes, "n2", 300, 3000);
+            submit(nodes, "n1", 300, 3000);
+            assertThat(nodes.recorder("n1").failures).isEmpty();
+            assertThat(nodes.recorder("n2").failures).isEmpty();
+            comesBack(nodes);
+        }
+    }
+
+    private Nodes purgedUpToTheEndOfTheAbsentOne() {
+        Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
+                .withLog(1 << 20, 1, 100, 5 << 18));
+        try {
+            long end = leaveAtTheEndOfATerm(nodes, 200);
+            submit(nodes, "n1", 600, 3000);
+            for (String name : nodes.runningNames()) {
+                assertThat(nodes.node(name).stats().logStart()).isEqualTo(end + 1);
+            }
+            return nodes;
+        } catch (Throwable e) {
+            nodes.close();
+            throw e;
+        }
+    }
+
+    /** Where n3's log ends; the others have gone on in another term. */
+    private static long leaveAtTheEndOfATerm(Nodes nodes, int entries) {
+        nodes.start().awaitLeader();
+        nodes.node("n3").giveLeadershipAway();
+        String leader = nodes.awaitLeader();
+        submit(nodes, leader, entries, 3000);
+        nodes.submitSurely(leader, "start");
+        nodes.awaitEverywhere("start");
+        long end = nodes.node("n3").logEnd().index();
+        Nodes.await("n3 known to end at " + end, () -> nodes.runningNames().stream()
+                .anyMatch(name -> end == nodes.node(name).stats().followers().getOrDefault("n3", -1L)));
+        nodes.stop("n3");
+        nodes.node(nodes.awaitLeader()).giveLeadershipAway();
+        Nodes.await("another leader", () -> !nodes.awaitLeader().equals(leader));
+        return end;
+    }
+
+    private static void comesBack(Nodes nodes) {
+        nodes.start("n3");
+        nodes.submitSurely("n3", "end");
+        nodes.awaitEverywhere("end");
+        assertThat(nodes.recorder("n3").entries())
+                .isEqualTo(nodes.recorder("n1").entries());
+    }
+
     @Test
     void keepsNoMoreThanItMayForAnAbsentMember() {
         Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
@@ -114,6 +214,9 @@ class PurgeTest {
             for (String name : others) {
                 Nodes.await("purged at " + name, () -> nodes.node(name).stats().logStart() > 100);
             }
+            // A leader that has not met the absent one expects it to have everything.
+            nodes.node(nodes.awaitLeader()).giveLeadershipAway();
+            nodes.awaitLeader();
             Recorder returning = nodes.recorder(leader);
             nodes.start(leader);
             Nodes.await("told so", () -> !returning.failures.isEmpty());
@@ -149,7 +252,14 @@ class PurgeTest {
         for (int i = 0; i < entries; i++) {
             accepted.add(nodes.node(name).submit(new byte[bytes]));
         }
-        CompletableFuture.allOf(accepted.toArray(CompletableFuture[]::new)).join();
+        // Those that a change of the leader has thrown out once more, one by one.
+        for (CompletableFuture<Void> answer : accepted) {
+            Nodes.await("accepted at " + name, () -> {
+                CompletableFuture<Void> last =
+                        answer.isCompletedExceptionally() ? nodes.node(name).submit(new byte[bytes]) : answer;
+                return last.handle((done, e) -> e == null).join();
+            });
+        }
         Nodes.await("all at " + name, () -> nodes.recorder(name).count() >= before + entries);
     }
 }
