@@ -86,7 +86,7 @@ class PurgeTest {
         Nodes nodes = purgedUpToTheEndOfTheAbsentOne();
         try (nodes) {
             Recorder returning = nodes.recorder("n3");
-            returning.resumeAfter = LogPosition.START;
+            returning.resumeAfter = returning.resumes().get(returning.count() / 2);
             nodes.start("n3");
             Nodes.await("told so", () -> !returning.failures.isEmpty());
             assertThat(returning.failures.get(0).code()).isEqualTo(ErrorCode.ORDER_TOO_FAR_BEHIND);
@@ -97,22 +97,31 @@ class PurgeTest {
         }
     }
 
-    /** Its checkpoint is beyond what may be purged for the sake of the absent one. */
+    /** Its checkpoint is beyond what may be purged for the sake of the absent one, which the leader tells it. */
     @Test
     void goesOnAfterARestartWhileAnotherIsAbsent() {
-        Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
+        Nodes nodes = new Nodes(directory, 5, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
                 .withLog(1 << 20, 1, 100, 512L << 20));
         try (nodes) {
-            leaveAtTheEndOfATerm(nodes, 1);
-            submit(nodes, "n1", 300, 3000);
-            nodes.stop("n2");
-            nodes.start("n2");
+            String leader = nodes.start().awaitLeader();
+            submit(nodes, leader, 150, 100);
+            nodes.submitSurely(leader, "start");
+            nodes.awaitEverywhere("start");
+            List<String> others = new ArrayList<>(nodes.names());
+            others.remove(leader);
+            awaitKnownEnd(nodes, others.get(0));
+            nodes.stop(others.get(0));
+            submit(nodes, leader, 300, 100);
+            nodes.submitSurely(others.get(1), "before the restart");
+            nodes.stop(others.get(1));
+            nodes.start(others.get(1));
             nodes.awaitLeader();
-            submit(nodes, "n2", 300, 3000);
-            submit(nodes, "n1", 300, 3000);
-            assertThat(nodes.recorder("n1").failures).isEmpty();
-            assertThat(nodes.recorder("n2").failures).isEmpty();
-            comesBack(nodes);
+            submit(nodes, others.get(1), 300, 100);
+            nodes.submitSurely(leader, "after the restart");
+            nodes.awaitEverywhere("after the restart");
+            for (String name : nodes.runningNames()) {
+                assertThat(nodes.recorder(name).failures).isEmpty();
+            }
         }
     }
 
@@ -146,6 +155,13 @@ class PurgeTest {
         nodes.stop("n3");
         nodes.node(nodes.awaitLeader()).giveLeadershipAway();
         Nodes.await("another leader", () -> !nodes.awaitLeader().equals(leader));
+        return end;
+    }
+
+    private static long awaitKnownEnd(Nodes nodes, String member) {
+        long end = nodes.node(member).logEnd().index();
+        Nodes.await(member + " known to end at " + end, () -> nodes.runningNames().stream()
+                .anyMatch(name -> nodes.node(name).stats().followers().getOrDefault(member, -1L) == end));
         return end;
     }
 
