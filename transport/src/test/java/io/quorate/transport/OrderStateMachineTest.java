@@ -3,12 +3,14 @@ package io.quorate.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
+import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.statemachine.TransactionContext;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
@@ -81,5 +83,26 @@ class OrderStateMachineTest {
         apply("n1", 1, 1, 2, "second half");
         assertThat(machine.takeSnapshot()).isEqualTo(3);
         assertThat(listener.entries()).containsExactly("whole", "between", "first half, second half");
+    }
+
+    /** It has what comes next, but not the entry before; that it asks once is usual. */
+    @Test
+    void isTooFarBehindWhenTheLeaderGoesOnAskingWithoutSendingWhatIsNext() {
+        apply("n1", 0, 0, 1, "first");
+        for (int i = 0; i < 10; i++) {
+            machine.notifyInstallSnapshotFromLeader(null, TermIndex.valueOf(2, 1))
+                    .join();
+        }
+        apply("n1", 1, 0, 1, "second");
+        for (int i = 0; i < 10; i++) {
+            machine.notifyInstallSnapshotFromLeader(null, TermIndex.valueOf(2, 2))
+                    .join();
+        }
+        assertThat(listener.failures).isEmpty();
+        machine.notifyInstallSnapshotFromLeader(null, TermIndex.valueOf(2, 2)).join();
+        assertThat(listener.failures)
+                .extracting(QuorateException::code)
+                .containsExactly(ErrorCode.ORDER_TOO_FAR_BEHIND);
+        listener.failures.clear();
     }
 }
