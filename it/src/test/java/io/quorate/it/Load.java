@@ -13,6 +13,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
 
 /**
  * Writers on several nodes that keep book: each inserts rows of its own, numbered without gaps, changes and deletes some of
@@ -24,14 +25,23 @@ final class Load implements AutoCloseable {
             "CREATE TABLE load_test.ledger (writer INT, n INT, touched INT NOT NULL, note VARCHAR(100),"
                     + " PRIMARY KEY (writer, n), UNIQUE KEY note (note), KEY touched (touched))";
 
-    private final Cluster cluster;
+    /** A connection of an ordinary account to the server of a node. */
+    interface Servers {
+        Connection app(int node) throws SQLException;
+    }
+
+    private final Servers servers;
     private final AtomicBoolean stop = new AtomicBoolean();
     private final List<Thread> threads = new ArrayList<>();
     /** Writer -> last number whose transaction was acknowledged; the one after it may or may not be there. */
     private final Map<Integer, Integer> acknowledged = new ConcurrentHashMap<>();
 
     Load(Cluster cluster, long seed, int... nodes) {
-        this.cluster = cluster;
+        this(cluster::app, seed, nodes);
+    }
+
+    Load(Servers servers, long seed, int... nodes) {
+        this.servers = servers;
         for (int node : nodes) {
             acknowledged.put(node, 0);
             Random random = new Random(seed + node);
@@ -43,7 +53,7 @@ final class Load implements AutoCloseable {
 
     private void write(int node, int writer, Random random) {
         while (!stop.get()) {
-            try (Connection connection = cluster.app(node)) {
+            try (Connection connection = servers.app(node)) {
                 connection.setAutoCommit(false);
                 connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
                 while (!stop.get()) {
@@ -116,15 +126,18 @@ final class Load implements AutoCloseable {
 
     /** What is wrong with the ledger on a node: numbers missing, or beyond what can have been written. */
     static List<String> faults(Cluster cluster, int node, Map<Integer, Integer> acknowledged) {
+        return faults(sql -> cluster.mysql(node).query(sql).get(0).get(0), "n" + node, acknowledged);
+    }
+
+    /** @param value the first value that a query gives there */
+    static List<String> faults(UnaryOperator<String> value, String node, Map<Integer, Integer> acknowledged) {
         List<String> faults = new ArrayList<>();
         acknowledged.forEach((writer, last) -> {
-            List<String> row = cluster.mysql(node)
-                    .query("SELECT COUNT(*), COALESCE(MAX(n), 0) FROM load_test.ledger WHERE writer = " + writer)
-                    .get(0);
-            int count = Integer.parseInt(row.get(0));
-            int max = Integer.parseInt(row.get(1));
+            String from = " FROM load_test.ledger WHERE writer = " + writer;
+            int count = Integer.parseInt(value.apply("SELECT COUNT(*)" + from));
+            int max = Integer.parseInt(value.apply("SELECT COALESCE(MAX(n), 0)" + from));
             if (count != max || max < last || max > last + 1) {
-                faults.add("writer " + writer + " on n" + node + ": " + count + " rows up to " + max
+                faults.add("writer " + writer + " on " + node + ": " + count + " rows up to " + max
                         + ", acknowledged up to " + last);
             }
         });

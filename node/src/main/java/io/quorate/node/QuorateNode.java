@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import java.security.Security;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -9,6 +10,8 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 @SpringBootApplication
 @EnableConfigurationProperties(NodeProperties.class)
 public class QuorateNode {
+    private static final String ADDRESS_SECONDS = "networkaddress.cache.ttl";
+
     /**
      * With {@code check} as its first argument it only looks at a server, with {@code log} at a writeset cache. A start that fails ends the process, whatever threads a part had begun: a supervisor restarts what has ended
      * only.
@@ -20,11 +23,25 @@ public class QuorateNode {
         } else if (tool.equals("log")) {
             System.exit(LogMain.run(args, System.out, System.err));
         }
+        forgetAddressesSoon();
         try {
             SpringApplication.run(QuorateNode.class, args);
         } catch (RuntimeException | Error e) {
             // Spring Boot has reported it.
             System.exit(1);
+        }
+    }
+
+    /**
+     * A node that comes back in another container has another address under its name. The JVM and gRPC would go on with the old
+     * one for 30 seconds.
+     */
+    private static void forgetAddressesSoon() {
+        if (Security.getProperty(ADDRESS_SECONDS) == null) {
+            Security.setProperty(ADDRESS_SECONDS, "3");
+        }
+        if (System.getProperty(ADDRESS_SECONDS) == null) {
+            System.setProperty(ADDRESS_SECONDS, "3"); // gRPC's own cache has the same name
         }
     }
 }

@@ -38,7 +38,7 @@ public record NodeReport(String state, boolean primaryComponent, String reason, 
     }
 
     /** Asks the service there; empty when it doesn't answer, or not yet in earnest. */
-    static Optional<NodeReport> ask(String host, int httpPort) {
+    public static Optional<NodeReport> ask(String host, int httpPort) {
         HttpRequest request = HttpRequest.newBuilder(
                         URI.create("http://" + host + ":" + httpPort + "/actuator/cluster/self"))
                 .timeout(PATIENCE)
@@ -66,7 +66,7 @@ public record NodeReport(String state, boolean primaryComponent, String reason, 
     }
 
     /** Also as a donor, which serves on, or an arbitrator, which has nothing to be behind with. */
-    boolean isSynced() {
+    public boolean isSynced() {
         return (state.equals(SYNCED) || state.equals(DONOR) || state.equals(ARBITRATOR)) && primaryComponent;
     }
 }

@@ -2,7 +2,6 @@
 package io.quorate.sandbox;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -11,7 +10,7 @@ import java.util.stream.IntStream;
 
 /** TCP ports of the loopback address. */
 public final class Ports {
-    /** Blocks are looked for below the range from which the system hands out ports to outgoing connections. */
+    /** Ports are looked for below the range from which the system hands out ports to outgoing connections. */
     private static final int BLOCK_FIRST = 13_000;
 
     private static final int BLOCK_LAST = 31_000;
@@ -19,13 +18,16 @@ public final class Ports {
 
     private Ports() {}
 
-    /** A port that is free now. Nobody reserves it: start what will use it soon. */
+    /** A port that is free now, any of thousands. Nobody reserves it: start what will use it soon. */
     public static int free() {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        Random random = new Random();
+        for (int i = 0; i < TRIES; i++) {
+            int port = random.nextInt(BLOCK_FIRST, BLOCK_LAST);
+            if (isFree(port)) {
+                return port;
+            }
         }
+        throw new SandboxException("no free port found between " + BLOCK_FIRST + " and " + BLOCK_LAST);
     }
 
     /**

@@ -4,7 +4,6 @@ package io.quorate.transport;
 import io.quorate.core.TotalOrder;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -22,6 +21,10 @@ import java.util.function.UnaryOperator;
 
 /** A cluster in this JVM, on loopback. */
 final class Nodes implements AutoCloseable {
+    private static final int PORTS_EACH = 2000;
+    private static final int PORTS = 10_000 + PORTS_EACH * Integer.getInteger("quorate.fork", 1);
+    private static int lastPort = (int) (ProcessHandle.current().pid() % PORTS_EACH);
+
     private final Path directory;
     private final UnaryOperator<TransportSettings> tuning;
     private final List<Peer> peers = new ArrayList<>();
@@ -43,21 +46,21 @@ final class Nodes implements AutoCloseable {
         return new Nodes(directory, count, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600)));
     }
 
-    static List<Integer> freePorts(int count) {
-        List<ServerSocket> sockets = new ArrayList<>();
-        try {
-            for (int i = 0; i < count; i++) {
-                sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+    /**
+     * Ports that nobody has now and no system gives out by itself: those would be taken by a test beside this one before they
+     * are used. Each process that runs tests has some of its own.
+     */
+    static synchronized List<Integer> freePorts(int count) {
+        List<Integer> ports = new ArrayList<>();
+        while (ports.size() < count) {
+            int port = PORTS + lastPort++ % PORTS_EACH;
+            try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                ports.add(free.getLocalPort());
+            } catch (IOException e) {
+                // Somebody's. The next one.
             }
-            List<Integer> ports =
-                    sockets.stream().map(ServerSocket::getLocalPort).toList();
-            for (ServerSocket socket : sockets) {
-                socket.close();
-            }
-            return ports;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
+        return ports;
     }
 
     static void await(String what, BooleanSupplier condition) {

@@ -132,7 +132,7 @@ class PurgeTest {
             long end = leaveAtTheEndOfATerm(nodes, 200);
             submit(nodes, "n1", 600, 3000);
             for (String name : nodes.runningNames()) {
-                assertThat(nodes.node(name).stats().logStart()).isEqualTo(end + 1);
+                Nodes.await("purged at " + name, () -> nodes.node(name).stats().logStart() == end + 1);
             }
             return nodes;
         } catch (Throwable e) {

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import com.github.dockerjava.api.DockerClient;
+import com.github.dockerjava.api.model.Bind;
+import com.github.dockerjava.api.model.ContainerNetwork;
+import com.github.dockerjava.api.model.Network.Ipam;
+import com.github.dockerjava.api.model.Volume;
+import io.quorate.sandbox.MySqlDistribution;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.testcontainers.DockerClientFactory;
+import org.testcontainers.containers.GenericContainer;
+import org.testcontainers.containers.Network;
+import org.testcontainers.images.builder.ImageFromDockerfile;
+import org.testcontainers.utility.DockerImageName;
+import org.testcontainers.utility.MountableFile;
+import org.yaml.snakeyaml.Yaml;
+
+/**
+ * Runs what a Compose file says, as far as ours says it, on a Docker engine, and does to the containers what happens to hosts.
+ * Ends and deletes all it has made.
+ */
+final class Compose implements AutoCloseable {
+    static final String NODE_IMAGE = "quorate-node";
+    private static final int FILE_MODE = 0644;
+
+    private final Path directory;
+    private final Map<String, Object> services;
+    private final Map<String, Network> networks = new LinkedHashMap<>();
+    private final Map<String, GenericContainer<?>> containers = new LinkedHashMap<>();
+    private final Set<String> volumes = new LinkedHashSet<>();
+    private final String prefix = "quorate-it-" + ProcessHandle.current().pid() + "-";
+
+    /** @param file a Compose file; paths in it are relative to its directory */
+    Compose(Path file) throws IOException {
+        directory = file.toAbsolutePath().getParent();
+        try (var reader = Files.newBufferedReader(file)) {
+            services = map(map(new Yaml().load(reader)).get("services"));
+        }
+    }
+
+    /** Whether there is a Docker engine to be had. */
+    static boolean hasEngine() {
+        return DockerClientFactory.instance().isDockerAvailable();
+    }
+
+    /** The image of the node as it was just built. */
+    static void buildNodeImage(String name) {
+        Path node = Path.of("..", "node").toAbsolutePath().normalize();
+        new ImageFromDockerfile(name, false)
+                .withFileFromPath("Dockerfile", node.resolve("docker/Dockerfile"))
+                .withFileFromPath("docker/healthcheck", node.resolve("docker/healthcheck"))
+                .withFileFromPath("target/quorate-node.jar", node.resolve("target/quorate-node.jar"))
+                .get();
+    }
+
+    /** Another name for an image. */
+    static void tag(String image, String repository, String tag) {
+        docker().tagImageCmd(image, repository, tag).exec();
+    }
+
+    /**
+     * Makes the image of MySQL from the distribution that all tests use, where nothing can be pulled: when the engine is one that
+     * {@code .ci/engine} has started.
+     */
+    static void provideMySqlImage(String name) {
+        if ("local".equals(System.getenv("QUORATE_IMAGES"))) {
+            Path files = Path.of("src/test/docker/mysql").toAbsolutePath();
+            new ImageFromDockerfile(name, false)
+                    .withFileFromPath("Dockerfile", files.resolve("Dockerfile"))
+                    .withFileFromPath("entrypoint", files.resolve("entrypoint"))
+                    .withFileFromPath("mysql", MySqlDistribution.find().home())
+                    .get();
+        }
+    }
+
+    /** Starts services in this order, from the image that the file names. */
+    void up(String... names) {
+        for (String name : names) {
+            up(name, (String) service(name).get("image"));
+        }
+    }
+
+    @SuppressWarnings("resource") // closed with this
+    private void up(String name, String image) {
+        Map<String, Object> service = service(name);
+        Map<String, Object> attached = map(service.get("networks"));
+        List<String> names = List.copyOf(attached.keySet());
+        List<Bind> binds = new ArrayList<>();
+        GenericContainer<?> container = new GenericContainer<>(DockerImageName.parse(image))
+                .withNetwork(network(names.get(0)))
+                .withNetworkAliases(aliases(name, attached.get(names.get(0))).toArray(String[]::new))
+                .withLogConsumer(frame -> {});
+        // As the sandbox's services run, where six of them and as many servers share a small machine.
+        container.withEnv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m");
+        map(service.get("environment")).forEach((key, value) -> container.withEnv(key, value.toString()));
+        if (service.get("command") != null) {
+            container.withCommand(strings(service.get("command")));
+        }
+        for (String mount : strings(service.get("volumes"))) {
+            String[] parts = mount.split(":");
+            if (parts[0].startsWith(".")) {
+                container.withCopyFileToContainer(
+                        MountableFile.forHostPath(directory.resolve(parts[0]), FILE_MODE), parts[1]);
+            } else {
+                volumes.add(prefix + parts[0]);
+                binds.add(new Bind(prefix + parts[0], new Volume(parts[1])));
+            }
+        }
+        container.withCreateContainerCmdModifier(
+                create -> create.withName(prefix + name).getHostConfig().withBinds(binds));
+        container.start();
+        containers.put(name, container);
+        for (String more : names.subList(1, names.size())) {
+            docker().connectToNetworkCmd()
+                    .withNetworkId(network(more).getId())
+                    .withContainerId(container.getContainerId())
+                    .withContainerNetwork(new ContainerNetwork().withAliases(aliases(name, attached.get(more))))
+                    .exec();
+        }
+    }
+
+    /** Stops it in order and goes on with another image and what its volumes hold. */
+    void replace(String name, String image) {
+        docker().stopContainerCmd(id(name)).withTimeout(60).exec();
+        containers.remove(name).close();
+        up(name, image);
+    }
+
+    /** As when its host loses power. */
+    void kill(String... names) {
+        for (String name : names) {
+            docker().killContainerCmd(id(name)).exec();
+        }
+    }
+
+    /** Starts again what was killed. */
+    void start(String... names) {
+        for (String name : names) {
+            docker().startContainerCmd(id(name)).exec();
+        }
+    }
+
+    void pause(String name) {
+        docker().pauseContainerCmd(id(name)).exec();
+    }
+
+    void unpause(String name) {
+        docker().unpauseContainerCmd(id(name)).exec();
+    }
+
+    /**
+     * Takes it off a network.
+     *
+     * @return its address there, for {@link #reconnect}
+     */
+    String disconnect(String name, String network) {
+        String address = address(name, network);
+        docker().disconnectFromNetworkCmd()
+                .withNetworkId(network(network).getId())
+                .withContainerId(id(name))
+                .exec();
+        return address;
+    }
+
+    void reconnect(String name, String network, String address) {
+        Map<String, Object> attached = map(service(name).get("networks"));
+        docker().connectToNetworkCmd()
+                .withNetworkId(network(network).getId())
+                .withContainerId(id(name))
+                .withContainerNetwork(new ContainerNetwork()
+                        .withAliases(aliases(name, attached.get(network)))
+                        .withIpamConfig(new ContainerNetwork.Ipam().withIpv4Address(address)))
+                .exec();
+    }
+
+    /** Where it is in a network, seen from this host too. */
+    String address(String name, String network) {
+        return docker().inspectContainerCmd(id(name))
+                .exec()
+                .getNetworkSettings()
+                .getNetworks()
+                .get(((Network.NetworkImpl) network(network)).getName())
+                .getIpAddress();
+    }
+
+    /** The health that the engine sees: starting, healthy or unhealthy. */
+    String health(String name) {
+        return docker().inspectContainerCmd(id(name))
+                .exec()
+                .getState()
+                .getHealth()
+                .getStatus();
+    }
+
+    /** The user that it runs as, as the image says. */
+    String user(String name) {
+        return docker().inspectContainerCmd(id(name)).exec().getConfig().getUser();
+    }
+
+    String imageOf(String name) {
+        return docker().inspectContainerCmd(id(name)).exec().getConfig().getImage();
+    }
+
+    /** The end of what it has printed. */
+    String logTail(String name) {
+        List<String> lines = containers.get(name).getLogs().lines().toList();
+        return name + ":\n" + String.join("\n", lines.subList(Math.max(0, lines.size() - 30), lines.size()));
+    }
+
+    @Override
+    public void close() {
+        containers.values().forEach(GenericContainer::close);
+        networks.values().forEach(Network::close);
+        for (String volume : volumes) {
+            docker().removeVolumeCmd(volume).exec();
+        }
+    }
+
+    private Map<String, Object> service(String name) {
+        return map(services.get(name));
+    }
+
+    private String id(String name) {
+        return containers.get(name).getContainerId();
+    }
+
+    /** With a subnet of its own, for only there an address can be asked for. */
+    private Network network(String name) {
+        return networks.computeIfAbsent(name, any -> Network.builder()
+                .createNetworkCmdModifier(create -> create.withIpam(new Ipam()
+                        .withConfig(new Ipam.Config().withSubnet("198.18." + (100 + networks.size()) + ".0/24"))))
+                .build());
+    }
+
+    private static List<String> aliases(String service, Object attached) {
+        List<String> aliases = new ArrayList<>(List.of(service));
+        aliases.addAll(List.of(strings(map(attached).get("aliases"))));
+        return aliases;
+    }
+
+    private static DockerClient docker() {
+        return DockerClientFactory.instance().client();
+    }
+
+    /** Empty when there is none. */
+    private static Map<String, Object> map(Object yaml) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        if (yaml != null) {
+            ((Map<?, ?>) yaml).forEach((key, value) -> map.put(key.toString(), value));
+        }
+        return map;
+    }
+
+    /** Empty when there are none. */
+    private static String[] strings(Object yaml) {
+        return yaml == null
+                ? new String[0]
+                : ((List<?>) yaml).stream().map(Object::toString).toArray(String[]::new);
+    }
+}

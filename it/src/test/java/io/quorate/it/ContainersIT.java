@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.sandbox.NodeReport;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * The Compose file and the node's image, on a Docker engine: each server and each node at an address of its own, each node in one
+ * network with its server and in another one with the other nodes. Skipped where there is no engine.
+ */
+@Timeout(300)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class ContainersIT {
+    private static final long SEED = System.nanoTime();
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final String CLUSTER = "cluster";
+
+    private static Compose compose;
+    private static boolean started;
+    private static int nodes = 3;
+
+    @BeforeEach
+    void start() throws Exception {
+        Assumptions.assumeTrue(Compose.hasEngine(), "no Docker engine");
+        if (compose == null) {
+            compose = new Compose(Path.of("../node/docker/compose.yaml"));
+            Compose.provideMySqlImage("mysql:8.0.33");
+            Compose.buildNodeImage(Compose.NODE_IMAGE);
+            compose.up("mysql1", "mysql2", "mysql3", "n1", "n2", "n3");
+            awaitSynced(1, 2, 3);
+            try (Connection connection = app(1);
+                    Statement statement = connection.createStatement()) {
+                statement.execute("CREATE DATABASE load_test");
+                statement.execute(Load.TABLE);
+            }
+            started = true;
+        }
+        // Not once more for each test.
+        assertThat(started).as("the cluster has started").isTrue();
+        try (Connection connection = app(1);
+                Statement statement = connection.createStatement()) {
+            awaitEqual();
+            statement.execute("DELETE FROM load_test.ledger");
+        }
+        awaitEqual();
+    }
+
+    @AfterAll
+    static void stop() {
+        if (compose != null) {
+            compose.close();
+            compose = null;
+        }
+    }
+
+    @Test
+    @Order(1)
+    void theImageRunsAsAnOrdinaryUserAndKnowsItsHealth() {
+        for (String node : List.of("n1", "n2", "n3")) {
+            assertThat(compose.user(node)).isEqualTo("quorate");
+            await(() -> node + " is " + compose.health(node), () -> compose.health(node)
+                    .equals("healthy"));
+        }
+    }
+
+    @Test
+    @Order(2)
+    void aNodeThatIsCutOffRefusesWritesAndComesBack() throws Exception {
+        try (Load load = new Load(ContainersIT::app, SEED, 1, 2, 3)) {
+            goesOn(load, 1, 2, 3);
+            String address = compose.disconnect("n3", CLUSTER);
+            await(() -> "n3 is " + report(3), () -> report(3).state().equals("NON_PRIMARY"));
+            assertThat(value(3, "SELECT @@read_only")).isEqualTo("1");
+            goesOn(load, 1, 2);
+            compose.reconnect("n3", CLUSTER, address);
+            awaitSynced(3);
+            goesOn(load, 1, 2, 3);
+            assertNothingLost(load.stop());
+        }
+    }
+
+    @Test
+    @Order(3)
+    void withoutAMajorityNobodyWritesAndAllComeBackByThemselves() throws Exception {
+        try (Load load = new Load(ContainersIT::app, SEED, 1, 2, 3)) {
+            goesOn(load, 1, 2, 3);
+            String second = compose.disconnect("n2", CLUSTER);
+            String third = compose.disconnect("n3", CLUSTER);
+            for (int node = 1; node <= 3; node++) {
+                int each = node;
+                await(() -> "n" + each + " is " + report(each), () -> !report(each)
+                        .primaryComponent());
+                await(() -> "n" + each + " writable", () -> value(each, "SELECT @@read_only")
+                        .equals("1"));
+            }
+            Map<Integer, Integer> before = load.acknowledged();
+            Thread.sleep(1000);
+            assertThat(load.acknowledged()).isEqualTo(before);
+            compose.reconnect("n2", CLUSTER, second);
+            compose.reconnect("n3", CLUSTER, third);
+            awaitSynced(1, 2, 3);
+            goesOn(load, 1, 2, 3);
+            assertNothingLost(load.stop());
+        }
+    }
+
+    @Test
+    @Order(4)
+    void aNodeThatStoodStillGoesOn() throws Exception {
+        try (Load load = new Load(ContainersIT::app, SEED, 1, 2)) {
+            goesOn(load, 1, 2);
+            compose.pause("n3");
+            long applied = applied(3);
+            goesOn(load, 1, 2);
+            Thread.sleep(5000);
+            assertThat(applied(3))
+                    .as("rows that arrive at a node that stands still")
+                    .isEqualTo(applied);
+            compose.unpause("n3");
+            awaitSynced(3);
+            assertNothingLost(load.stop());
+        }
+    }
+
+    @Test
+    @Order(5)
+    void aHostThatDiedComesBack() throws Exception {
+        try (Load load = new Load(ContainersIT::app, SEED, 1, 2)) {
+            goesOn(load, 1, 2);
+            compose.kill("mysql3", "n3");
+            goesOn(load, 1, 2);
+            compose.start("mysql3", "n3");
+            awaitSynced(3);
+            goesOn(load, 1, 2);
+            assertNothingLost(load.stop());
+        }
+    }
+
+    @Test
+    @Order(6)
+    void everyNodeGetsAnotherImageInTurnWhileTheOthersWrite() throws Exception {
+        Compose.tag(Compose.NODE_IMAGE, "quorate-node", "next");
+        try (Load load = new Load(ContainersIT::app, SEED, 1, 2, 3)) {
+            for (int node = 1; node <= 3; node++) {
+                compose.replace("n" + node, "quorate-node:next");
+                awaitSynced(node);
+                goesOn(load, 1, 2, 3);
+                assertThat(compose.imageOf("n" + node)).isEqualTo("quorate-node:next");
+            }
+            assertNothingLost(load.stop());
+        }
+    }
+
+    @Test
+    @Order(7)
+    void aFourthJoinsAndReceivesEverything() throws Exception {
+        try (Load load = new Load(ContainersIT::app, SEED, 1, 2)) {
+            goesOn(load, 1, 2);
+            compose.up("mysql4", "n4");
+            nodes = 4;
+            awaitSynced(4);
+            goesOn(load, 1, 2);
+            assertNothingLost(load.stop());
+        }
+    }
+
+    private static Connection app(int node) throws SQLException {
+        return connect(node, "app", "app");
+    }
+
+    private static Connection connect(int node, String user, String password) throws SQLException {
+        String address = compose.address("mysql" + node, "host" + node);
+        return DriverManager.getConnection(
+                "jdbc:mysql://" + address + "/?sslMode=DISABLED&allowPublicKeyRetrieval=true&connectTimeout=5000"
+                        + "&socketTimeout=60000",
+                user,
+                password);
+    }
+
+    /** Asked in the network of its host, which reaches it also when the others don't. */
+    private static NodeReport report(int node) {
+        String address = compose.address("n" + node, "host" + node);
+        return NodeReport.ask(address, 8080).orElse(new NodeReport("UNREACHABLE", false, "", 0, 0));
+    }
+
+    private static String value(int node, String sql) {
+        try (Connection connection = connect(node, "root", "quorate");
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getString(1);
+        } catch (SQLException e) {
+            return e.getMessage();
+        }
+    }
+
+    private static long applied(int node) {
+        return Long.parseLong(value(node, "SELECT COUNT(*) FROM load_test.ledger"));
+    }
+
+    private static void awaitSynced(int... some) {
+        for (int node : some) {
+            await(() -> "n" + node + " is " + report(node), () -> report(node).isSynced());
+        }
+    }
+
+    /** Each of them acknowledges more, and the others receive it. */
+    private static void goesOn(Load load, int... writers) {
+        Map<Integer, Integer> before = load.acknowledged();
+        for (int writer : writers) {
+            await(
+                    () -> "writer " + writer + " at " + load.acknowledged(),
+                    () -> load.acknowledged().get(writer) > before.get(writer) + 20);
+        }
+    }
+
+    private static void assertNothingLost(Map<Integer, Integer> acknowledged) {
+        awaitEqual();
+        List<String> faults = new ArrayList<>();
+        for (int i = 1; i <= nodes; i++) {
+            int node = i;
+            faults.addAll(Load.faults(sql -> value(node, sql), "n" + node, acknowledged));
+        }
+        assertThat(faults).as("seed %d", SEED).isEmpty();
+    }
+
+    private static void awaitEqual() {
+        await(
+                () -> "ledgers differ: " + ledgers(),
+                () -> ledgers().stream().distinct().count() == 1);
+    }
+
+    private static List<String> ledgers() {
+        List<String> ledgers = new ArrayList<>();
+        for (int node = 1; node <= nodes; node++) {
+            ledgers.add(value(
+                    node,
+                    "SELECT CONCAT(COUNT(*), ' rows, ', COALESCE(SUM(CRC32(CONCAT_WS(',', writer, n, touched, note))), 0))"
+                            + " FROM load_test.ledger"));
+        }
+        return ledgers;
+    }
+
+    private static void await(Supplier<String> otherwise, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + LIMIT.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > deadline) {
+                StringBuilder logs = new StringBuilder();
+                for (int node = 1; node <= nodes; node++) {
+                    logs.append('\n').append(compose.logTail("n" + node));
+                }
+                throw new AssertionError(otherwise.get() + " after " + LIMIT + logs);
+            }
+            try {
+                Thread.sleep(100);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+}
