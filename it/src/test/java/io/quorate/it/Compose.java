@@ -97,8 +97,7 @@ final class Compose implements AutoCloseable {
         List<Bind> binds = new ArrayList<>();
         GenericContainer<?> container = new GenericContainer<>(DockerImageName.parse(image))
                 .withNetwork(network(names.get(0)))
-                .withNetworkAliases(aliases(name, attached.get(names.get(0))).toArray(String[]::new))
-                .withLogConsumer(frame -> {});
+                .withNetworkAliases(aliases(name, attached.get(names.get(0))).toArray(String[]::new));
         // As the sandbox's services run, where six of them and as many servers share a small machine.
         container.withEnv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m");
         map(service.get("environment")).forEach((key, value) -> container.withEnv(key, value.toString()));

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -44,7 +45,11 @@ class LargeEntryTest {
 
     @Test
     void deliversItToANodeThatStartedAgainInTheMiddle() {
-        try (Nodes nodes = Nodes.of(directory, 3).start()) {
+        // Small pieces take long enough for what is to happen between them.
+        Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
+                .withEntryBytes(64 << 20, 32 << 10, 64 << 20));
+        try (nodes) {
+            nodes.start();
             String leader = nodes.awaitLeader();
             String restarted = nodes.awaitFollower();
             byte[] entry = random(40 << 20);
