@@ -76,7 +76,7 @@ class ContainersIT {
 
     @Test
     @Order(1)
-    void theImageRunsAsAnOrdinaryUserAndKnowsItsHealth() {
+    void theImageRunsAsAnOrdinaryUserAndKnowsItsHealth() throws InterruptedException {
         for (String node : List.of("n1", "n2", "n3")) {
             assertThat(compose.user(node)).isEqualTo("quorate");
             await(() -> node + " is " + compose.health(node), () -> compose.health(node)
@@ -220,14 +220,14 @@ class ContainersIT {
         return Long.parseLong(value(node, "SELECT COUNT(*) FROM load_test.ledger"));
     }
 
-    private static void awaitSynced(int... some) {
+    private static void awaitSynced(int... some) throws InterruptedException {
         for (int node : some) {
             await(() -> "n" + node + " is " + report(node), () -> report(node).isSynced());
         }
     }
 
     /** Each of them acknowledges more, and the others receive it. */
-    private static void goesOn(Load load, int... writers) {
+    private static void goesOn(Load load, int... writers) throws InterruptedException {
         Map<Integer, Integer> before = load.acknowledged();
         for (int writer : writers) {
             await(
@@ -236,7 +236,7 @@ class ContainersIT {
         }
     }
 
-    private static void assertNothingLost(Map<Integer, Integer> acknowledged) {
+    private static void assertNothingLost(Map<Integer, Integer> acknowledged) throws InterruptedException {
         awaitEqual();
         List<String> faults = new ArrayList<>();
         for (int i = 1; i <= nodes; i++) {
@@ -246,7 +246,7 @@ class ContainersIT {
         assertThat(faults).as("seed %d", SEED).isEmpty();
     }
 
-    private static void awaitEqual() {
+    private static void awaitEqual() throws InterruptedException {
         await(
                 () -> "ledgers differ: " + ledgers(),
                 () -> ledgers().stream().distinct().count() == 1);
@@ -263,22 +263,13 @@ class ContainersIT {
         return ledgers;
     }
 
-    private static void await(Supplier<String> otherwise, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + LIMIT.toNanos();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() > deadline) {
-                StringBuilder logs = new StringBuilder();
-                for (int node = 1; node <= nodes; node++) {
-                    logs.append('\n').append(compose.logTail("n" + node));
-                }
-                throw new AssertionError(otherwise.get() + " after " + LIMIT + logs);
+    private static void await(Supplier<String> otherwise, BooleanSupplier condition) throws InterruptedException {
+        if (!Cluster.within(LIMIT, condition)) {
+            StringBuilder logs = new StringBuilder();
+            for (int node = 1; node <= nodes; node++) {
+                logs.append('\n').append(compose.logTail("n" + node));
             }
-            try {
-                Thread.sleep(100);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new IllegalStateException(e);
-            }
+            throw new AssertionError(otherwise.get() + " after " + LIMIT + logs);
         }
     }
 }

@@ -62,13 +62,8 @@ class CrashIT {
             Thread.sleep(1000);
             acknowledged = load.stop();
         }
-        cluster.assertConverged();
         assertThat(acknowledged.values()).as("everybody wrote").allMatch(n -> n > 5);
-        for (int n = 1; n <= 3; n++) {
-            assertThat(Load.faults(cluster, n, acknowledged))
-                    .as("seed %d", seed)
-                    .isEmpty();
-        }
+        Load.assertNothingLost(cluster, acknowledged, seed);
     }
 
     @Test

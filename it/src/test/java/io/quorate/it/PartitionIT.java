@@ -118,13 +118,8 @@ class PartitionIT {
         } finally {
             network.heal();
         }
-        cluster.assertConverged();
         assertThat(acknowledged.values()).as("everybody wrote").allMatch(n -> n > 5);
-        for (int node : ALL) {
-            assertThat(Load.faults(cluster, node, acknowledged))
-                    .as("seed %d", seed)
-                    .isEmpty();
-        }
+        Load.assertNothingLost(cluster, acknowledged, seed);
     }
 
     private void await(String what, BooleanSupplier condition) throws InterruptedException {

@@ -116,13 +116,8 @@ class PowerIT {
             Thread.sleep(1000);
             acknowledged = load.stop();
         }
-        cluster.assertConverged();
         System.out.println("acknowledged " + acknowledged);
         assertThat(acknowledged.values()).as("everybody wrote").allMatch(n -> n > 5);
-        for (int node : ALL) {
-            assertThat(Load.faults(cluster, node, acknowledged))
-                    .as("seed %d", seed)
-                    .isEmpty();
-        }
+        Load.assertNothingLost(cluster, acknowledged, seed);
     }
 }

@@ -116,13 +116,8 @@ class TransferIT {
             Thread.sleep(1000);
             acknowledged = load.stop();
         }
-        cluster.assertConverged();
+        Load.assertNothingLost(cluster, acknowledged, seed);
         cluster.awaitQuery(1, "SELECT v FROM load_test.fat WHERE id = 0", "while away");
-        for (int n = 1; n <= 3; n++) {
-            assertThat(Load.faults(cluster, n, acknowledged))
-                    .as("seed %d", seed)
-                    .isEmpty();
-        }
     }
 
     @Test

@@ -23,8 +23,7 @@ class PurgeTest {
 
     @Test
     void keepsTheLogForAnAbsentMemberAndNoLonger() {
-        Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
-                .withLog(1 << 20, 1, 100, 512L << 20));
+        Nodes nodes = nodes(3, 512L << 20);
         try (nodes) {
             nodes.start().awaitLeader();
             nodes.submitSurely("n1", "start");
@@ -60,8 +59,7 @@ class PurgeTest {
     /** What it holds ends where a term does, and so a segment: what is ordered next refers to the last entry of that. */
     @Test
     void keepsTheLastEntryOfAnAbsentMember() {
-        Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
-                .withLog(1 << 20, 1, 100, 512L << 20));
+        Nodes nodes = nodes(3, 512L << 20);
         try (nodes) {
             long end = leaveAtTheEndOfATerm(nodes, 1);
             submit(nodes, "n1");
@@ -100,8 +98,7 @@ class PurgeTest {
     /** Its checkpoint is beyond what may be purged for the sake of the absent one, which the leader tells it. */
     @Test
     void goesOnAfterARestartWhileAnotherIsAbsent() {
-        Nodes nodes = new Nodes(directory, 5, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
-                .withLog(1 << 20, 1, 100, 512L << 20));
+        Nodes nodes = nodes(5, 512L << 20);
         try (nodes) {
             String leader = nodes.start().awaitLeader();
             submit(nodes, leader, 150, 100);
@@ -125,9 +122,13 @@ class PurgeTest {
         }
     }
 
+    private Nodes nodes(int count, long logBytesMax) {
+        return new Nodes(directory, count, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
+                .withLog(1 << 20, 1, 100, logBytesMax));
+    }
+
     private Nodes purgedUpToTheEndOfTheAbsentOne() {
-        Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
-                .withLog(1 << 20, 1, 100, 5 << 18));
+        Nodes nodes = nodes(3, 5 << 18);
         try {
             long end = leaveAtTheEndOfATerm(nodes, 200);
             submit(nodes, "n1", 600, 3000);
@@ -149,9 +150,7 @@ class PurgeTest {
         submit(nodes, leader, entries, 3000);
         nodes.submitSurely(leader, "start");
         nodes.awaitEverywhere("start");
-        long end = nodes.node("n3").logEnd().index();
-        Nodes.await("n3 known to end at " + end, () -> nodes.runningNames().stream()
-                .anyMatch(name -> end == nodes.node(name).stats().followers().getOrDefault("n3", -1L)));
+        long end = awaitKnownEnd(nodes, "n3");
         nodes.stop("n3");
         nodes.node(nodes.awaitLeader()).giveLeadershipAway();
         Nodes.await("another leader", () -> !nodes.awaitLeader().equals(leader));
@@ -175,8 +174,7 @@ class PurgeTest {
 
     @Test
     void keepsNoMoreThanItMayForAnAbsentMember() {
-        Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
-                .withLog(1 << 20, 1, 100, 2 << 20));
+        Nodes nodes = nodes(3, 2 << 20);
         try (nodes) {
             nodes.start().awaitLeader();
             nodes.submitSurely("n1", "start");
