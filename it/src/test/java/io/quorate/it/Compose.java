@@ -8,6 +8,9 @@ import com.github.dockerjava.api.model.Network.Ipam;
 import com.github.dockerjava.api.model.Volume;
 import io.quorate.sandbox.MySqlDistribution;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,6 +19,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.Network;
@@ -235,9 +239,29 @@ final class Compose implements AutoCloseable {
     /** With a subnet of its own, for only there an address can be asked for. */
     private Network network(String name) {
         return networks.computeIfAbsent(name, any -> Network.builder()
-                .createNetworkCmdModifier(create -> create.withIpam(new Ipam()
-                        .withConfig(new Ipam.Config().withSubnet("198.18." + (100 + networks.size()) + ".0/24"))))
+                .createNetworkCmdModifier(create ->
+                        create.withIpam(new Ipam().withConfig(new Ipam.Config().withSubnet(freeSubnet() + ".0/24"))))
                 .build());
+    }
+
+    /**
+     * One in which this host has no address: an engine that was killed leaves its bridges, and of two with the same subnet only the
+     * older one is reached.
+     */
+    private static String freeSubnet() {
+        List<String> taken = new ArrayList<>();
+        try {
+            NetworkInterface.networkInterfaces()
+                    .flatMap(NetworkInterface::inetAddresses)
+                    .forEach(address -> taken.add(address.getHostAddress()));
+        } catch (SocketException e) {
+            throw new UncheckedIOException(e);
+        }
+        return IntStream.range(0, 256)
+                .mapToObj(third -> "198.18." + third)
+                .filter(subnet -> taken.stream().noneMatch(address -> address.startsWith(subnet + ".")))
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("no subnet of 198.18.0.0/16 is free: " + taken));
     }
 
     private static List<String> aliases(String service, Object attached) {
