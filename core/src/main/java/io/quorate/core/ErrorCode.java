@@ -3,7 +3,8 @@ package io.quorate.core;
 
 /**
  * The stable codes of everything Quorate refuses or stops for. The number never changes its meaning; the first digit
- * says where to look: 1 configuration and server, 2 capture, 3 order and peers, 4 certification, 5 apply, 6 storage.
+ * says where to look: 1 configuration and server, 2 capture, 3 order and peers, 4 certification, 5 apply, 6 storage, 7 full
+ * copies.
  * Each code carries the way out, because it is read at 3 a.m.
  */
 public enum ErrorCode {
@@ -38,7 +39,9 @@ public enum ErrorCode {
     ORDER_TOO_FAR_BEHIND(3008, "the node receives what it missed from the others' writeset caches by itself"),
     NOT_A_MEMBER(3009, "nothing to do if that was meant; otherwise make it one again: quorate join"),
     FORMER_LIFE(3011, "if that was meant, nothing: the node takes over what the others have, or says why it can't"),
-    COPY_NEEDED(3010, "give this server a full copy of another one's data first, quorate.position included"),
+    COPY_NEEDED(
+            3010,
+            "drop them, or give the node an empty server: then it receives a full copy by itself, unless quorate.sst.method=none"),
 
     UNDO_IMPOSSIBLE(4003, "the other nodes never had that transaction; rebuild this node from one of them"),
     UNDO_MISMATCH(
@@ -54,7 +57,12 @@ public enum ErrorCode {
     STATE_DIVERGED(6003, "this node would decide differently from the others; rebuild it"),
     CACHE_PASSED(
             6004, "start a node that still holds it, or rebuild this one; raise quorate.cache.bytes-max for next time"),
-    DISK_LOW(6005, "free space on the volume of quorate.data-dir; the node goes on by itself then");
+    DISK_LOW(6005, "free space on the volume of quorate.data-dir; the node goes on by itself then"),
+
+    COPY_REFUSED(7001, "correct what it names; the copy is tried again by itself"),
+    COPY_TO_START(
+            7002,
+            "start mysqld of this node; quorate.mysql.start-command has the service do it, a supervisor does it by itself");
 
     private final int number;
     private final String remedy;

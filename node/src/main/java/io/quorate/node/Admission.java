@@ -44,6 +44,7 @@ final class Admission implements AutoCloseable {
     private final Server server;
     private final LongSupplier held;
     private final HistoryCheck history;
+    private final Rejoin rejoin;
     private final PeerChannels channels;
     private final Consumer<NodeEvent> events;
     private volatile Thread thread;
@@ -54,6 +55,7 @@ final class Admission implements AutoCloseable {
      * @param configured with the peers of the configuration
      * @param history compares what this node holds with the others
      * @param held last seqno of the order that this node holds
+     * @param rejoin begins a full copy where the server needs one
      */
     Admission(
             TransportSettings configured,
@@ -64,6 +66,7 @@ final class Admission implements AutoCloseable {
             Server server,
             LongSupplier held,
             HistoryCheck history,
+            Rejoin rejoin,
             PeerChannels channels,
             Consumer<NodeEvent> events) {
         this.configured = configured;
@@ -74,6 +77,7 @@ final class Admission implements AutoCloseable {
         this.server = server;
         this.held = held;
         this.history = history;
+        this.rejoin = rejoin;
         this.channels = channels;
         this.events = events;
     }
@@ -302,17 +306,21 @@ final class Admission implements AutoCloseable {
     private String ask(MemberRequest request) {
         // Also what they have to give, in case this node needs a transfer first: nobody reports to it yet.
         List<MemberRequest.Answer> answers = desk.askAll(configured.peers());
-        answers.stream()
-                .filter(answer -> answer.lives().equals(configured.lives()))
-                .forEach(answer -> members.heard(answer.report()));
+        heard(answers);
         return answers.isEmpty()
                 ? "no node of " + configured.peers() + " answers"
                 : desk.attempt(request, configured.peers()).refusal();
     }
 
+    private void heard(List<MemberRequest.Answer> answers) {
+        answers.stream()
+                .filter(answer -> answer.lives().equals(configured.lives()))
+                .forEach(answer -> members.heard(answer.report()));
+    }
+
     /** A server that nothing was ever applied to can begin from the order alone only where the cluster did. */
     private void requireData() throws InterruptedException {
-        while (held.getAsLong() == 0 && server.exists()) {
+        while (held.getAsLong() == 0 && server.exists() && !server.copy().isPending()) {
             List<MemberRequest.Answer> answers = desk.askAll(configured.peers());
             String obstacle = "no other node answers";
             if (!answers.isEmpty()) {
@@ -322,12 +330,28 @@ final class Admission implements AutoCloseable {
                         requireSameHistory(answers, contents.position());
                         return;
                     }
-                    if (isBeginning(answers, contents.empty())) {
+                    Boolean beginning = isBeginning(answers, contents.empty());
+                    if (Boolean.TRUE.equals(beginning)) {
                         return;
+                    }
+                    if (Boolean.FALSE.equals(beginning)) {
+                        heard(answers);
+                        if (rejoin.beginWithCopy()) {
+                            return;
+                        }
+                        throw new QuorateException(
+                                ErrorCode.COPY_NEEDED,
+                                "the cluster began with data that was never ordered, this server has none of it, and"
+                                        + " quorate.sst.method is none");
                     }
                     obstacle = "none of those that answer knows with what the cluster began";
                 } catch (IOException e) {
                     obstacle = e.getMessage();
+                } catch (QuorateException e) {
+                    if (e.code() != ErrorCode.ORDER_INTERRUPTED && e.code() != ErrorCode.CACHE_PASSED) {
+                        throw e;
+                    }
+                    obstacle = e.detail();
                 }
             }
             events.accept(new NodeEvent.Joining("before it asks to be a member: " + obstacle));
@@ -349,22 +373,18 @@ final class Admission implements AutoCloseable {
         }
     }
 
-    /** Whether a server that nothing was applied to is what the cluster began with; false when nobody there can tell. */
-    private static boolean isBeginning(List<MemberRequest.Answer> answers, boolean empty) {
+    /** Whether a server that nothing was applied to is what the cluster began with; null when nobody there can tell. */
+    private static Boolean isBeginning(List<MemberRequest.Answer> answers, boolean empty) {
         if (!empty) {
             throw new QuorateException(
-                    ErrorCode.COPY_NEEDED, "this server has tables of its own, and nothing of the cluster's");
+                    ErrorCode.COPY_NEEDED,
+                    "this server has tables of its own, and nothing of the cluster's; they are not overwritten");
         }
         List<Boolean> founded = answers.stream()
                 .map(MemberRequest.Answer::foundedEmpty)
                 .filter(Objects::nonNull)
                 .toList();
-        if (!founded.isEmpty() && !founded.contains(true)) {
-            throw new QuorateException(
-                    ErrorCode.COPY_NEEDED,
-                    "the cluster began with data that was never ordered, and this server has none of it");
-        }
-        return !founded.isEmpty();
+        return founded.isEmpty() ? null : founded.contains(true);
     }
 
     @Override

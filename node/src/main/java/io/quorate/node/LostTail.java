@@ -130,7 +130,8 @@ final class LostTail {
         return ready ? Need.READY : Need.CAPTURE;
     }
 
-    private boolean isCurrent() {
+    /** Whether a probe has come through the order: what this node knows of its own origin is current. */
+    boolean isCurrent() {
         if (!parts.order().quorum().primary()) {
             return false;
         }

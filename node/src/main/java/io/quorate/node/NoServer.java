@@ -40,6 +40,11 @@ final class NoServer implements Server {
     }
 
     @Override
+    public FullCopy copy() {
+        return null;
+    }
+
+    @Override
     public Contents contents() {
         return new Contents(Position.NONE, true);
     }

@@ -56,6 +56,7 @@ class Node implements SmartLifecycle {
     private volatile PausableOrder order;
     private DiskGuard disk;
     private Donor donor;
+    private CopySource copySource;
     private Standing standing;
     private PeerChannels channels;
     private Members members;
@@ -168,7 +169,13 @@ class Node implements SmartLifecycle {
                 this::happened);
         server = arbitrator
                 ? new NoServer()
-                : new ServerLink(access, properties.mysql().retry(), parts, this::happened);
+                : new ServerLink(
+                        access,
+                        properties.mysql().retry(),
+                        parts,
+                        new FullCopy.Donors(members::present, channels, json),
+                        this::happened);
+        copySource = new CopySource(properties, access, () -> loop.state().isReady(), json);
         rejoin = new Rejoin(stores, stream, pausable, server, channels, life, standing::offers, this::happened);
         HistoryCheck history = new HistoryCheck(stores.cache(), channels, life);
         admission = new Admission(
@@ -180,6 +187,7 @@ class Node implements SmartLifecycle {
                 server,
                 () -> stores.cache().last(),
                 history,
+                rejoin,
                 channels,
                 this::happened);
         recovery = new ForcedRecovery(
@@ -229,6 +237,8 @@ class Node implements SmartLifecycle {
     private void serve(String peer, byte[] request, OutputStream answer) throws IOException {
         if (MemberRequest.isOne(request)) {
             desk.serve(request, answer);
+        } else if (CopyRequest.isOne(request)) {
+            copySource.serve(answer);
         } else if (order.holds(PausableOrder.Hold.LEFT)) {
             // What it holds may be of a former life of the cluster.
             throw new QuorateException(ErrorCode.NOT_A_MEMBER, properties.node() + " takes no part in the order");
@@ -376,6 +386,11 @@ class Node implements SmartLifecycle {
 
     Rejoin rejoin() {
         return rejoin;
+    }
+
+    /** Of the server; null without one. */
+    FullCopy copy() {
+        return server.copy();
     }
 
     Donor donor() {

@@ -48,7 +48,8 @@ public record NodeProperties(
         @DefaultValue @Valid Cache cache,
         @DefaultValue @Valid Disk disk,
         @DefaultValue @Valid Apply apply,
-        @DefaultValue @Valid Conflicts conflicts) {
+        @DefaultValue @Valid Conflicts conflicts,
+        @DefaultValue @Valid Sst sst) {
     /** Refuses a node that has to have a server and none is named, or the reverse. */
     void requireServerUnlessArbitrator() {
         if (mysql == null && !arbitrator) {
@@ -100,14 +101,26 @@ public record NodeProperties(
         VERIFY_IDENTITY
     }
 
-    /** The server beside this node, and the account that {@code docs/accounts.md} describes. */
+    /**
+     * The server beside this node, and the account that {@code docs/accounts.md} describes.
+     *
+     * @param advertise host and port at which other nodes' servers reach it for a full copy; left out, host and port, with
+     *     the node's own host instead of loopback
+     * @param startCommand has {@code /bin/sh} start mysqld when it has ended to begin with a full copy; left out, somebody
+     *     or something else does
+     */
     public record MySql(
             @DefaultValue("127.0.0.1") @NotBlank String host,
             @DefaultValue("3306") @Min(1) @Max(65535) int port,
             @DefaultValue("quorate") @NotBlank String user,
             @DefaultValue("") String password,
             @DefaultValue("auto") Tls tls,
-            @DefaultValue("1s") Duration retry) {
+            @DefaultValue("1s") Duration retry,
+
+            @DefaultValue("") @Pattern(regexp = "|[^:]+(:[0-9]{1,5})?")
+            String advertise,
+
+            @DefaultValue("") String startCommand) {
         /** {@link #tls} in the words of Connector/J and Debezium, lower case. */
         String sslMode() {
             Tls mode = tls != Tls.AUTO ? tls : isLoopback() ? Tls.DISABLED : Tls.PREFERRED;
@@ -200,6 +213,18 @@ public record NodeProperties(
             @DefaultValue List<String> maskedColumns) {
         ColumnMask mask() {
             return new ColumnMask(maskedColumns);
+        }
+    }
+
+    /** @param method how a server that nothing less can bring up to date gets all data of another one */
+    public record Sst(@DefaultValue("auto") Method method) {
+        public enum Method {
+            /** What is possible: CLONE so far. */
+            AUTO,
+            /** MySQL's CLONE plugin. */
+            CLONE,
+            /** Not at all: the node waits for somebody to do it. */
+            NONE
         }
     }
 }

@@ -129,8 +129,15 @@ final class OrderedStream implements OrderListener {
     void attach(OwnWrites register) throws IOException {
         synchronized (lock) {
             ownWrites = register;
+            tell(register, self);
+        }
+    }
+
+    /** Tells {@code register}, once, what has become of an origin's transactions. */
+    void tell(OwnWrites register, UUID origin) throws IOException {
+        synchronized (lock) {
             List<Certified> failed = new ArrayList<>();
-            for (long seqno : certifier.failures(self)) {
+            for (long seqno : certifier.failures(origin)) {
                 if (seqno < cache.first()) {
                     register.failedUnknown(seqno);
                 } else if (seqno <= cache.last()) {
@@ -138,7 +145,8 @@ final class OrderedStream implements OrderListener {
                 }
                 // One that isn't cached yet is told when it is.
             }
-            register.ordered(failed, ownOrNone().last(), ownOrNone().lastSeen());
+            OriginPosition at = positionOf(origin);
+            register.ordered(failed, at.last(), at.lastSeen());
         }
     }
 
@@ -318,6 +326,14 @@ final class OrderedStream implements OrderListener {
     OriginPosition own() {
         synchronized (lock) {
             return ownOrNone();
+        }
+    }
+
+    /** Where the order stands with an origin. */
+    OriginPosition positionOf(UUID origin) {
+        synchronized (lock) {
+            OriginPosition at = certifier.position(origin);
+            return at == null ? OriginPosition.NONE : at;
         }
     }
 

@@ -156,7 +156,9 @@ final class Rejoin implements AutoCloseable {
         IncrementalTransfer transfer =
                 new IncrementalTransfer(stores.cache(), stores.checkpoints(), incarnation, peers, offers, progress);
         try {
-            if (recordsOnly) {
+            if (mayCopy() && server.copy().isPending()) {
+                copied(recordsOnly, transfer);
+            } else if (recordsOnly) {
                 transfer.fill(stream.lastOrdered());
             } else {
                 long indexMin = stream.resumeAfter().index() + 1;
@@ -166,6 +168,11 @@ final class Rejoin implements AutoCloseable {
             }
             return true;
         } catch (QuorateException e) {
+            if (e.code() == ErrorCode.CACHE_PASSED && mayCopy()) {
+                log.warn("no transfer from the others' caches: {}", e.detail());
+                copied(recordsOnly, transfer);
+                return true;
+            }
             boolean passes = e.code() == ErrorCode.CACHE_PASSED
                     || e.code() == ErrorCode.ORDER_INTERRUPTED
                     || e.code() == ErrorCode.ORDER_BUSY;
@@ -179,6 +186,47 @@ final class Rejoin implements AutoCloseable {
             }
             return false;
         }
+    }
+
+    private boolean mayCopy() {
+        return server.copy() != null && server.copy().isAllowed();
+    }
+
+    /**
+     * Has a node that holds nothing of the order begin with what certification knows at a peer, and its server with a full copy.
+     *
+     * @return whether that is so; false when this node is told to leave its server alone
+     * @throws QuorateException when nobody gives it now
+     */
+    boolean beginWithCopy() throws IOException {
+        if (!mayCopy()) {
+            return false;
+        }
+        if (offers.get().stream().allMatch(offer -> offer.checkpointIndex() < 0)) {
+            // Their log is whole.
+            server.copy().want(0);
+            return true;
+        }
+        TransferProgress unseen = new TransferProgress(() -> System.nanoTime() / 1_000_000);
+        copied(
+                false,
+                new IncrementalTransfer(stores.cache(), stores.checkpoints(), incarnation, peers, offers, unseen));
+        return true;
+    }
+
+    /** The server gets a full copy once this node takes part again; what is ordered from now on is kept for it. */
+    private void copied(boolean stateIsHere, IncrementalTransfer transfer) throws IOException {
+        long from;
+        if (stateIsHere) {
+            from = stream.lastOrdered();
+            stores.cache().reset(from + 1);
+        } else {
+            CheckpointStore.Checkpoint received =
+                    transfer.stateAlone(stream.resumeAfter().index() + 1);
+            from = received.seqno();
+            stores.install(received, stream);
+        }
+        server.copy().want(from);
     }
 
     /** What is being received, null when nothing is. */

@@ -8,6 +8,7 @@ import io.quorate.applier.PositionTable.Position;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.sst.CloneCopy;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -25,12 +26,21 @@ final class ServerAccess implements AutoCloseable {
     private final String account;
     private final HikariDataSource pool = new HikariDataSource();
     private final DataSource workers;
+    private final CloneCopy.Credentials credentials;
 
     ServerAccess(NodeProperties.MySql mysql) {
         this.account = mysql.user() + "@" + mysql.host() + ":" + mysql.port();
         String url = "jdbc:mysql://" + mysql.host() + ":" + mysql.port()
                 + "/?connectTimeout=3000&allowPublicKeyRetrieval=true&sslMode="
                 + mysql.sslMode().toUpperCase(Locale.ROOT);
+        this.credentials = new CloneCopy.Credentials(
+                mysql.user(),
+                mysql.password(),
+                switch (mysql.sslMode()) {
+                    case "disabled" -> Boolean.FALSE;
+                    case "preferred" -> null;
+                    default -> Boolean.TRUE;
+                });
         this.workers = ApplierDataSource.of(url, mysql.user(), mysql.password());
         pool.setPoolName("quorate-server");
         pool.setJdbcUrl(url + "&socketTimeout=20000");
@@ -40,6 +50,15 @@ final class ServerAccess implements AutoCloseable {
         pool.setMinimumIdle(0);
         pool.setConnectionTimeout(4000);
         pool.setInitializationFailTimeout(-1);
+    }
+
+    /** The account, as one server is told it for another one. */
+    CloneCopy.Credentials credentials() {
+        return credentials;
+    }
+
+    static String version(Connection connection) throws SQLException {
+        return ask(connection, "SELECT @@version");
     }
 
     Connection connect() throws SQLException {

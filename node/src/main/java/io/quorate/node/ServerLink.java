@@ -27,16 +27,23 @@ final class ServerLink implements Server {
     private final Consumer<NodeEvent> events;
     private final LinkSignals signals = new LinkSignals();
     private final ServerSession.Parts parts;
+    private final FullCopy copy;
     private final Thread thread;
     private final Object idle = new Object();
     private volatile ServerSession session;
     /** Guarded by {@link #idle}. */
     private boolean resting;
 
-    ServerLink(ServerAccess access, Duration retry, ServerSession.Parts parts, Consumer<NodeEvent> events) {
+    ServerLink(
+            ServerAccess access,
+            Duration retry,
+            ServerSession.Parts parts,
+            FullCopy.Donors donors,
+            Consumer<NodeEvent> events) {
         this.access = access;
         this.retry = retry;
         this.parts = parts;
+        this.copy = new FullCopy(parts, access, signals, donors);
         this.events = events;
         this.thread = new Thread(this::run, "quorate-server");
     }
@@ -72,6 +79,11 @@ final class ServerLink implements Server {
         } catch (SQLException e) {
             throw new IOException(access.unreachable(e).getMessage(), e);
         }
+    }
+
+    @Override
+    public FullCopy copy() {
+        return copy;
     }
 
     @Override
@@ -142,10 +154,12 @@ final class ServerLink implements Server {
 
     private void serve() throws InterruptedException {
         signals.begin();
-        try (ServerSession s = new ServerSession(parts, access, signals)) {
-            s.open();
-            session = s;
-            s.watch();
+        try {
+            if (copy.isPending()) {
+                copy.run();
+            } else {
+                work();
+            }
         } catch (SQLException e) {
             events.accept(new NodeEvent.DatabaseDown(access.unreachable(e).getMessage()));
         } catch (QuorateException e) {
@@ -158,6 +172,14 @@ final class ServerLink implements Server {
         String why = signals.lostBecause();
         if (why != null) {
             events.accept(new NodeEvent.DatabaseDown(why));
+        }
+    }
+
+    private void work() throws SQLException, IOException, InterruptedException {
+        try (ServerSession s = new ServerSession(parts, access, signals)) {
+            s.open();
+            session = s;
+            s.watch();
         }
     }
 

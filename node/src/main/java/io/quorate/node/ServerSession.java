@@ -100,7 +100,7 @@ final class ServerSession implements AutoCloseable {
 
     private void startApplier() throws SQLException {
         Applier started = new Applier(
-                applierSettings(),
+                applierSettings(parts.properties),
                 access.workers(),
                 parts.cache,
                 identity.server(),
@@ -109,6 +109,45 @@ final class ServerSession implements AutoCloseable {
                 new FromApplier());
         applier = started;
         started.start(tail.takenBack());
+    }
+
+    /**
+     * Has all that clients have committed on a server that took part before captured and ordered, without applying anything.
+     *
+     * @return whether the order has it; false when the link has something else to do
+     */
+    boolean drain() throws SQLException, IOException, InterruptedException {
+        NodeProperties properties = parts.properties;
+        if (NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node()) == null) {
+            return true;
+        }
+        try (Connection connection = access.connect()) {
+            executed = ServerAccess.executed(connection);
+            identity = identity(connection);
+            UUID server = identity.server();
+            tail = new LostTail(parts, access, identity, connection);
+            access.readOnly(connection, true);
+            parts.stream.self(server);
+            attach(OwnWriteSets.beforeRepair(server, tail.takenBack(), parts.stream.lastOrdered()));
+            while (signals.task().serves()) {
+                if (tail.isCurrent()) {
+                    long last = ServerAccess.executed(connection)
+                            .minus(tail.reserved(connection))
+                            .last(server);
+                    if (Math.max(
+                                    identity.baseline().last(server),
+                                    parts.stream.own().last())
+                            >= last) {
+                        return true;
+                    }
+                    if (capture == null) {
+                        startCapture(connection);
+                    }
+                }
+                signals.await(signals.task(), LOOK_MILLIS / 20);
+            }
+            return false;
+        }
     }
 
     private OwnWrites openOwnWrites(long applied, Map<Long, Long> undone, Predicate<Certified> isHere)
@@ -148,12 +187,12 @@ final class ServerSession implements AutoCloseable {
         return kept;
     }
 
-    private ApplierSettings applierSettings() {
-        NodeProperties.Apply a = parts.properties.apply();
+    static ApplierSettings applierSettings(NodeProperties properties) {
+        NodeProperties.Apply a = properties.apply();
         return ApplierSettings.DEFAULTS
                 .withWorkers(a.workers())
                 .withGroups(a.groupTransactionsMax(), (int) a.groupBytesMax().toBytes(), a.groupInterval())
-                .withMask(parts.properties.conflicts().mask());
+                .withMask(properties.conflicts().mask());
     }
 
     /** Carries out what the node's state asks for and looks after the server until it is lost or the node is done. */

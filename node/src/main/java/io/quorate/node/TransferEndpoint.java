@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.sst.CopyProgress;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -26,6 +27,12 @@ class TransferEndpoint {
         answer.put("reason", self.reason());
         answer.put("receiving", node.rejoin().look());
         answer.put("waitsFor", node.rejoin().obstacle());
+        FullCopy copy = node.copy();
+        if (copy != null && copy.isPending()) {
+            answer.put("copying", copy.look() == null ? CopyProgress.NONE : copy.look());
+            answer.put("copyFrom", copy.donor());
+            answer.put("waitsFor", copy.obstacle());
+        }
         answer.put("giving", node.donor().running());
         answer.put("bytesGiven", node.donor().bytes());
         return answer;

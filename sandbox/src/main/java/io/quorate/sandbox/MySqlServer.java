@@ -155,6 +155,44 @@ public final class MySqlServer implements AutoCloseable {
         return command;
     }
 
+    /**
+     * Writes a shell script that starts the server as this object would, once a process of it that is ending has ended: for who
+     * has to start it without this program.
+     */
+    void writeStartScript(Path script) {
+        StringBuilder text = new StringBuilder("""
+                #!/bin/sh
+                # Starts this node's mysqld when it has ended, and records its process.
+                cd "$(dirname "$0")" || exit 1
+                started() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk '$1 != "Z" && $1 != "X" { print $20 }'; }
+                read -r pid at <mysqld.process
+                for _ in $(seq 300); do
+                  [ "$(started "$pid")" = "$at" ] || break
+                  sleep 0.2
+                done
+                """);
+        text.append("rm -f ").append(quoted(socket() + ".lock")).append('\n');
+        distribution().environment().forEach((name, value) -> text.append("export ")
+                .append(name)
+                .append('=')
+                .append(quoted(value))
+                .append('\n'));
+        text.append("setsid");
+        // Whoever calls it is where the server is to be.
+        command().subList(place.command().size(), command().size()).forEach(word -> text.append(' ')
+                .append(quoted(word)));
+        text.append(" >>mysqld.out 2>&1 </dev/null &\necho \"$! $(started $!)\" >mysqld.process\n");
+        try {
+            Files.writeString(script, text.toString());
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot write " + script, e);
+        }
+    }
+
+    private static String quoted(String word) {
+        return "'" + word.replace("'", "'\\''") + "'";
+    }
+
     private void awaitConnections(OwnedProcess process) {
         long deadline = System.nanoTime() + startLimit.toNanos();
         String last = "";

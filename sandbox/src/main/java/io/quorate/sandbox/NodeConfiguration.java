@@ -10,6 +10,9 @@ final class NodeConfiguration {
     /** Java options of the services rather than a key of theirs. */
     static final String JVM = "quorate.jvm";
 
+    /** In the node's directory; the service has it start mysqld after a full copy. */
+    static final String START_SCRIPT = "start-mysqld";
+
     private static final JsonMapper JSON = new JsonMapper();
 
     private NodeConfiguration() {}
@@ -38,6 +41,10 @@ final class NodeConfiguration {
                     .append('\n');
             yaml.append("    user: ").append(Accounts.SERVICE_USER).append('\n');
             yaml.append("    password: ").append(Accounts.SERVICE_PASSWORD).append('\n');
+            yaml.append("    start-command: ")
+                    .append(quoted("sh '"
+                            + data.resolveSibling(START_SCRIPT).toString().replace("'", "'\\''") + "'"))
+                    .append('\n');
         }
         yaml.append("  peers:\n");
         for (int i : settings.numbers()) {

@@ -15,9 +15,11 @@ public final class SandboxNode {
     private final MySqlServer mysql;
     private final NodeService service;
     private final boolean arbitrator;
+    private final Path directory;
 
     SandboxNode(SandboxSettings settings, int number, Path directory) {
         this.number = number;
+        this.directory = directory;
         this.ports = NodePorts.of(settings.basePort(), number);
         this.place = settings.place(number);
         this.arbitrator = settings.arbitrators().contains(number);
@@ -110,6 +112,7 @@ public final class SandboxNode {
         if (hasServer()) {
             mysql.start();
             Accounts.create(mysql);
+            mysql.writeStartScript(directory.resolve(NodeConfiguration.START_SCRIPT));
         }
     }
 }

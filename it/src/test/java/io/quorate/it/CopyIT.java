@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.sandbox.MySqlServer;
+import io.quorate.sandbox.Sandbox.Part;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Nodes that nobody's writeset cache can bring up to date: they get all data of another one, under load. */
+@Timeout(600)
+class CopyIT {
+    private static final long SEED = System.nanoTime();
+    private static final int ROW_BYTES = 400_000;
+    private static final int ROWS = 60;
+
+    private Cluster cluster;
+
+    @BeforeEach
+    void start() throws Exception {
+        cluster = Cluster.start(
+                3,
+                Map.of(
+                        "quorate.order.checkpoint-entries", "20",
+                        "quorate.order.log-bytes-max", "2MB",
+                        "quorate.cache.segment-bytes", "1MB",
+                        "quorate.cache.bytes-max", "8MB"));
+        cluster.mysql(1)
+                .execute(
+                        "CREATE DATABASE load_test",
+                        Load.TABLE,
+                        "CREATE TABLE load_test.fat (id INT PRIMARY KEY, v LONGBLOB)",
+                        "CREATE TABLE load_test.kinds (id INT PRIMARY KEY, f FLOAT, d DOUBLE, j JSON, t TIME(6), b BIT(13),"
+                                + " e ENUM('a','b'), g GEOMETRY, x BINARY(4), c CHAR(5) CHARACTER SET latin1)",
+                        "INSERT INTO load_test.kinds VALUES (1, 1e-30, -0.0, JSON_OBJECT('d', CAST('2020-01-01' AS DATE), 'n',"
+                                + " 1.10), '-01:02:03.000001', b'101', 'b', POINT(1, 2), x'0100', _latin1 x'E4')",
+                        "CREATE PROCEDURE load_test.p() SELECT 1",
+                        "CREATE USER 'late'@'%' IDENTIFIED WITH mysql_native_password BY 'late'");
+        writeFat(0, ROWS);
+        cluster.assertConverged();
+    }
+
+    @AfterEach
+    void end() {
+        cluster.close();
+    }
+
+    /** Rows that don't compress, each a transaction: more than caches and logs keep. */
+    private void writeFat(int from, int rows) throws SQLException {
+        Random random = new Random(from);
+        byte[] bytes = new byte[ROW_BYTES];
+        try (Connection connection = cluster.app(1);
+                PreparedStatement insert = connection.prepareStatement("INSERT INTO load_test.fat VALUES (?, ?)")) {
+            for (int id = from; id < from + rows; id++) {
+                random.nextBytes(bytes);
+                insert.setInt(1, id);
+                insert.setBytes(2, bytes);
+                insert.executeUpdate();
+            }
+        }
+    }
+
+    private long count(int node, String logged) {
+        try (var lines = Files.lines(cluster.node(node).serviceLog())) {
+            return lines.filter(line -> line.contains(logged)).count();
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+
+    private void assertCopied(int node) {
+        assertThat(count(node, "the full copy of the data of"))
+                .as("n%d got a full copy", node)
+                .isPositive();
+    }
+
+    @Test
+    void aNewNodeGetsACopyWhileTheOthersWrite() throws Exception {
+        try (Load load = new Load(cluster, SEED, 1, 2, 3);
+                Connection undecided = cluster.app(1);
+                Statement statement = undecided.createStatement()) {
+            statement.execute("XA START 'open'");
+            statement.execute("INSERT INTO load_test.fat VALUES (-1, 'prepared')");
+            statement.execute("XA END 'open'");
+            statement.execute("XA PREPARE 'open'");
+            cluster.add();
+            assertCopied(4);
+            assertThat(cluster.mysql(4).query("XA RECOVER")).isEmpty();
+            statement.execute("XA COMMIT 'open'");
+            Load.assertNothingLost(cluster, load.stop(), SEED);
+        }
+        MySqlServer added = cluster.mysql(4);
+        assertThat(added.queryOne("SELECT v FROM load_test.fat WHERE id = -1")).isEqualTo("prepared");
+        assertThat(added.queryOne("SELECT JSON_TYPE(JSON_EXTRACT(j, '$.d')) FROM load_test.kinds"))
+                .isEqualTo("DATE");
+        assertThat(added.queryLong("SELECT COUNT(*) FROM mysql.user WHERE user = 'late'"))
+                .isEqualTo(1);
+        // It is a node like the others now, under GTIDs of its own.
+        try (Load load = new Load(cluster, SEED + 1, 4)) {
+            assertThat(Cluster.within(
+                            Duration.ofMinutes(1), () -> load.acknowledged().get(4) > 50))
+                    .isTrue();
+            Load.assertNothingLost(cluster, load.stop(), SEED + 1);
+        }
+    }
+
+    @Test
+    void aNodeThatWasAwayTooLongHandsOverWhatItHasAndGetsACopy() throws Exception {
+        cluster.kill(3, Part.SERVICE);
+        cluster.mysql(3).execute("INSERT INTO load_test.fat VALUES (-3, 'while away')");
+        writeFat(1000, ROWS);
+        try (Load load = new Load(cluster, SEED, 1, 2)) {
+            assertThat(cluster.restart(3)).isTrue();
+            assertCopied(3);
+            Load.assertNothingLost(cluster, load.stop(), SEED);
+        }
+        cluster.awaitQuery(1, "SELECT v FROM load_test.fat WHERE id = -3", "while away");
+        try (Load load = new Load(cluster, SEED + 1, 1, 2, 3)) {
+            assertThat(Cluster.within(
+                            Duration.ofMinutes(1), () -> load.acknowledged().get(3) > 50))
+                    .isTrue();
+            Load.assertNothingLost(cluster, load.stop(), SEED + 1);
+        }
+    }
+
+    @Test
+    void goesOnAfterTheJoinersServiceAndTheDonorsServerDied() throws Exception {
+        cluster.kill(3, Part.SERVICE);
+        writeFat(1000, ROWS);
+        try (Load load = new Load(cluster, SEED, 1, 2)) {
+            CompletableFuture<Boolean> restarting = restart(3);
+            awaitLog(3, "copying the server of", restarting);
+            cluster.kill(3, Part.SERVICE);
+            restarting.exceptionally(e -> false).join();
+            long copying = count(3, "copying the server of");
+            restarting = restart(3);
+            awaitLog(3, "node n3 of cluster", restarting);
+            String log = Files.readString(cluster.node(3).serviceLog());
+            int donor = Integer.parseInt(log.replaceAll("(?s).*copying the server of n(\\d).*", "$1"));
+            cluster.kill(donor, Part.MYSQLD);
+            cluster.restart(donor);
+            assertThat(restarting.join()).isTrue();
+            assertThat(copying).isPositive();
+            assertCopied(3);
+            Load.assertNothingLost(cluster, load.stop(), SEED);
+        }
+    }
+
+    private CompletableFuture<Boolean> restart(int node) {
+        return CompletableFuture.supplyAsync(() -> cluster.restart(node));
+    }
+
+    private void awaitLog(int node, String text, CompletableFuture<Boolean> restarting) throws InterruptedException {
+        assertThat(Cluster.within(Duration.ofMinutes(1), () -> count(node, text) > 0 || restarting.isDone()))
+                .as("%s in the log of n%d", text, node)
+                .isTrue();
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sst;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A copy by MySQL's CLONE plugin: the recipient's server fetches the files of the donor's, and is the donor's as it was at
+ * the end of the copy when it comes up again. InnoDB tables, schemas, accounts and the executed GTIDs come along; the UUID
+ * stays, so do settings. The donor goes on serving, DDL included.
+ *
+ * <p>What was run on 8.0.33: the recipient's own data is dropped first, and that waits without limit for a prepared
+ * transaction which holds a table; GTIDs that the recipient had executed itself are forgotten, and would be given out again; a mysqld
+ * that no supervisor watches (environment MYSQLD_PARENT_PID) ends with error 3707 when the copy is complete, and completes it when it
+ * is started.
+ */
+public final class CloneCopy {
+    /** ER_RESTART_SERVER_FAILED: the copy is complete, the server ends, and somebody has to start it. */
+    private static final int RESTART_FAILED = 3707;
+    /** Those of an account that lacks what it needs. */
+    private static final List<Integer> ACCESS_DENIED = List.of(1044, 1045, 1142, 1227);
+
+    private final Credentials account;
+
+    /**
+     * The account of the service, which is the same on both servers: the recipient's is overwritten by the donor's.
+     *
+     * @param tls whether the recipient's server is to speak TLS to the donor's; null for what both can
+     */
+    public record Credentials(String user, String password, Boolean tls) {}
+
+    /** What came of it. */
+    public enum Outcome {
+        /** The files are here; the server is restarting, or ends and is to be started. */
+        COMPLETE,
+        /** The connection broke: whether it is complete is known when the server is up again. */
+        UNKNOWN
+    }
+
+    public CloneCopy(Credentials account) {
+        this.account = account;
+    }
+
+    /**
+     * Makes sure that a server can give or take a copy: the plugin is loaded where it isn't.
+     *
+     * @param what the server is called in a refusal
+     * @throws QuorateException COPY_REFUSED with what is missing
+     */
+    public void prepare(Connection server, String what, String privilege) throws SQLException {
+        try (Statement statement = server.createStatement()) {
+            if (!one(
+                            statement,
+                            "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'clone'"
+                                    + " AND PLUGIN_STATUS = 'ACTIVE'")
+                    .equals("1")) {
+                install(statement, what);
+            }
+            String grantee = one(statement, "SELECT CURRENT_USER()");
+            List<String> has = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery("SHOW GRANTS")) {
+                while (row.next()) {
+                    has.add(row.getString(1));
+                }
+            }
+            if (has.stream().noneMatch(grant -> grant.contains(privilege))) {
+                throw refused(grantee + " may not do it at " + what + ": GRANT " + privilege + " ON *.* TO " + grantee);
+            }
+        }
+    }
+
+    private static void install(Statement statement, String what) throws SQLException {
+        try {
+            statement.execute("INSTALL PLUGIN clone SONAME 'mysql_clone.so'");
+        } catch (SQLException e) {
+            throw refused(what + " doesn't have the plugin, and it can't be loaded ("
+                    + e.getMessage() + "): add plugin-load-add=mysql_clone.so to its my.cnf and restart it"
+                    + (ACCESS_DENIED.contains(e.getErrorCode())
+                            ? ", or GRANT INSERT ON mysql.plugin to the service's account"
+                            : ""));
+        }
+    }
+
+    /**
+     * Clears the recipient's server: nobody is connected to it any more, but those who may pass offline_mode, and no prepared transaction
+     * holds a table. All of it goes with the copy.
+     */
+    public void clear(Connection recipient) throws SQLException {
+        try (Statement statement = recipient.createStatement()) {
+            statement.execute("SET GLOBAL offline_mode = ON");
+        }
+        rollBackPrepared(recipient);
+    }
+
+    /**
+     * Rolls back every transaction that is prepared on a server.
+     *
+     * @return how many there were
+     */
+    public static int rollBackPrepared(Connection server) throws SQLException {
+        List<String> xids = new ArrayList<>();
+        try (Statement statement = server.createStatement()) {
+            try (ResultSet row = statement.executeQuery("XA RECOVER CONVERT XID")) {
+                while (row.next()) {
+                    xids.add(xid(row.getLong(1), row.getInt(2), row.getString(4)));
+                }
+            }
+            for (String xid : xids) {
+                statement.execute("XA ROLLBACK " + xid);
+            }
+        }
+        return xids.size();
+    }
+
+    /** @param data both parts as {@code 0x} and hexadecimal digits */
+    private static String xid(long format, int globalBytes, String data) {
+        String digits = data.substring(2);
+        return "X'" + digits.substring(0, 2 * globalBytes) + "',X'" + digits.substring(2 * globalBytes) + "'," + format;
+    }
+
+    /**
+     * Has the recipient's server fetch the donor's data. Returns when that is done, or nobody can tell.
+     *
+     * @param host of the donor's server, as the recipient's server reaches it
+     * @throws QuorateException COPY_REFUSED when MySQL refuses or breaks it off, with its reason. The recipient may have lost
+     *     what it had
+     */
+    public Outcome run(Connection recipient, String host, int port) throws SQLException {
+        try (Statement statement = recipient.createStatement()) {
+            statement.execute("SET GLOBAL clone_valid_donor_list = " + quoted(host + ":" + port));
+            String tls = account.tls == null ? "" : account.tls ? " REQUIRE SSL" : " REQUIRE NO SSL";
+            statement.execute("CLONE INSTANCE FROM " + quoted(account.user) + "@" + quoted(host) + ":" + port
+                    + " IDENTIFIED BY " + quoted(account.password) + tls);
+            return Outcome.COMPLETE;
+        } catch (SQLException e) {
+            if (e.getErrorCode() == RESTART_FAILED) {
+                return Outcome.COMPLETE;
+            }
+            if (e.getSQLState() != null && e.getSQLState().startsWith("08")) {
+                return Outcome.UNKNOWN;
+            }
+            throw refused("MySQL says " + e.getErrorCode() + ", " + e.getMessage());
+        }
+    }
+
+    /** Whether the server is fetching a copy right now. */
+    public static boolean isRunning(Connection recipient) throws SQLException {
+        try (Statement statement = recipient.createStatement()) {
+            // The table is the plugin's.
+            return !one(
+                                    statement,
+                                    "SELECT COUNT(*) FROM information_schema.TABLES"
+                                            + " WHERE TABLE_SCHEMA = 'performance_schema' AND TABLE_NAME = 'clone_status'")
+                            .equals("0")
+                    && !one(
+                                    statement,
+                                    "SELECT COUNT(*) FROM performance_schema.clone_status WHERE STATE = 'In Progress'"
+                                            + " AND END_TIME IS NULL")
+                            .equals("0");
+        }
+    }
+
+    /** How far the server's latest copy is. */
+    public static CopyProgress progress(Connection recipient) throws SQLException {
+        try (Statement statement = recipient.createStatement();
+                ResultSet row = statement.executeQuery(
+                        "SELECT STAGE, STATE, DATA, ESTIMATE, TIMESTAMPDIFF(MICROSECOND, MIN(BEGIN_TIME) OVER (), NOW(6))"
+                                + " FROM performance_schema.clone_progress ORDER BY ID, BEGIN_TIME")) {
+            String stage = "";
+            long bytes = 0;
+            long estimate = 0;
+            long micros = 0;
+            while (row.next()) {
+                if (!row.getString(2).equals("Not Started")) {
+                    stage = row.getString(1);
+                }
+                bytes += row.getLong(3);
+                estimate += row.getLong(4);
+                micros = row.getLong(5);
+            }
+            return CopyProgress.of(stage, bytes, estimate, micros / 1000);
+        }
+    }
+
+    private static String one(Statement statement, String query) throws SQLException {
+        try (ResultSet row = statement.executeQuery(query)) {
+            row.next();
+            return row.getString(1);
+        }
+    }
+
+    private static String quoted(String text) {
+        return "'" + text.replace("\\", "\\\\").replace("'", "''") + "'";
+    }
+
+    private static QuorateException refused(String why) {
+        return new QuorateException(ErrorCode.COPY_REFUSED, why);
+    }
+}
