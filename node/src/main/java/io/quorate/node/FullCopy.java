@@ -53,6 +53,10 @@ final class FullCopy {
 
     private static final long START_AGAIN_NANOS = Duration.ofSeconds(30).toNanos();
     private static final long START_LIMIT_SECONDS = 120;
+    /** How long a copy may stand still whose donor is gone, and one whose donor says that it is well. */
+    private static final long GONE_NANOS = Duration.ofSeconds(10).toNanos();
+
+    private static final long STANDS_NANOS = Duration.ofMinutes(5).toNanos();
     private static final long TRY_AGAIN_MILLIS = 3_000;
     private static final Duration TOLD_EVERY = Duration.ofSeconds(5);
 
@@ -65,6 +69,7 @@ final class FullCopy {
     private volatile String obstacle;
     private long unreachableSince;
     private long startedNanos;
+    private long movedNanos;
     private long toldNanos;
     private String told = "";
 
@@ -239,7 +244,7 @@ final class FullCopy {
         }
         try (connection) {
             unreachableSince = 0;
-            if (CloneCopy.isRunning(connection)) {
+            if (CloneCopy.running(connection) >= 0) {
                 // Begun by this service before it was started anew.
                 waits(null);
                 watch(connection);
@@ -266,7 +271,7 @@ final class FullCopy {
             return;
         }
         CloneCopy clone = new CloneCopy(access.credentials());
-        clone.clear(connection);
+        clone.clear(connection, parts.properties().sst().bytesPerSecondMax().toBytes());
         AtomicReference<Throwable> end = new AtomicReference<>();
         Thread thread = new Thread(
                 () -> {
@@ -286,6 +291,7 @@ final class FullCopy {
             thread.join(1);
         }
         if (end.get() instanceof QuorateException refused) {
+            log.info("the copy of {} has failed, trying again: {}", note.donor(), refused.getMessage());
             keep(note.again());
             throw refused;
         } else if (end.get() != null) {
@@ -296,13 +302,36 @@ final class FullCopy {
     private void watch(Connection connection) throws InterruptedException {
         try {
             if (connection.isValid(2)) {
-                progress = CloneCopy.progress(connection);
-                tell(progress.toString());
+                CopyProgress now = CloneCopy.progress(connection);
+                if (progress == null
+                        || now.bytes() != progress.bytes()
+                        || !now.stage().equals(progress.stage())) {
+                    movedNanos = System.nanoTime();
+                }
+                progress = now;
+                tell(now.toString());
+                endWhatStands(connection);
             }
         } catch (SQLException e) {
-            // It is about to restart, as it does at the end.
+            log.debug("the server is about to restart, as it does at the end: {}", e.toString());
         }
         pause(POLL_MILLIS);
+    }
+
+    /** MySQL waits for a donor that is gone far longer than another one takes to give it all. */
+    private void endWhatStands(Connection connection) throws SQLException {
+        long stands = System.nanoTime() - movedNanos;
+        boolean gone = donors.present().get().stream().noneMatch(m -> m.node().equals(note.donor()) && isSynced(m));
+        long running = CloneCopy.running(connection);
+        if (progress.stage().endsWith("COPY") && stands > (gone ? GONE_NANOS : STANDS_NANOS) && running >= 0) {
+            log.warn(
+                    "nothing has come from {} for {} s{}; breaking off",
+                    note.donor(),
+                    TimeUnit.NANOSECONDS.toSeconds(stands),
+                    gone ? ", which isn't SYNCED any more" : "");
+            CloneCopy.breakOff(connection, running);
+            movedNanos = System.nanoTime();
+        }
     }
 
     /** The server is away, as it is when the copy is complete: it restarts by itself, or somebody starts it. */

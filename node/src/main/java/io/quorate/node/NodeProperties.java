@@ -216,8 +216,13 @@ public record NodeProperties(
         }
     }
 
-    /** @param method how a server that nothing less can bring up to date gets all data of another one */
-    public record Sst(@DefaultValue("auto") Method method) {
+    /**
+     * @param method how a server that nothing less can bring up to date gets all data of another one
+     * @param bytesPerSecondMax how much the donor may be asked for; 0 for as much as it gives
+     */
+    public record Sst(
+            @DefaultValue("auto") Method method,
+            @DefaultValue("0") DataSize bytesPerSecondMax) {
         public enum Method {
             /** What is possible: CLONE so far. */
             AUTO,

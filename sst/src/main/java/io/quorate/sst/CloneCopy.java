@@ -18,7 +18,8 @@ import java.util.List;
  * <p>What was run on 8.0.33: the recipient's own data is dropped first, and that waits without limit for a prepared
  * transaction which holds a table; GTIDs that the recipient had executed itself are forgotten, and would be given out again; a mysqld
  * that no supervisor watches (environment MYSQLD_PARENT_PID) ends with error 3707 when the copy is complete, and completes it when it
- * is started.
+ * is started; a recipient whose donor's server has died tries to reach it for minutes,
+ * whatever {@code clone_donor_timeout_after_network_failure} says.
  */
 public final class CloneCopy {
     /** ER_RESTART_SERVER_FAILED: the copy is complete, the server ends, and somebody has to start it. */
@@ -90,10 +91,16 @@ public final class CloneCopy {
     /**
      * Clears the recipient's server: nobody is connected to it any more, but those who may pass offline_mode, and no prepared transaction
      * holds a table. All of it goes with the copy.
+     *
+     * @param bytesPerSecondMax what the copy may take, 0 for any; MySQL counts whole mebibytes
      */
-    public void clear(Connection recipient) throws SQLException {
+    public void clear(Connection recipient, long bytesPerSecondMax) throws SQLException {
         try (Statement statement = recipient.createStatement()) {
             statement.execute("SET GLOBAL offline_mode = ON");
+            long mebibytes = bytesPerSecondMax == 0 ? 0 : Math.max(1, bytesPerSecondMax >> 20);
+            statement.execute("SET GLOBAL clone_max_data_bandwidth = " + mebibytes);
+            // Minutes. There may be another donor.
+            statement.execute("SET GLOBAL clone_donor_timeout_after_network_failure = 1");
         }
         rollBackPrepared(recipient);
     }
@@ -149,20 +156,33 @@ public final class CloneCopy {
         }
     }
 
-    /** Whether the server is fetching a copy right now. */
-    public static boolean isRunning(Connection recipient) throws SQLException {
+    /**
+     * The server's connection that is fetching a copy right now, -1 without one. Its word alone isn't enough: one that was killed in the
+     * middle of it says for ever that it is in progress.
+     */
+    public static long running(Connection recipient) throws SQLException {
         try (Statement statement = recipient.createStatement()) {
             // The table is the plugin's.
-            return !one(
-                                    statement,
-                                    "SELECT COUNT(*) FROM information_schema.TABLES"
-                                            + " WHERE TABLE_SCHEMA = 'performance_schema' AND TABLE_NAME = 'clone_status'")
-                            .equals("0")
-                    && !one(
-                                    statement,
-                                    "SELECT COUNT(*) FROM performance_schema.clone_status WHERE STATE = 'In Progress'"
-                                            + " AND END_TIME IS NULL")
-                            .equals("0");
+            if (one(
+                            statement,
+                            "SELECT COUNT(*) FROM information_schema.TABLES"
+                                    + " WHERE TABLE_SCHEMA = 'performance_schema' AND TABLE_NAME = 'clone_status'")
+                    .equals("0")) {
+                return -1;
+            }
+            try (ResultSet row = statement.executeQuery("SELECT c.PID FROM performance_schema.clone_status c"
+                    + " JOIN performance_schema.threads t ON t.PROCESSLIST_ID = c.PID"
+                    + " JOIN performance_schema.global_status s ON s.VARIABLE_NAME = 'Uptime'"
+                    + " WHERE c.STATE = 'In Progress' AND c.BEGIN_TIME > NOW(3) - INTERVAL s.VARIABLE_VALUE SECOND")) {
+                return row.next() ? row.getLong(1) : -1;
+            }
+        }
+    }
+
+    /** Breaks off what a connection of the server is fetching. It says so to who had it fetched. */
+    public static void breakOff(Connection recipient, long running) throws SQLException {
+        try (Statement statement = recipient.createStatement()) {
+            statement.execute("KILL QUERY " + running);
         }
     }
 
