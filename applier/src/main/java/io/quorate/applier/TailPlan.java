@@ -40,6 +40,7 @@ public final class TailPlan {
     private final GtidSet executed;
     private final GtidSet reserved;
     private final Set<Long> undone;
+    private final boolean certain;
     private final TakeBack takeBack = new TakeBack(BYTES_MAX);
     private final List<Doomed> failed = new ArrayList<>();
     private final List<WriteSet> taken = new ArrayList<>();
@@ -49,13 +50,16 @@ public final class TailPlan {
      * @param executed GTIDs in the server's executed set
      * @param reserved those of them that no transaction ever had here
      * @param undone GTID numbers of own transactions that are undone
+     * @param certain whether all that was executed is there: of a copy, which lost nothing. Then {@link #taken} says it all
      */
-    public TailPlan(UUID server, String incarnation, GtidSet executed, GtidSet reserved, Set<Long> undone) {
+    public TailPlan(
+            UUID server, String incarnation, GtidSet executed, GtidSet reserved, Set<Long> undone, boolean certain) {
         this.server = server;
         this.ddlSource = AppliedDdl.source(incarnation);
         this.executed = executed;
         this.reserved = reserved;
         this.undone = undone;
+        this.certain = certain;
     }
 
     /**
@@ -67,7 +71,7 @@ public final class TailPlan {
      */
     public void make(long position, long ordered, Records records) throws IOException, InterruptedException {
         after = ordered;
-        long[] certain = {position};
+        long[] kept = {position};
         long[] seenMax = {0};
         boolean[] first = {true};
         records.forEach(c -> {
@@ -80,24 +84,24 @@ public final class TailPlan {
                 if (!c.passed()) {
                     throw unclear(c.writeSet().gtid() + " changed a definition, and failed");
                 }
-                certain[0] = c.seqno();
+                kept[0] = c.seqno();
             }
         });
         long[] lostFrom = {Long.MAX_VALUE};
         boolean[] lost = {false};
         records.forEach(c -> {
             try {
-                if (c.seqno() <= certain[0] && isOwn(c)) {
+                if (c.seqno() <= kept[0] && isOwn(c)) {
                     if (!c.passed() && !c.writeSet().isBarrier()) {
                         // It is here, and its undo may have come after the DDL and be lost; nobody else remembers it.
                         own(c);
                     }
                     after = c.writeSet().gtid().number();
-                } else if (c.seqno() > certain[0] && c.writeSet().isBarrier()) {
+                } else if (c.seqno() > kept[0] && c.writeSet().isBarrier()) {
                     lost[0] |= isOwn(c);
                     lostFrom[0] = c.passed() ? Math.min(lostFrom[0], c.seqno()) : lostFrom[0];
                 } else if (!isOwn(c) || isLost(c)) {
-                    if (c.passed() && c.seqno() <= seenMax[0]) {
+                    if (!certain && c.passed() && c.seqno() <= seenMax[0]) {
                         takeBack.other(c.writeSet().payload(), c.seqno());
                     }
                 } else if (!lost[0] && c.writeSet().lastSeen() < lostFrom[0]) {
@@ -134,7 +138,7 @@ public final class TailPlan {
     private void own(Certified c) throws TakeBack.Impossible {
         WriteSet w = c.writeSet();
         if (w.isPrepared()) {
-            if (c.passed()) {
+            if (!certain && c.passed()) {
                 takeBack.prepared(w.payload());
             }
             return;
@@ -143,7 +147,9 @@ public final class TailPlan {
             return;
         }
         taken.add(w);
-        takeBack.own(w.payload(), w.lastSeen());
+        if (!certain) {
+            takeBack.own(w.payload(), w.lastSeen());
+        }
         if (!c.passed()) {
             failed.add(new Doomed(w.gtid().number(), c.seqno(), null));
         }

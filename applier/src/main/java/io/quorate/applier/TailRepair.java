@@ -10,10 +10,13 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
+import io.quorate.core.binlog.Inverse;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
 import javax.sql.DataSource;
@@ -34,6 +37,7 @@ public final class TailRepair {
     private static final Logger log = LoggerFactory.getLogger(TailRepair.class);
     private static final Duration READ_WAIT = Duration.ofSeconds(5);
 
+    private final boolean certain;
     private final Access source;
     private final WriteSetLog writeSets;
     private final UUID server;
@@ -49,6 +53,19 @@ public final class TailRepair {
      * @param writeSets the node's record, complete up to what the order has handed out
      */
     public TailRepair(Access source, WriteSetLog writeSets, UUID server, String incarnation) {
+        this(source, writeSets, server, incarnation, false);
+    }
+
+    /**
+     * For a copy of a server. It lost nothing, so every transaction is undone by itself, the last one first: that needs no primary keys.
+     * When it is done a second time, the rows are not as the transactions left them, and the server says so.
+     */
+    public static TailRepair ofCopy(Access source, WriteSetLog writeSets, UUID server, String incarnation) {
+        return new TailRepair(source, writeSets, server, incarnation, true);
+    }
+
+    private TailRepair(Access source, WriteSetLog writeSets, UUID server, String incarnation, boolean certain) {
+        this.certain = certain;
         this.source = source;
         this.writeSets = writeSets;
         this.server = server;
@@ -76,7 +93,8 @@ public final class TailRepair {
                     incarnation,
                     executedNow,
                     reservedNow,
-                    UndoneTable.read(connection).keySet());
+                    UndoneTable.read(connection).keySet(),
+                    certain);
         }
         plan.make(position.seqno(), ordered, this::walk);
         requireNoCascades();
@@ -123,10 +141,14 @@ public final class TailRepair {
                     new Statements(new TableMaps(new SchemaCheck(auxiliary)), 1 << 20, packetMax(session.connection()));
             PositionRow row = new PositionRow(0, incarnation);
             byte[] update = row.update(position.seqno(), position.log(), System.currentTimeMillis() * 1000);
-            session.execute("SET SESSION rbr_exec_mode = 'IDEMPOTENT'");
-            run(session, statements, row, update, plan.takeBack().deletes());
-            session.execute("SET SESSION rbr_exec_mode = 'STRICT'");
-            run(session, statements, row, null, plan.takeBack().inserts());
+            if (certain) {
+                undo(session, statements, row, update);
+            } else {
+                session.execute("SET SESSION rbr_exec_mode = 'IDEMPOTENT'");
+                run(session, statements, row, update, plan.takeBack().deletes());
+                session.execute("SET SESSION rbr_exec_mode = 'STRICT'");
+                run(session, statements, row, null, plan.takeBack().inserts());
+            }
             if (!plan.failed().isEmpty()) {
                 session.execute(UndoneTable.insertAhead(plan.failed()));
             }
@@ -139,12 +161,20 @@ public final class TailRepair {
             auxiliary.close();
         }
         log.info(
-                "{} own transactions after {} are applied anew from seqno {} on, {} rows went back to where they were",
+                "{} own transactions after number {} were taken back, to be applied from seqno {} on",
                 plan.taken().size(),
                 plan.after(),
-                position.seqno() + 1,
-                plan.takeBack().rows());
+                position.seqno() + 1);
         return new TakenBack(plan.after(), executedLast);
+    }
+
+    private void undo(Session session, Statements statements, PositionRow row, byte[] update) throws SQLException {
+        run(session, statements, row, update, new byte[0]);
+        List<WriteSet> taken = new ArrayList<>(plan.taken());
+        taken.sort(Comparator.comparingLong((WriteSet w) -> w.gtid().number()).reversed());
+        for (WriteSet w : taken) {
+            run(session, statements, row, null, Inverse.of(w.payload()));
+        }
     }
 
     private void run(Session session, Statements statements, PositionRow row, byte[] update, byte[] events)

@@ -33,7 +33,7 @@ class TailPlanTest {
     }
 
     private TailPlan plan(GtidSet executed, Set<Long> undone) throws Exception {
-        TailPlan plan = new TailPlan(SERVER, INCARNATION, executed, new GtidSet(), undone);
+        TailPlan plan = new TailPlan(SERVER, INCARNATION, executed, new GtidSet(), undone, false);
         plan.make(0, 9, visitor -> records.forEach(visitor::visit));
         return plan;
     }

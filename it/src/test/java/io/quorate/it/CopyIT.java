@@ -93,7 +93,9 @@ class CopyIT {
 
     @Test
     void aNewNodeGetsACopyWhileTheOthersWrite() throws Exception {
-        try (Load load = new Load(cluster, SEED, 1, 2, 3);
+        Bank.open(cluster, 1);
+        cluster.assertConverged();
+        try (Bank bank = new Bank(cluster, SEED, 10, 2, 1, 2, 3);
                 Connection undecided = cluster.app(1);
                 Statement statement = undecided.createStatement()) {
             statement.execute("XA START 'open'");
@@ -104,7 +106,16 @@ class CopyIT {
             assertCopied(4);
             assertThat(cluster.mysql(4).query("XA RECOVER")).isEmpty();
             statement.execute("XA COMMIT 'open'");
-            Load.assertNothingLost(cluster, load.stop(), SEED);
+            bank.stop();
+        }
+        cluster.assertConverged();
+        for (int node : cluster.servers()) {
+            assertThat(Bank.wrongBalances(cluster, node))
+                    .as("n%d, seed %d", node, SEED)
+                    .isEmpty();
+        }
+        for (String line : Files.readAllLines(cluster.node(4).serviceLog())) {
+            if (line.contains("FullCopy") || line.contains("TailRepair")) System.out.println(line);
         }
         MySqlServer added = cluster.mysql(4);
         assertThat(added.queryOne("SELECT v FROM load_test.fat WHERE id = -1")).isEqualTo("prepared");

@@ -46,6 +46,8 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class FullCopy {
     private static final Logger log = LoggerFactory.getLogger(FullCopy.class);
+    private static final int ROW_NOT_FOUND = 1032;
+    private static final int DUPLICATE = 1062;
     private static final long POLL_MILLIS = 250;
     private static final Duration LOCK_WAIT = Duration.ofSeconds(3);
     /** A server that ends in order closes its port some time before it has ended. */
@@ -201,6 +203,7 @@ final class FullCopy {
                                 + ", this node " + version);
             }
             access.readOnly(connection, true);
+            forgetPosition(connection);
             keep(note.copying(lastOfOurs(connection), donor.node(), source.server(), GtidSet.parse(source.reserved())));
         }
         log.info(
@@ -209,6 +212,26 @@ final class FullCopy {
                 source.host(),
                 source.port(),
                 source.bytes() >> 20);
+    }
+
+    /** What the server holds is of no use any more; a position in it that is far enough is the copy's. */
+    private static void forgetPosition(Connection connection) throws SQLException {
+        if (ServerAccess.applied(connection) > 0) {
+            unlogged(connection, "DELETE FROM quorate.position");
+        }
+    }
+
+    private static void unlogged(Connection connection, String... statements) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET SESSION sql_log_bin = 0");
+            try {
+                for (String each : statements) {
+                    statement.execute(each);
+                }
+            } finally {
+                statement.execute("SET SESSION sql_log_bin = 1");
+            }
+        }
     }
 
     private static boolean isSynced(MemberReport m) {
@@ -383,12 +406,38 @@ final class FullCopy {
             return;
         }
         long upTo = parts.stream().lastOrdered();
-        TakenBack back = new TailRepair(
-                        new TailRepair.Access(access.workers(), LOCK_WAIT), parts.cache(), donor, parts.incarnation())
-                .run(ordered, executed, note.reserved());
+        TakenBack back;
+        try {
+            back = TailRepair.ofCopy(
+                            new TailRepair.Access(access.workers(), LOCK_WAIT),
+                            parts.cache(),
+                            donor,
+                            parts.incarnation())
+                    .run(ordered, executed, note.reserved());
+        } catch (QuorateException e) {
+            if (e.code() != ErrorCode.TAIL_UNCLEAR) {
+                throw e;
+            }
+            throw anew(e.detail(), e);
+        } catch (SQLException e) {
+            if (e.getErrorCode() != ROW_NOT_FOUND && e.getErrorCode() != DUPLICATE) {
+                throw e;
+            }
+            // This service ended right after the last time.
+            throw anew(e.getMessage(), e);
+        }
         if (back != null) {
             keep(note.straight(back.after(), upTo));
         }
+    }
+
+    private QuorateException anew(String why, Exception cause) throws IOException {
+        keep(note.again());
+        return new QuorateException(
+                ErrorCode.COPY_REFUSED,
+                "what clients had just committed at the donor can't be taken back, another copy may have none of that: "
+                        + why,
+                cause);
     }
 
     /** Has the server never give out again what it gave out before the copy; false when it has already. */
@@ -461,15 +510,7 @@ final class FullCopy {
             if (prepared > 0) {
                 log.info("{} transactions that were prepared at the donor were rolled back here", prepared);
             }
-            try (Statement statement = connection.createStatement()) {
-                statement.execute("SET SESSION sql_log_bin = 0");
-                try {
-                    statement.execute("DELETE FROM quorate.undone");
-                    statement.execute("DELETE FROM quorate.certified");
-                } finally {
-                    statement.execute("SET SESSION sql_log_bin = 1");
-                }
-            }
+            unlogged(connection, "DELETE FROM quorate.undone", "DELETE FROM quorate.certified");
             UUID server = ServerAccess.uuid(connection);
             GtidSet ours = note.ownLast() == 0 ? new GtidSet() : new GtidSet().add(server, 1, note.ownLast());
             boolean durable = ServerAccess.forcesBinlog(connection) && ServerAccess.forcesRedoLog(connection);

@@ -138,7 +138,7 @@ final class LostEnd {
             return false;
         }
         TailPlan plan = new TailPlan(
-                server, INCARNATION, executed, reserved, database.undone().keySet());
+                server, INCARNATION, executed, reserved, database.undone().keySet(), false);
         plan.make(database.position(), node.ownPosition().last(), visitor -> {
             for (long seqno = database.position() + 1; seqno <= node.log().last(); seqno++) {
                 visitor.visit(withoutDefinitions(node.read(seqno)));
