@@ -104,41 +104,56 @@ final class ServiceProgram {
         }
     }
 
-    /** Runs the service once, beside a server that doesn't answer, and has the JVM archive what it loaded. */
+    /** Runs the service once, until its node is SYNCED, and has the JVM archive what it loaded. */
     private void train(Path jar, Path directory) throws IOException {
         Path work = CacheDirectory.newTemporary(cache.root(), "training-");
         try {
             int port = NodePorts.freeBase(1);
             SandboxSettings settings = new SandboxSettings("training", 1, port, Map.of());
-            Path yaml = work.resolve("application.yaml");
-            Files.writeString(yaml, NodeConfiguration.yaml(settings, 1, work.resolve("data")));
-            OwnedProcess process = OwnedProcess.start(
-                    List.of(
-                            java(),
-                            "-Xmx256m",
-                            "-XX:+UseSerialGC",
-                            "-XX:ArchiveClassesAtExit=" + directory.resolve("classes.jsa"),
-                            "-jar",
-                            jar.toString(),
-                            "--spring.config.additional-location=file:" + yaml),
-                    Map.of(),
-                    work,
-                    work.resolve("log"),
-                    work.resolve("process"));
-            OnExit undo = OnExit.run(process::kill);
-            awaitAnswer(process, NodePorts.of(port, 1).http());
-            process.stop(TRAINING_LIMIT);
-            undo.forget();
+            SandboxNode node = new SandboxNode(settings, 1, work.resolve("n1"));
+            OnExit undoServer = OnExit.run(node.mysql()::kill9);
+            try {
+                node.startMySql();
+                run(jar, directory, work, settings, port);
+            } finally {
+                node.mysql().kill9();
+                undoServer.forget();
+            }
         } finally {
             CacheDirectory.deleteTree(work);
         }
     }
 
-    /** Whatever keeps it from answering is found, and explained, when it runs in earnest. */
-    private static void awaitAnswer(OwnedProcess process, int httpPort) {
+    private static void run(Path jar, Path directory, Path work, SandboxSettings settings, int port)
+            throws IOException {
+        Path yaml = work.resolve("application.yaml");
+        Files.writeString(yaml, NodeConfiguration.yaml(settings, 1, work.resolve("data")));
+        OwnedProcess process = OwnedProcess.start(
+                List.of(
+                        java(),
+                        "-Xmx256m",
+                        "-XX:+UseSerialGC",
+                        "-XX:ArchiveClassesAtExit=" + directory.resolve("classes.jsa"),
+                        "-jar",
+                        jar.toString(),
+                        "--spring.config.additional-location=file:" + yaml),
+                Map.of(),
+                work,
+                work.resolve("log"),
+                work.resolve("process"));
+        OnExit undo = OnExit.run(process::kill);
+        awaitSynced(process, NodePorts.of(port, 1).http());
+        process.stop(TRAINING_LIMIT);
+        undo.forget();
+    }
+
+    /** Whatever keeps it from that is found, and explained, when it runs in earnest. */
+    private static void awaitSynced(OwnedProcess process, int httpPort) {
         long deadline = System.nanoTime() + TRAINING_LIMIT.toNanos();
         while (System.nanoTime() < deadline
-                && NodeReport.ask(Place.LOOPBACK_HOST, httpPort).isEmpty()
+                && !NodeReport.ask(Place.LOOPBACK_HOST, httpPort)
+                        .map(NodeReport::isSynced)
+                        .orElse(false)
                 && !process.awaitEnd(Duration.ofMillis(100))) {
             Thread.onSpinWait();
         }
