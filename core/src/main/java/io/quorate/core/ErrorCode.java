@@ -41,7 +41,7 @@ public enum ErrorCode {
     FORMER_LIFE(3011, "if that was meant, nothing: the node takes over what the others have, or says why it can't"),
     COPY_NEEDED(
             3010,
-            "drop them, or give the node an empty server: then it receives a full copy by itself, unless quorate.sst.method=none"),
+            "give the node an empty server and data directory: then it receives a full copy, unless quorate.sst.method=none"),
 
     UNDO_IMPOSSIBLE(4003, "the other nodes never had that transaction; rebuild this node from one of them"),
     UNDO_MISMATCH(

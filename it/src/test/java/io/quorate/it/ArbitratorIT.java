@@ -102,7 +102,7 @@ class ArbitratorIT {
                         cluster.node(2).report())
                 .isTrue();
         assertThat(cluster.restart(3)).isTrue();
-        assertThat(cluster.state(3)).isEqualTo("ARBITRATOR");
+        cluster.awaitState(3, "ARBITRATOR");
         // Its vote counts again.
         cluster.kill(1, Part.BOTH);
         assertOrders(2, -1);

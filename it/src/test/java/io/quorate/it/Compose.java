@@ -5,6 +5,7 @@ import com.github.dockerjava.api.DockerClient;
 import com.github.dockerjava.api.model.Bind;
 import com.github.dockerjava.api.model.ContainerNetwork;
 import com.github.dockerjava.api.model.Network.Ipam;
+import com.github.dockerjava.api.model.RestartPolicy;
 import com.github.dockerjava.api.model.Volume;
 import io.quorate.sandbox.MySqlDistribution;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -41,6 +43,7 @@ final class Compose implements AutoCloseable {
     private final Map<String, Network> networks = new LinkedHashMap<>();
     private final Map<String, GenericContainer<?>> containers = new LinkedHashMap<>();
     private final Set<String> volumes = new LinkedHashSet<>();
+    private final Map<String, Map<String, String>> moreEnvironment = new HashMap<>();
     private final String prefix = "quorate-it-" + ProcessHandle.current().pid() + "-";
 
     /** @param file a Compose file; paths in it are relative to its directory */
@@ -105,6 +108,7 @@ final class Compose implements AutoCloseable {
         // As the sandbox's services run, where six of them and as many servers share a small machine.
         container.withEnv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m");
         map(service.get("environment")).forEach((key, value) -> container.withEnv(key, value.toString()));
+        moreEnvironment.getOrDefault(name, Map.of()).forEach(container::withEnv);
         if (service.get("command") != null) {
             container.withCommand(strings(service.get("command")));
         }
@@ -118,8 +122,9 @@ final class Compose implements AutoCloseable {
                 binds.add(new Bind(prefix + parts[0], new Volume(parts[1])));
             }
         }
-        container.withCreateContainerCmdModifier(
-                create -> create.withName(prefix + name).getHostConfig().withBinds(binds));
+        RestartPolicy restart = RestartPolicy.parse((String) service.getOrDefault("restart", "no"));
+        container.withCreateContainerCmdModifier(create ->
+                create.withName(prefix + name).getHostConfig().withBinds(binds).withRestartPolicy(restart));
         container.start();
         containers.put(name, container);
         for (String more : names.subList(1, names.size())) {
@@ -128,6 +133,24 @@ final class Compose implements AutoCloseable {
                     .withContainerId(container.getContainerId())
                     .withContainerNetwork(new ContainerNetwork().withAliases(aliases(name, attached.get(more))))
                     .exec();
+        }
+    }
+
+    /** What is in a service's environment beside what the file says, from its next start on. */
+    void environment(String name, String key, String value) {
+        moreEnvironment.computeIfAbsent(name, any -> new HashMap<>()).put(key, value);
+    }
+
+    /** Ends services, with what their volumes hold. */
+    void delete(String... names) {
+        for (String name : names) {
+            containers.remove(name).close();
+            for (String mount : strings(service(name).get("volumes"))) {
+                String volume = prefix + mount.split(":")[0];
+                if (volumes.remove(volume)) {
+                    docker().removeVolumeCmd(volume).exec();
+                }
+            }
         }
     }
 
@@ -213,9 +236,14 @@ final class Compose implements AutoCloseable {
         return docker().inspectContainerCmd(id(name)).exec().getConfig().getImage();
     }
 
-    /** The end of what it has printed. */
+    /** What it has printed. */
+    String logs(String name) {
+        return containers.get(name).getLogs();
+    }
+
+    /** The end of that. */
     String logTail(String name) {
-        List<String> lines = containers.get(name).getLogs().lines().toList();
+        List<String> lines = logs(name).lines().toList();
         return name + ":\n" + String.join("\n", lines.subList(Math.max(0, lines.size() - 30), lines.size()));
     }
 

@@ -4,6 +4,10 @@ package io.quorate.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sandbox.NodeReport;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -175,12 +179,36 @@ class ContainersIT {
 
     @Test
     @Order(7)
-    void aFourthJoinsAndReceivesEverything() throws Exception {
+    void aFourthJoinsAndReceivesEverythingFromTheCaches() throws Exception {
         try (Load load = new Load(ContainersIT::app, SEED, 1, 2)) {
             goesOn(load, 1, 2);
             compose.up("mysql4", "n4");
             nodes = 4;
             awaitSynced(4);
+            goesOn(load, 1, 2);
+            assertNothingLost(load.stop());
+        }
+    }
+
+    @Test
+    @Order(8)
+    void aFourthJoinsByACopyOfAServer() throws Exception {
+        HttpRequest leave = HttpRequest.newBuilder(
+                        URI.create("http://" + compose.address("n1", "host1") + ":8080/actuator/members"))
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString("{\"action\": \"leave\", \"member\": \"n4\"}"))
+                .build();
+        HttpResponse<String> left = HttpClient.newHttpClient().send(leave, HttpResponse.BodyHandlers.ofString());
+        assertThat(left.statusCode()).as(left.body()).isEqualTo(200);
+        compose.delete("n4", "mysql4");
+        nodes = 3;
+        compose.environment("n4", "QUORATE_SST_METHOD", "clone");
+        try (Load load = new Load(ContainersIT::app, SEED, 1, 2)) {
+            goesOn(load, 1, 2);
+            compose.up("mysql4", "n4");
+            nodes = 4;
+            awaitSynced(4);
+            assertThat(compose.logs("n4")).contains("the full copy of the data of");
             goesOn(load, 1, 2);
             assertNothingLost(load.stop());
         }

@@ -12,28 +12,31 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Nodes that nobody's writeset cache can bring up to date: they get all data of another one, under load. */
 @Timeout(600)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class CopyIT {
     private static final long SEED = System.nanoTime();
     private static final int ROW_BYTES = 400_000;
     private static final int ROWS = 60;
 
-    private Cluster cluster;
+    private static Cluster cluster;
 
-    @BeforeEach
-    void start() throws Exception {
+    @BeforeAll
+    static void start() throws Exception {
         cluster = Cluster.start(
                 3,
                 Map.of(
@@ -53,17 +56,17 @@ class CopyIT {
                                 + " 1.10), '-01:02:03.000001', b'101', 'b', POINT(1, 2), x'0100', _latin1 x'E4')",
                         "CREATE PROCEDURE load_test.p() SELECT 1",
                         "CREATE USER 'late'@'%' IDENTIFIED WITH mysql_native_password BY 'late'");
-        writeFat(0, ROWS);
+        Bank.open(cluster, 1);
         cluster.assertConverged();
     }
 
-    @AfterEach
-    void end() {
+    @AfterAll
+    static void end() {
         cluster.close();
     }
 
     /** Rows that don't compress, each a transaction: more than caches and logs keep. */
-    private void writeFat(int from, int rows) throws SQLException {
+    private static void writeFat(int from, int rows) throws SQLException {
         Random random = new Random(from);
         byte[] bytes = new byte[ROW_BYTES];
         try (Connection connection = cluster.app(1);
@@ -77,7 +80,7 @@ class CopyIT {
         }
     }
 
-    private long count(int node, String logged) {
+    private static long count(int node, String logged) {
         try (var lines = Files.lines(cluster.node(node).serviceLog())) {
             return lines.filter(line -> line.contains(logged)).count();
         } catch (IOException e) {
@@ -85,16 +88,49 @@ class CopyIT {
         }
     }
 
-    private void assertCopied(int node) {
+    private static void assertCopied(int node) {
         assertThat(count(node, "the full copy of the data of"))
                 .as("n%d got a full copy", node)
                 .isPositive();
     }
 
+    /** Whoever dies in the middle of the copy: the joiner's server, the donor's, with {@code -Dquorate.long=true} the service first. */
     @Test
+    @Order(1)
+    void aNodeThatWasAwayTooLongHandsOverWhatItHasAndGetsACopyWhoeverDies() throws Exception {
+        cluster.kill(3, Part.SERVICE);
+        cluster.mysql(3).execute("INSERT INTO load_test.fat VALUES (-3, 'while away')");
+        writeFat(0, ROWS);
+        Map<Integer, Integer> acknowledged;
+        try (Load load = new Load(cluster, SEED, 1, 2)) {
+            for (Part part : Boolean.getBoolean("quorate.long")
+                    ? new Part[] {Part.SERVICE, Part.MYSQLD}
+                    : new Part[] {Part.MYSQLD}) {
+                CompletableFuture<Boolean> restarting = restartUntilCopying();
+                cluster.kill(3, part);
+                cluster.kill(3, Part.BOTH);
+                restarting.exceptionally(e -> false).join();
+            }
+            CompletableFuture<Boolean> restarting = restartUntilCopying();
+            int donor = Integer.parseInt(transfer(3).path("copyFrom").asString().substring(1));
+            cluster.mysql(donor).kill9();
+            awaitLog("trying again", restarting);
+            cluster.mysql(donor).start();
+            assertThat(restarting.join()).isTrue();
+            assertCopied(3);
+            acknowledged = load.stop();
+        }
+        Load.assertNothingLost(cluster, acknowledged, SEED);
+        for (int node : cluster.servers()) {
+            cluster.awaitQuery(node, "SELECT v FROM load_test.fat WHERE id = -3", "while away");
+        }
+        writes(3);
+    }
+
+    /** What the donor's clients commit during the copy conflicts with what others do, and some of it is prepared only. */
+    @Test
+    @Order(2)
     void aNewNodeGetsACopyWhileTheOthersWrite() throws Exception {
-        Bank.open(cluster, 1);
-        cluster.assertConverged();
         try (Bank bank = new Bank(cluster, SEED, 10, 2, 1, 2, 3);
                 Connection undecided = cluster.app(1);
                 Statement statement = undecided.createStatement()) {
@@ -114,68 +150,29 @@ class CopyIT {
                     .as("n%d, seed %d", node, SEED)
                     .isEmpty();
         }
-        for (String line : Files.readAllLines(cluster.node(4).serviceLog())) {
-            if (line.contains("FullCopy") || line.contains("TailRepair")) System.out.println(line);
-        }
         MySqlServer added = cluster.mysql(4);
         assertThat(added.queryOne("SELECT v FROM load_test.fat WHERE id = -1")).isEqualTo("prepared");
         assertThat(added.queryOne("SELECT JSON_TYPE(JSON_EXTRACT(j, '$.d')) FROM load_test.kinds"))
                 .isEqualTo("DATE");
         assertThat(added.queryLong("SELECT COUNT(*) FROM mysql.user WHERE user = 'late'"))
                 .isEqualTo(1);
-        // It is a node like the others now, under GTIDs of its own.
-        try (Load load = new Load(cluster, SEED + 1, 4)) {
-            assertThat(Cluster.within(
-                            Duration.ofMinutes(1), () -> load.acknowledged().get(4) > 50))
-                    .isTrue();
-            Load.assertNothingLost(cluster, load.stop(), SEED + 1);
-        }
+        writes(4);
     }
 
-    @Test
-    void aNodeThatWasAwayTooLongHandsOverWhatItHasAndGetsACopy() throws Exception {
-        cluster.kill(3, Part.SERVICE);
-        cluster.mysql(3).execute("INSERT INTO load_test.fat VALUES (-3, 'while away')");
-        writeFat(1000, ROWS);
-        try (Load load = new Load(cluster, SEED, 1, 2)) {
-            assertThat(cluster.restart(3)).isTrue();
-            assertCopied(3);
-            Load.assertNothingLost(cluster, load.stop(), SEED);
-        }
-        cluster.awaitQuery(1, "SELECT v FROM load_test.fat WHERE id = -3", "while away");
-        try (Load load = new Load(cluster, SEED + 1, 3)) {
+    /** It is a node like the others again, with GTIDs of its own. */
+    private static void writes(int node) throws InterruptedException {
+        Map<Integer, Integer> acknowledged;
+        try (Load load = new Load(cluster, SEED, node)) {
             assertThat(Cluster.within(
-                            Duration.ofMinutes(1), () -> load.acknowledged().get(3) > 50))
+                            Duration.ofMinutes(1), () -> load.acknowledged().get(node) > 50))
                     .isTrue();
-            Load.assertNothingLost(cluster, load.stop(), SEED + 1);
+            acknowledged = load.stop();
         }
-    }
-
-    /** The joiner's service, its server and the donor's server die, each in the middle of a copy. */
-    @Test
-    void goesOnWhoeverDies() throws Exception {
-        cluster.kill(3, Part.SERVICE);
-        writeFat(1000, ROWS);
-        try (Load load = new Load(cluster, SEED, 1, 2)) {
-            for (Part part : List.of(Part.SERVICE, Part.MYSQLD)) {
-                CompletableFuture<Boolean> restarting = restartUntilCopying();
-                cluster.kill(3, part);
-                cluster.kill(3, Part.BOTH);
-                restarting.exceptionally(e -> false).join();
-            }
-            CompletableFuture<Boolean> restarting = restartUntilCopying();
-            int donor = Integer.parseInt(transfer(3).path("copyFrom").asString().substring(1));
-            cluster.mysql(donor).kill9();
-            awaitLog("trying again", restarting);
-            cluster.mysql(donor).start();
-            assertThat(restarting.join()).isTrue();
-            assertCopied(3);
-            Load.assertNothingLost(cluster, load.stop(), SEED);
-        }
+        Load.assertNothingLost(cluster, acknowledged, SEED);
     }
 
     /** Starts what is down of n3 without waiting for it, until a copy is half way. */
-    private CompletableFuture<Boolean> restartUntilCopying() throws InterruptedException {
+    private static CompletableFuture<Boolean> restartUntilCopying() throws InterruptedException {
         CompletableFuture<Boolean> restarting = CompletableFuture.supplyAsync(() -> cluster.restart(3));
         boolean[] met = {false};
         Cluster.within(Duration.ofSeconds(90), () -> {
@@ -187,7 +184,7 @@ class CopyIT {
         return restarting;
     }
 
-    private JsonNode transfer(int node) {
+    private static JsonNode transfer(int node) {
         try {
             return JsonMapper.shared().readTree(cluster.http(node, "/actuator/transfer"));
         } catch (IOException e) {
@@ -198,7 +195,7 @@ class CopyIT {
         }
     }
 
-    private void awaitLog(String text, CompletableFuture<Boolean> restarting) throws InterruptedException {
+    private static void awaitLog(String text, CompletableFuture<Boolean> restarting) throws InterruptedException {
         assertThat(Cluster.within(Duration.ofMinutes(3), () -> count(3, text) > 0 || restarting.isDone()))
                 .as("%s in the log of n3", text)
                 .isTrue();

@@ -331,6 +331,9 @@ final class Admission implements AutoCloseable {
                         return;
                     }
                     Boolean beginning = isBeginning(answers, contents.empty());
+                    if (server.copy().isPreferred()) {
+                        beginning = Boolean.FALSE;
+                    }
                     if (Boolean.TRUE.equals(beginning)) {
                         return;
                     }

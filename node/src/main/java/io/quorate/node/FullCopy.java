@@ -58,7 +58,7 @@ final class FullCopy {
     /** How long a copy may stand still whose donor is gone, and one whose donor says that it is well. */
     private static final long GONE_NANOS = Duration.ofSeconds(10).toNanos();
 
-    private static final long STANDS_NANOS = Duration.ofMinutes(5).toNanos();
+    private static final long STANDS_NANOS = Duration.ofMinutes(10).toNanos();
     private static final long TRY_AGAIN_MILLIS = 3_000;
     private static final Duration TOLD_EVERY = Duration.ofSeconds(5);
 
@@ -89,6 +89,11 @@ final class FullCopy {
     /** Whether this node may replace its server's data by a copy. */
     boolean isAllowed() {
         return parts.properties().sst().method() != NodeProperties.Sst.Method.NONE;
+    }
+
+    /** Whether a server that has nothing gets one also where the others' caches would do. */
+    boolean isPreferred() {
+        return parts.properties().sst().method() == NodeProperties.Sst.Method.CLONE;
     }
 
     /** Whether there is one to be made or to be finished. */
@@ -187,7 +192,7 @@ final class FullCopy {
         }
         CopyRequest.Source source = CopyRequest.ask(donors.peers(), donor.node(), donors.json());
         try (ServerSession session = new ServerSession(parts, access, signals)) {
-            waits("what this server has committed is being ordered first");
+            tell("what this server has committed is being ordered first");
             if (!session.drain()) {
                 return;
             }
@@ -240,7 +245,7 @@ final class FullCopy {
 
     private Connection reach() {
         try {
-            return access.connect();
+            return access.connectAlone();
         } catch (SQLException e) {
             throw access.unreachable(e);
         }
@@ -260,7 +265,7 @@ final class FullCopy {
     private void copy() throws SQLException, IOException, InterruptedException {
         Connection connection;
         try {
-            connection = access.connect();
+            connection = access.connectAlone();
         } catch (SQLException e) {
             awaitServer();
             return;
@@ -298,8 +303,7 @@ final class FullCopy {
         AtomicReference<Throwable> end = new AtomicReference<>();
         Thread thread = new Thread(
                 () -> {
-                    // Not one of the pool: it waits as long as it takes.
-                    try (Connection own = access.workers().getConnection()) {
+                    try (Connection own = access.connectAlone()) {
                         log.info("CLONE: {}", clone.run(own, source.host(), source.port()));
                     } catch (SQLException | RuntimeException e) {
                         end.set(e);
@@ -324,7 +328,8 @@ final class FullCopy {
 
     private void watch(Connection connection) throws InterruptedException {
         try {
-            if (connection.isValid(2)) {
+            long running = connection.isValid(2) ? CloneCopy.running(connection) : -1;
+            if (running >= 0) {
                 CopyProgress now = CloneCopy.progress(connection);
                 if (progress == null
                         || now.bytes() != progress.bytes()
@@ -333,7 +338,7 @@ final class FullCopy {
                 }
                 progress = now;
                 tell(now.toString());
-                endWhatStands(connection);
+                endIfItStands(connection, running);
             }
         } catch (SQLException e) {
             log.debug("the server is about to restart, as it does at the end: {}", e.toString());
@@ -342,11 +347,10 @@ final class FullCopy {
     }
 
     /** MySQL waits for a donor that is gone far longer than another one takes to give it all. */
-    private void endWhatStands(Connection connection) throws SQLException {
-        long stands = System.nanoTime() - movedNanos;
+    private void endIfItStands(Connection connection, long running) throws SQLException {
         boolean gone = donors.present().get().stream().noneMatch(m -> m.node().equals(note.donor()) && isSynced(m));
-        long running = CloneCopy.running(connection);
-        if (progress.stage().endsWith("COPY") && stands > (gone ? GONE_NANOS : STANDS_NANOS) && running >= 0) {
+        long stands = System.nanoTime() - movedNanos;
+        if (progress.needsDonor() && stands > (gone ? GONE_NANOS : STANDS_NANOS)) {
             log.warn(
                     "nothing has come from {} for {} s{}; breaking off",
                     note.donor(),

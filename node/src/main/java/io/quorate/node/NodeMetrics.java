@@ -9,6 +9,7 @@ import io.quorate.applier.ApplierStats;
 import io.quorate.capture.CaptureStats;
 import io.quorate.core.NodeState;
 import io.quorate.ist.TransferProgress.Look;
+import io.quorate.sst.CopyProgress;
 import java.util.function.ToDoubleFunction;
 import org.springframework.stereotype.Component;
 
@@ -48,6 +49,7 @@ class NodeMetrics implements MeterBinder {
         counter(registry, "quorate.applied", "writesets of other nodes applied", n -> n.progress()
                 .transactions());
         bindTransfer(registry);
+        bindCopy(registry);
         node.progress().bind(registry);
         bindCertification(registry);
         bindCapture(registry);
@@ -68,6 +70,23 @@ class NodeMetrics implements MeterBinder {
                 .size());
         counter(registry, "quorate.transfer.given.bytes", "bytes given to others, compressed", n -> n.donor()
                 .bytes());
+    }
+
+    private void bindCopy(MeterRegistry registry) {
+        copied(registry, "quorate.copy.received.bytes", "bytes of the full copy under way", CopyProgress::bytes);
+        copied(registry, "quorate.copy.missing.bytes", "bytes still to be copied, estimated", CopyProgress::toDo);
+        copied(
+                registry,
+                "quorate.copy.eta.seconds",
+                "until they are here, -1 when nobody can tell",
+                look -> look.etaMillis() < 0 ? -1 : look.etaMillis() / 1e3);
+    }
+
+    private void copied(MeterRegistry registry, String name, String what, ToDoubleFunction<CopyProgress> value) {
+        gauge(registry, name, what, n -> {
+            CopyProgress look = n.copy() == null ? null : n.copy().look();
+            return look == null ? 0 : value.applyAsDouble(look);
+        });
     }
 
     private void received(MeterRegistry registry, String name, String what, ToDoubleFunction<Look> value) {

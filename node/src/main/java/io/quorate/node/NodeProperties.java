@@ -224,9 +224,9 @@ public record NodeProperties(
             @DefaultValue("auto") Method method,
             @DefaultValue("0") DataSize bytesPerSecondMax) {
         public enum Method {
-            /** What is possible: CLONE so far. */
+            /** From the others' writeset caches while they hold what it takes; else as CLONE. */
             AUTO,
-            /** MySQL's CLONE plugin. */
+            /** MySQL's CLONE plugin, also for a new node that could have all from the caches. */
             CLONE,
             /** Not at all: the node waits for somebody to do it. */
             NONE

@@ -10,6 +10,7 @@ import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import io.quorate.sst.CloneCopy;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -24,13 +25,18 @@ final class ServerAccess implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerAccess.class);
 
     private final String account;
+    private final String url;
+    private final String user;
+    private final String password;
     private final HikariDataSource pool = new HikariDataSource();
     private final DataSource workers;
     private final CloneCopy.Credentials credentials;
 
     ServerAccess(NodeProperties.MySql mysql) {
         this.account = mysql.user() + "@" + mysql.host() + ":" + mysql.port();
-        String url = "jdbc:mysql://" + mysql.host() + ":" + mysql.port()
+        this.user = mysql.user();
+        this.password = mysql.password();
+        this.url = "jdbc:mysql://" + mysql.host() + ":" + mysql.port()
                 + "/?connectTimeout=3000&allowPublicKeyRetrieval=true&sslMode="
                 + mysql.sslMode().toUpperCase(Locale.ROOT);
         this.credentials = new CloneCopy.Credentials(
@@ -63,6 +69,11 @@ final class ServerAccess implements AutoCloseable {
 
     Connection connect() throws SQLException {
         return pool.getConnection();
+    }
+
+    /** One of its own, which lasts as long as it takes; fails at once where nobody listens. */
+    Connection connectAlone() throws SQLException {
+        return DriverManager.getConnection(url, user, password);
     }
 
     /** Connections for the applier's workers, which keep them. */

@@ -14,15 +14,7 @@ public final class Ports {
     private static final int BLOCK_FIRST = 13_000;
 
     private static final int BLOCK_LAST = 31_000;
-    private static final int BLOCK = 500;
-    private static final int TRIES = 400;
-    /**
-     * Test programs that run beside one another have numbers, from 1: two that look at the same moment don't find the same block. 0
-     * for who is alone.
-     */
-    private static final int FORK = Integer.getInteger("quorate.fork", 0);
-
-    private static final int FORKS = 4;
+    private static final int TRIES = 200;
 
     private Ports() {}
 
@@ -45,13 +37,9 @@ public final class Ports {
      */
     public static int freeBlock(int... offsets) {
         Random random = new Random();
-        int blocks = (BLOCK_LAST - BLOCK_FIRST) / BLOCK;
+        int blocks = (BLOCK_LAST - BLOCK_FIRST) / 500;
         for (int i = 0; i < TRIES; i++) {
-            int block = random.nextInt(blocks);
-            int base = BLOCK_FIRST + BLOCK * block;
-            if (FORK > 0 && block % FORKS != FORK % FORKS) {
-                continue;
-            }
+            int base = BLOCK_FIRST + 500 * random.nextInt(blocks);
             if (IntStream.of(offsets).allMatch(offset -> isFree(base + offset))) {
                 return base;
             }

@@ -55,6 +55,17 @@ final class TransferCommand implements Runnable {
                     receiving.path("perSecond").asLong(),
                     eta(receiving.path("etaMillis").asLong(-1)));
         }
+        JsonNode copying = answer.path("copying");
+        if (copying.isObject()) {
+            out.printf(
+                    "  copies the server of %s: %s, %d MB done, %d MB to do, %d MB/s, %s%n",
+                    answer.path("copyFrom").asString(),
+                    copying.path("stage").asString(),
+                    copying.path("bytes").asLong() >> 20,
+                    copying.path("toDo").asLong() >> 20,
+                    copying.path("perSecond").asLong() >> 20,
+                    eta(copying.path("etaMillis").asLong(-1)));
+        }
         for (JsonNode given : answer.path("giving")) {
             out.printf(
                     "  gives %s seqnos %d to %d, is at %d%n",

@@ -20,6 +20,11 @@ public record CopyProgress(String stage, long bytes, long toDo, long perSecond, 
         return new CopyProgress(stage, bytes, toDo, perSecond, eta);
     }
 
+    /** Whether it can't get further without the donor: it isn't all here yet. */
+    public boolean needsDonor() {
+        return stage.isEmpty() || stage.equals("DROP DATA") || stage.endsWith("COPY");
+    }
+
     /** One line for logs and people. */
     @Override
     public String toString() {
