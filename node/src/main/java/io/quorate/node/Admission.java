@@ -15,6 +15,10 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
@@ -303,13 +307,25 @@ final class Admission implements AutoCloseable {
         order.resume(Hold.START);
     }
 
-    private String ask(MemberRequest request) {
-        // Also what they have to give, in case this node needs a transfer first: nobody reports to it yet.
+    private String ask(MemberRequest request) throws InterruptedException {
         List<MemberRequest.Answer> answers = desk.askAll(configured.peers());
         heard(answers);
-        return answers.isEmpty()
-                ? "no node of " + configured.peers() + " answers"
-                : desk.attempt(request, configured.peers()).refusal();
+        if (answers.isEmpty()) {
+            return "no node of " + configured.peers() + " answers";
+        }
+        CompletableFuture<MemberDesk.Attempt> attempt =
+                CompletableFuture.supplyAsync(() -> desk.attempt(request, configured.peers()));
+        while (true) {
+            try {
+                return attempt.get(AGAIN.toMillis(), TimeUnit.MILLISECONDS).refusal();
+            } catch (TimeoutException e) {
+                // Nobody reports to it yet, and it may need to know who has what: the leader waits until it has caught
+                // up.
+                heard(desk.askAll(configured.peers()));
+            } catch (ExecutionException e) {
+                return e.getCause().toString();
+            }
+        }
     }
 
     private void heard(List<MemberRequest.Answer> answers) {
