@@ -58,7 +58,7 @@ public final class TailRepair {
 
     /**
      * For a copy of a server. It lost nothing, so every transaction is undone by itself, the last one first: that needs no primary keys.
-     * When it is done a second time, the rows are not as the transactions left them, and the server says so.
+     * A second time, after a crash of this node, the server refuses by a duplicate key (1062).
      */
     public static TailRepair ofCopy(Access source, WriteSetLog writeSets, UUID server, String incarnation) {
         return new TailRepair(source, writeSets, server, incarnation, true);
@@ -170,6 +170,7 @@ public final class TailRepair {
 
     private void undo(Session session, Statements statements, PositionRow row, byte[] update) throws SQLException {
         run(session, statements, row, update, new byte[0]);
+        session.execute(UndoneTable.MARK_ONCE);
         List<WriteSet> taken = new ArrayList<>(plan.taken());
         taken.sort(Comparator.comparingLong((WriteSet w) -> w.gtid().number()).reversed());
         for (WriteSet w : taken) {

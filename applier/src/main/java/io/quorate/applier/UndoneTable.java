@@ -24,6 +24,9 @@ final class UndoneTable {
               seqno BIGINT UNSIGNED NOT NULL
             ) ENGINE=InnoDB DEFAULT CHARSET=ascii""";
 
+    /** Fails in a table where it was done before; no transaction has that number. */
+    static final String MARK_ONCE = "INSERT INTO quorate.undone (number, seqno) VALUES (0, 0)";
+
     private UndoneTable() {}
 
     /** Positions by GTID number. The table must exist. */

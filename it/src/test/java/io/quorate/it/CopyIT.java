@@ -100,8 +100,20 @@ class CopyIT {
     void aNodeThatWasAwayTooLongHandsOverWhatItHasAndGetsACopyWhoeverDies() throws Exception {
         cluster.kill(3, Part.SERVICE);
         cluster.mysql(3).execute("INSERT INTO load_test.fat VALUES (-3, 'while away')");
+        try (Connection connection = cluster.app(3);
+                Statement statement = connection.createStatement()) {
+            statement.execute("XA START 'mine'");
+            statement.execute("INSERT INTO load_test.fat VALUES (-4, 'to be decided')");
+            statement.execute("XA END 'mine'");
+            statement.execute("XA PREPARE 'mine'");
+        }
         writeFat(0, ROWS);
         Map<Integer, Integer> acknowledged;
+        CompletableFuture<Boolean> first = CompletableFuture.supplyAsync(() -> cluster.restart(3));
+        awaitLog("clients have prepared transactions on this server", first);
+        cluster.mysql(3).execute("XA COMMIT 'mine'");
+        cluster.kill(3, Part.SERVICE);
+        first.exceptionally(e -> false).join();
         try (Load load = new Load(cluster, SEED, 1, 2)) {
             for (Part part : Boolean.getBoolean("quorate.long")
                     ? new Part[] {Part.SERVICE, Part.MYSQLD}
@@ -123,6 +135,7 @@ class CopyIT {
         Load.assertNothingLost(cluster, acknowledged, SEED);
         for (int node : cluster.servers()) {
             cluster.awaitQuery(node, "SELECT v FROM load_test.fat WHERE id = -3", "while away");
+            cluster.awaitQuery(node, "SELECT v FROM load_test.fat WHERE id = -4", "to be decided");
         }
         writes(3);
     }
@@ -180,7 +193,11 @@ class CopyIT {
             met[0] = copying.path("bytes").asLong() > 0 && copying.path("toDo").asLong() > 0;
             return met[0] || restarting.isDone();
         });
-        assertThat(met[0]).as("a copy was under way").isTrue();
+        assertThat(met[0])
+                .as(
+                        "a copy was under way; restarted: %s",
+                        restarting.handle((done, e) -> e == null ? done : e).getNow("not yet"))
+                .isTrue();
         return restarting;
     }
 

@@ -3,9 +3,9 @@ package io.quorate.node;
 
 import io.quorate.applier.Applier;
 import io.quorate.applier.ApplierListener;
-import io.quorate.applier.PositionTable.Position;
 import io.quorate.applier.TailRepair;
 import io.quorate.applier.TakenBack;
+import io.quorate.core.CertifiedXid;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.NodeEvent;
@@ -190,7 +190,7 @@ final class FullCopy {
             pause(POLL_MILLIS);
             return;
         }
-        CopyRequest.Source source = CopyRequest.ask(donors.peers(), donor.node(), donors.json());
+        CopyRequest.Source source = ask(donor.node());
         try (ServerSession session = new ServerSession(parts, access, signals)) {
             tell("what this server has committed is being ordered first");
             if (!session.drain()) {
@@ -208,7 +208,7 @@ final class FullCopy {
                                 + ", this node " + version);
             }
             access.readOnly(connection, true);
-            forgetPosition(connection);
+            requireNothingUndecided(connection);
             keep(note.copying(lastOfOurs(connection), donor.node(), source.server(), GtidSet.parse(source.reserved())));
         }
         log.info(
@@ -219,10 +219,20 @@ final class FullCopy {
                 source.bytes() >> 20);
     }
 
-    /** What the server holds is of no use any more; a position in it that is far enough is the copy's. */
-    private static void forgetPosition(Connection connection) throws SQLException {
-        if (ServerAccess.applied(connection) > 0) {
-            unlogged(connection, "DELETE FROM quorate.position");
+    /**
+     * What a client of this server has prepared, and decides itself, would be lost. Not so what is prepared in a copy that came to
+     * nothing; then it is known already what this server gave out.
+     */
+    private void requireNothingUndecided(Connection connection) throws SQLException {
+        long given = ServerAccess.executed(connection).last(ServerAccess.uuid(connection));
+        List<String> undecided = CloneCopy.prepared(connection).stream()
+                .filter(xid -> !xid.endsWith("," + CertifiedXid.FORMAT))
+                .toList();
+        if (note.ownLast() == 0 && given > 0 && !undecided.isEmpty()) {
+            throw new QuorateException(
+                    ErrorCode.COPY_REFUSED,
+                    "clients have prepared transactions on this server that they have not decided: XA COMMIT or XA ROLLBACK "
+                            + String.join("; ", undecided));
         }
     }
 
@@ -236,6 +246,14 @@ final class FullCopy {
             } finally {
                 statement.execute("SET SESSION sql_log_bin = 1");
             }
+        }
+    }
+
+    private CopyRequest.Source ask(String node) {
+        try {
+            return CopyRequest.ask(donors.peers(), node, donors.json());
+        } catch (IOException e) {
+            throw new QuorateException(ErrorCode.COPY_REFUSED, node + " doesn't answer: " + e.getMessage(), e);
         }
     }
 
@@ -286,14 +304,17 @@ final class FullCopy {
 
     /** Whether the server is the donor's by its data, and far enough. */
     private boolean isCopied(Connection connection) throws SQLException {
-        Position position = ServerAccess.position(connection);
-        return position.seqno() >= note.from()
-                && position.incarnation().equals(parts.incarnation())
-                && ServerAccess.executed(connection).last(note.donorServer()) > 0;
+        return CloneCopy.isComplete(connection) && ServerAccess.applied(connection) >= note.from();
     }
 
     private void fetch(Connection connection) throws SQLException, IOException, InterruptedException {
-        CopyRequest.Source source = CopyRequest.ask(donors.peers(), note.donor(), donors.json());
+        CopyRequest.Source source;
+        try {
+            source = ask(note.donor());
+        } catch (QuorateException e) {
+            keep(note.again());
+            throw e;
+        }
         if (!source.server().equals(note.donorServer())) {
             keep(note.again());
             return;

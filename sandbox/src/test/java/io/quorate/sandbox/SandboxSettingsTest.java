@@ -92,6 +92,7 @@ class SandboxSettingsTest {
                             port: 14002
                             user: quorate
                             password: quorate
+                            start-command: "sh '/d/n2/start-mysqld'"
                           peers:
                             - {name: n1, host: 127.0.0.1, raft-port: 14301, channel-port: 14401, http: "127.0.0.1:14201"}
                             - {name: n2, host: 127.0.0.1, raft-port: 14302, channel-port: 14402, http: "127.0.0.1:14202"}

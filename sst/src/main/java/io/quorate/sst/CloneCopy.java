@@ -24,6 +24,9 @@ import java.util.List;
 public final class CloneCopy {
     /** ER_RESTART_SERVER_FAILED: the copy is complete, the server ends, and somebody has to start it. */
     private static final int RESTART_FAILED = 3707;
+    /** A schema that goes with the recipient's data: as long as it is there, nothing was received. */
+    private static final String AWAITS = "quorate_awaits_copy";
+
     /** Those of an account that lacks what it needs. */
     private static final List<Integer> ACCESS_DENIED = List.of(1044, 1045, 1142, 1227);
 
@@ -101,8 +104,23 @@ public final class CloneCopy {
             statement.execute("SET GLOBAL clone_max_data_bandwidth = " + mebibytes);
             // Minutes. There may be another donor.
             statement.execute("SET GLOBAL clone_donor_timeout_after_network_failure = 1");
+            statement.execute("SET SESSION sql_log_bin = 0");
+            statement.execute("CREATE DATABASE IF NOT EXISTS " + AWAITS);
+            statement.execute("SET SESSION sql_log_bin = 1");
         }
         rollBackPrepared(recipient);
+    }
+
+    /** The transactions that are prepared on a server, each as {@code XA COMMIT} takes it. */
+    public static List<String> prepared(Connection server) throws SQLException {
+        List<String> xids = new ArrayList<>();
+        try (Statement statement = server.createStatement();
+                ResultSet row = statement.executeQuery("XA RECOVER CONVERT XID")) {
+            while (row.next()) {
+                xids.add(xid(row.getLong(1), row.getInt(2), row.getString(4)));
+            }
+        }
+        return xids;
     }
 
     /**
@@ -111,13 +129,8 @@ public final class CloneCopy {
      * @return how many there were
      */
     public static int rollBackPrepared(Connection server) throws SQLException {
-        List<String> xids = new ArrayList<>();
+        List<String> xids = prepared(server);
         try (Statement statement = server.createStatement()) {
-            try (ResultSet row = statement.executeQuery("XA RECOVER CONVERT XID")) {
-                while (row.next()) {
-                    xids.add(xid(row.getLong(1), row.getInt(2), row.getString(4)));
-                }
-            }
             for (String xid : xids) {
                 statement.execute("XA ROLLBACK " + xid);
             }
@@ -162,12 +175,7 @@ public final class CloneCopy {
      */
     public static long running(Connection recipient) throws SQLException {
         try (Statement statement = recipient.createStatement()) {
-            // The table is the plugin's.
-            if (one(
-                            statement,
-                            "SELECT COUNT(*) FROM information_schema.TABLES"
-                                    + " WHERE TABLE_SCHEMA = 'performance_schema' AND TABLE_NAME = 'clone_status'")
-                    .equals("0")) {
+            if (!hasStatus(statement)) {
                 return -1;
             }
             try (ResultSet row = statement.executeQuery("SELECT c.PID FROM performance_schema.clone_status c"
@@ -184,6 +192,28 @@ public final class CloneCopy {
         try (Statement statement = recipient.createStatement()) {
             statement.execute("KILL QUERY " + running);
         }
+    }
+
+    /** Whether the server, since it was cleared, has received a copy and begun with it. */
+    public static boolean isComplete(Connection recipient) throws SQLException {
+        try (Statement statement = recipient.createStatement()) {
+            if (!one(statement, "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = '" + AWAITS + "'")
+                            .equals("0")
+                    || !hasStatus(statement)) {
+                return false;
+            }
+            return one(statement, "SELECT COUNT(*) FROM performance_schema.clone_status WHERE STATE = 'Completed'")
+                    .equals("1");
+        }
+    }
+
+    /** The table is the plugin's. */
+    private static boolean hasStatus(Statement statement) throws SQLException {
+        return !one(
+                        statement,
+                        "SELECT COUNT(*) FROM information_schema.TABLES"
+                                + " WHERE TABLE_SCHEMA = 'performance_schema' AND TABLE_NAME = 'clone_status'")
+                .equals("0");
     }
 
     /** How far the server's latest copy is. */
