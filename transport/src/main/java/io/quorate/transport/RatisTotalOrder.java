@@ -11,6 +11,7 @@ import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,6 +45,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class RatisTotalOrder implements TotalOrder {
     private static final Logger LOG = LoggerFactory.getLogger(RatisTotalOrder.class);
+    private static final Duration CLOSE_MAX = Duration.ofSeconds(20);
+    private static final int CLOSE_STEPS_MAX = 10;
     /** How often a node without a leader greets its peers, to find out whether they are of its cluster. */
     private static final long GREET_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -276,15 +279,52 @@ public final class RatisTotalOrder implements TotalOrder {
             machine.halt();
             submitter.close();
             channels.entries(null);
-            server.close();
+            closeServer();
             watch.close();
             if (ownsChannels) {
                 channels.close();
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (RuntimeException e) {
             LOG.warn("The order did not close cleanly", e);
         } finally {
             closed.complete(null);
+        }
+    }
+
+    /**
+     * Ratis waits up to a day for what its executors still do when it is closed, and has been seen to wait for minutes. Interrupted, it goes
+     * on to the next thing there is to close.
+     */
+    private void closeServer() {
+        Thread closer = new Thread(
+                () -> {
+                    try {
+                        server.close();
+                    } catch (IOException | RuntimeException e) {
+                        LOG.warn("The order did not close cleanly", e);
+                    }
+                },
+                "quorate-order-close");
+        closer.setDaemon(true);
+        closer.start();
+        boolean interrupted = false;
+        try {
+            closer.join(CLOSE_MAX.toMillis());
+            for (int i = 0; closer.isAlive() && i < CLOSE_STEPS_MAX; i++) {
+                LOG.warn(
+                        "Closing the order at {} takes more than {} s; not waiting for {}",
+                        settings.self(),
+                        CLOSE_MAX.toSeconds(),
+                        List.of(closer.getStackTrace()));
+                closer.interrupt();
+                closer.join(1000);
+            }
+        } catch (InterruptedException e) {
+            interrupted = true;
+            closer.interrupt();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 
