@@ -32,6 +32,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** A sandbox of real servers and services for one test class, with what tests ask of it. Ends all its processes. */
 final class Cluster implements AutoCloseable {
@@ -273,6 +275,18 @@ final class Cluster implements AutoCloseable {
 
     String reason(int node) {
         return node(node).report().map(NodeReport::reason).orElse("");
+    }
+
+    /** What a node says of what it receives and gives; nothing while it doesn't answer. */
+    JsonNode transfer(int node) {
+        try {
+            return JsonMapper.shared().readTree(http(node, "/actuator/transfer"));
+        } catch (IOException e) {
+            return JsonMapper.shared().createObjectNode();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
     }
 
     /** What an endpoint of a node answers. */

@@ -8,12 +8,9 @@ import io.quorate.sandbox.Sandbox.Part;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -23,14 +20,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Nodes that nobody's writeset cache can bring up to date: they get all data of another one, under load. */
 @Timeout(600)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class CopyIT {
     private static final long SEED = System.nanoTime();
-    private static final int ROW_BYTES = 400_000;
     private static final int ROWS = 60;
 
     private static Cluster cluster;
@@ -65,21 +60,6 @@ class CopyIT {
         cluster.close();
     }
 
-    /** Rows that don't compress, each a transaction: more than caches and logs keep. */
-    private static void writeFat(int from, int rows) throws SQLException {
-        Random random = new Random(from);
-        byte[] bytes = new byte[ROW_BYTES];
-        try (Connection connection = cluster.app(1);
-                PreparedStatement insert = connection.prepareStatement("INSERT INTO load_test.fat VALUES (?, ?)")) {
-            for (int id = from; id < from + rows; id++) {
-                random.nextBytes(bytes);
-                insert.setInt(1, id);
-                insert.setBytes(2, bytes);
-                insert.executeUpdate();
-            }
-        }
-    }
-
     private static long count(int node, String logged) {
         try (var lines = Files.lines(cluster.node(node).serviceLog())) {
             return lines.filter(line -> line.contains(logged)).count();
@@ -107,12 +87,12 @@ class CopyIT {
             statement.execute("XA END 'mine'");
             statement.execute("XA PREPARE 'mine'");
         }
-        writeFat(0, ROWS);
+        Load.fat(cluster, 1, 0, ROWS);
         Map<Integer, Integer> acknowledged;
         CompletableFuture<Boolean> first = CompletableFuture.supplyAsync(() -> cluster.restart(3));
         awaitLog("clients have prepared transactions on this server", first);
-        cluster.mysql(3).execute("XA COMMIT 'mine'");
         cluster.kill(3, Part.SERVICE);
+        cluster.mysql(3).execute("XA COMMIT 'mine'");
         first.exceptionally(e -> false).join();
         try (Load load = new Load(cluster, SEED, 1, 2)) {
             Part[] parts =
@@ -123,7 +103,8 @@ class CopyIT {
                 restarting.exceptionally(e -> false).join();
             }
             CompletableFuture<Boolean> restarting = restartUntilCopying();
-            int donor = Integer.parseInt(transfer(3).path("copyFrom").asString().substring(1));
+            int donor = Integer.parseInt(
+                    cluster.transfer(3).path("copyFrom").asString().substring(1));
             cluster.mysql(donor).kill9();
             awaitLog("trying again", restarting);
             cluster.mysql(donor).start();
@@ -188,7 +169,7 @@ class CopyIT {
         CompletableFuture<Boolean> restarting = CompletableFuture.supplyAsync(() -> cluster.restart(3));
         boolean[] met = {false};
         Cluster.within(Duration.ofSeconds(90), () -> {
-            JsonNode copying = transfer(3).path("copying");
+            JsonNode copying = cluster.transfer(3).path("copying");
             met[0] = copying.path("bytes").asLong() > 0 && copying.path("toDo").asLong() > 0;
             return met[0] || restarting.isDone();
         });
@@ -198,17 +179,6 @@ class CopyIT {
                         restarting.handle((done, e) -> e == null ? done : e).getNow("not yet"))
                 .isTrue();
         return restarting;
-    }
-
-    private static JsonNode transfer(int node) {
-        try {
-            return JsonMapper.shared().readTree(cluster.http(node, "/actuator/transfer"));
-        } catch (IOException e) {
-            return JsonMapper.shared().createObjectNode();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
-        }
     }
 
     private static void awaitLog(String text, CompletableFuture<Boolean> restarting) throws InterruptedException {

@@ -93,6 +93,21 @@ final class Load implements AutoCloseable {
         acknowledged.put(writer, n);
     }
 
+    /** Rows of 400 KB that don't compress, each a transaction, for a table {@code load_test.fat}. */
+    static void fat(Cluster cluster, int node, int from, int rows) throws SQLException {
+        Random random = new Random(from);
+        byte[] bytes = new byte[400_000];
+        try (Connection connection = cluster.app(node);
+                PreparedStatement insert = connection.prepareStatement("INSERT INTO load_test.fat VALUES (?, ?)")) {
+            for (int id = from; id < from + rows; id++) {
+                random.nextBytes(bytes);
+                insert.setInt(1, id);
+                insert.setBytes(2, bytes);
+                insert.executeUpdate();
+            }
+        }
+    }
+
     private static void pause() {
         try {
             Thread.sleep(50);

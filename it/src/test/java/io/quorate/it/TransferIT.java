@@ -7,25 +7,19 @@ import io.quorate.sandbox.Sandbox.Part;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** A node that was away for longer than the order's log is kept, and comes back from the writeset caches of the others. */
 @Timeout(600)
 class TransferIT {
-    private static final int ROW_BYTES = 400_000;
     private static Cluster cluster;
 
     @BeforeAll
@@ -49,32 +43,6 @@ class TransferIT {
         cluster.close();
     }
 
-    /** Rows that don't compress, each a transaction. */
-    private static void writeFat(int node, int from, int rows) throws SQLException {
-        Random random = new Random(from);
-        byte[] bytes = new byte[ROW_BYTES];
-        try (Connection connection = cluster.app(node);
-                PreparedStatement insert = connection.prepareStatement("INSERT INTO load_test.fat VALUES (?, ?)")) {
-            for (int id = from; id < from + rows; id++) {
-                random.nextBytes(bytes);
-                insert.setInt(1, id);
-                insert.setBytes(2, bytes);
-                insert.executeUpdate();
-            }
-        }
-    }
-
-    private static JsonNode transfer(int node) {
-        try {
-            return JsonMapper.shared().readTree(cluster.http(node, "/actuator/transfer"));
-        } catch (IOException e) {
-            return JsonMapper.shared().createObjectNode();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
-        }
-    }
-
     private static long count(int node, String logged) throws IOException {
         try (var lines = Files.lines(cluster.node(node).serviceLog())) {
             return lines.filter(line -> line.contains(logged)).count();
@@ -92,7 +60,7 @@ class TransferIT {
         });
         boolean[] met = {false};
         Cluster.within(Duration.ofSeconds(90), () -> {
-            JsonNode receiving = transfer(node).path("receiving");
+            JsonNode receiving = cluster.transfer(node).path("receiving");
             met[0] = receiving.path("bytes").asLong() > 0
                     && receiving.path("toDo").asLong() > 0;
             return met[0] || restarting.isDone();
@@ -107,7 +75,7 @@ class TransferIT {
         Map<Integer, Integer> acknowledged;
         try (Load load = new Load(cluster, seed, 1, 2)) {
             cluster.kill(3, Part.SERVICE);
-            writeFat(1, 1, 40);
+            Load.fat(cluster, 1, 1, 40);
             Thread.sleep(3000);
             // What its server takes meanwhile is captured when it is back.
             cluster.mysql(3).execute("INSERT INTO load_test.fat VALUES (0, 'while away')");
@@ -123,7 +91,7 @@ class TransferIT {
     @Test
     void aKilledJoinerGoesOnWhereItWas() throws Exception {
         cluster.kill(3, Part.BOTH);
-        writeFat(1, 1000, 150);
+        Load.fat(cluster, 1, 1000, 150);
         CompletableFuture<Void> restarting = restartUntilInTransfer(3);
         cluster.kill(3, Part.SERVICE);
         restarting.join();
@@ -138,10 +106,10 @@ class TransferIT {
     /** Bits that changed on the disk, in a part of the cache that was durable. */
     @Test
     void aDamagedCacheIsFetchedAgain() throws Exception {
-        writeFat(1, 3000, 60);
+        Load.fat(cluster, 1, 3000, 60);
         cluster.assertConverged();
         cluster.kill(3, Part.MYSQLD);
-        writeFat(1, 4000, 20);
+        Load.fat(cluster, 1, 4000, 20);
         long ordered = cluster.lastOrdered(1);
         assertThat(Cluster.within(Duration.ofSeconds(30), () -> cluster.lastOrdered(3) >= ordered))
                 .isTrue();
@@ -167,10 +135,10 @@ class TransferIT {
     @Test
     void goesOnFromAnotherDonorWhenOneIsKilled() throws Exception {
         cluster.kill(3, Part.SERVICE);
-        writeFat(2, 2000, 150);
+        Load.fat(cluster, 2, 2000, 150);
         CompletableFuture<Void> restarting = restartUntilInTransfer(3);
         cluster.kill(1, Part.SERVICE);
-        assertThat(transfer(3).path("state").asString())
+        assertThat(cluster.transfer(3).path("state").asString())
                 .as("it was still receiving")
                 .isEqualTo("JOINER");
         restarting.join();

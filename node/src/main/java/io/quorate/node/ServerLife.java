@@ -5,14 +5,12 @@ import io.quorate.applier.TakenBack;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.transport.DurableFile;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.StringWriter;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.Properties;
 
 /**
@@ -63,21 +61,7 @@ record ServerLife(long started, boolean durable, GtidSet reserved, GtidSet reser
         p.setProperty("taken-back-up-to", Long.toString(takenBack.upTo()));
         StringWriter text = new StringWriter();
         p.store(text, "Which life of the MySQL server was looked at, and what it lacked");
-        Path temporary = directory.resolve(FILE + ".tmp");
-        Files.writeString(temporary, text.toString());
-        force(temporary, StandardOpenOption.WRITE);
-        Files.move(
-                temporary,
-                directory.resolve(FILE),
-                StandardCopyOption.ATOMIC_MOVE,
-                StandardCopyOption.REPLACE_EXISTING);
-        force(directory, StandardOpenOption.READ);
-    }
-
-    private static void force(Path path, StandardOpenOption option) throws IOException {
-        try (FileChannel channel = FileChannel.open(path, option)) {
-            channel.force(true);
-        }
+        DurableFile.write(directory.resolve(FILE), text.toString());
     }
 
     /** Whether no life of the server was ever looked at. */

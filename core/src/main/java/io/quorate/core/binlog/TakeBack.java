@@ -158,11 +158,6 @@ public final class TakeBack {
         return events(BinlogEvents.WRITE_ROWS);
     }
 
-    /** How many rows go back. */
-    public int rows() {
-        return tables.values().stream().mapToInt(t -> t.deleted.size()).sum();
-    }
-
     private byte[] events(int type) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         for (Table table : tables.values()) {
