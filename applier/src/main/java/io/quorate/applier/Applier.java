@@ -66,7 +66,7 @@ public final class Applier implements AutoCloseable {
     }
 
     /**
-     * @param source of connections as {@link ApplierDataSource} makes them
+     * @param source of connections as {@link ApplierDataSource} makes them, to a server at which no other applier works
      * @param writeSets the node's record
      * @param server the UUID of the server behind {@code source}
      * @param incarnation of the cluster, at most 36 ASCII characters
@@ -110,6 +110,7 @@ public final class Applier implements AutoCloseable {
         PositionTable.Position position;
         int packetBytesMax;
         Map<Long, Long> undone;
+        StaleSessions.end(source);
         try (Connection connection = source.getConnection()) {
             ApplierDataSource.requireBytesKept(connection);
             PositionTable.create(connection);

@@ -35,6 +35,7 @@ public final class ApplierDataSource {
             source.setTcpKeepAlive(true);
             source.setTcpNoDelay(true);
             source.setUseLocalSessionState(true);
+            source.setConnectionAttributes(StaleSessions.ATTRIBUTE + ":" + StaleSessions.ROLE);
             return source;
         } catch (SQLException e) {
             throw new QuorateException(ErrorCode.CONFIGURATION, "not a JDBC URL for the applier: " + jdbcUrl, e);

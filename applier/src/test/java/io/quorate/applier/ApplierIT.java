@@ -533,6 +533,53 @@ class ApplierIT {
         server.execute("SET SESSION sql_log_bin = 0", statement);
     }
 
+    /** Its client is gone, and the server doesn't know: what it has sent off commits after the next applier has begun. */
+    @Test
+    void whatAnApplierBeforeThisOneStillCommitsIsNotAppliedTwice() throws Exception {
+        both("CREATE TABLE " + schema + ".keyless (a INT)");
+        origin.execute("RESET MASTER");
+        // A COMMIT takes a second.
+        server.execute("SET GLOBAL binlog_group_commit_sync_delay = 1000000");
+        try (Replica before = new Replica(origin, server, replica.log)) {
+            before.start(Replica.SETTINGS);
+            origin.execute("INSERT INTO " + schema + ".keyless VALUES (1)");
+            replica.take(seqno -> seqno - 1);
+            awaitInCommit();
+            replica.start(Replica.SETTINGS);
+            origin.execute("INSERT INTO " + schema + ".keyless VALUES (2)");
+            replica.take(seqno -> seqno - 1);
+            replica.awaitApplied();
+        } finally {
+            server.execute("SET GLOBAL binlog_group_commit_sync_delay = 0");
+        }
+        replica.assertSame(schema);
+    }
+
+    private static void awaitInCommit() throws InterruptedException {
+        String committing = "SELECT COUNT(*) FROM performance_schema.threads WHERE PROCESSLIST_INFO = 'COMMIT'";
+        await(() -> server.queryLong(committing) > 0);
+    }
+
+    /** As the network leaves it that was cut: idle in a transaction, in the server's eyes. */
+    @Test
+    void theLocksOfAnApplierBeforeThisOneAreReleased() throws Exception {
+        both("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY)");
+        origin.execute("RESET MASTER");
+        replica.start(Replica.SETTINGS);
+        replica.stop();
+        try (Connection left = replica.source().getConnection();
+                Statement statement = left.createStatement()) {
+            statement.execute("BEGIN");
+            statement.execute("INSERT INTO " + schema + ".t VALUES (1)");
+            statement.execute("UPDATE quorate.position SET incarnation = 'mine'");
+            origin.execute("INSERT INTO " + schema + ".t VALUES (1)");
+            replica.start(Replica.SETTINGS);
+            replica.take(seqno -> seqno - 1);
+            replica.awaitApplied();
+            replica.assertSame(schema);
+        }
+    }
+
     @Test
     void refusesAServerOfAnotherIncarnation() throws Exception {
         try (Connection connection = server.connect()) {

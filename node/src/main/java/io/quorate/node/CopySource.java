@@ -58,8 +58,8 @@ final class CopySource {
                 throw refused("has tables that CLONE leaves empty: " + String.join(", ", not)
                         + "; ALTER TABLE ... ENGINE=InnoDB");
             }
-            try (ResultSet row = statement.executeQuery("SELECT @@version, (SELECT SUM(DATA_LENGTH + INDEX_LENGTH)"
-                    + " FROM information_schema.TABLES WHERE ENGINE = 'InnoDB')")) {
+            try (ResultSet row = statement.executeQuery("SELECT @@version, (SELECT SUM(FILE_SIZE)"
+                    + " FROM information_schema.INNODB_TABLESPACES WHERE SPACE_TYPE <> 'Temporary')")) {
                 row.next();
                 answer.write(json.writeValueAsBytes(new CopyRequest.Source(
                         host(),

@@ -2,6 +2,7 @@
 package io.quorate.node;
 
 import io.quorate.applier.PositionTable.Position;
+import io.quorate.applier.StaleSessions;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
@@ -155,6 +156,7 @@ final class ServerLink implements Server {
     private void serve() throws InterruptedException {
         signals.begin();
         try {
+            StaleSessions.end(access.workers());
             if (copy.isPending()) {
                 copy.run();
             } else {
