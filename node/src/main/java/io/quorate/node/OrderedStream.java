@@ -43,7 +43,7 @@ final class OrderedStream implements OrderListener {
     /** Numbers no origin ever reaches: what claims to go on from there is left out, and says only when it came. */
     private static final long PROBES_FROM = 1L << 62;
 
-    /** Guards what certification knows, and which it is. */
+    /** Guards what certification knows, which it is, and that the cache has what it decided. */
     private final Object lock = new Object();
 
     private volatile Certifier certifier;
@@ -226,6 +226,8 @@ final class OrderedStream implements OrderListener {
         synchronized (lock) {
             result = certifier.certify(proposal, resumeAfter);
             position = resumeAfter;
+            // Before anybody hears that the order has an origin's transactions: who does looks for them in the cache.
+            append(result.certified());
             if (proposal.origin().equals(self)) {
                 // One that isn't taken, such as a probe, doesn't make the origin known.
                 own = result.link() == Certification.Link.TAKEN ? certifier.position(self) : own;
@@ -235,7 +237,6 @@ final class OrderedStream implements OrderListener {
         if (result.link() == Certification.Link.IMPOSSIBLE) {
             impossible(proposal);
         }
-        append(result.certified());
         if (proposal.previous() >= PROBES_FROM && proposal.origin().equals(self)) {
             probed = proposal.previous();
         }
