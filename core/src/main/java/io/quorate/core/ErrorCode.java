@@ -4,7 +4,7 @@ package io.quorate.core;
 /**
  * The stable codes of everything Quorate refuses or stops for. The number never changes its meaning; the first digit
  * says where to look: 1 configuration and server, 2 capture, 3 order and peers, 4 certification, 5 apply, 6 storage, 7 full
- * copies.
+ * copies and audits.
  * Each code carries the way out, because it is read at 3 a.m.
  */
 public enum ErrorCode {
@@ -62,7 +62,8 @@ public enum ErrorCode {
     COPY_REFUSED(7001, "correct what it names; the copy is tried again by itself"),
     COPY_TO_START(
             7002,
-            "start mysqld of this node; quorate.mysql.start-command has the service do it, a supervisor does it by itself");
+            "start mysqld of this node; quorate.mysql.start-command has the service do it, a supervisor does it by itself"),
+    AUDIT_REFUSED(7003, "correct what it names, then ask again; an audit that is under way goes on by itself");
 
     private final int number;
     private final String remedy;

@@ -8,6 +8,7 @@ import io.quorate.sandbox.Sandbox.Part;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
@@ -39,7 +40,10 @@ class CopyIT {
                         "quorate.order.log-bytes-max", "2MB",
                         "quorate.cache.segment-bytes", "1MB",
                         "quorate.cache.bytes-max", "8MB",
-                        "quorate.sst.bytes-per-second-max", "32MB"));
+                        "quorate.sst.bytes-per-second-max", "32MB",
+                        "quorate.sst.switch-after", "1m",
+                        // A server whose commits are slow takes long then.
+                        "quorate.apply.group-transactions-max", "2"));
         cluster.mysql(1)
                 .execute(
                         "CREATE DATABASE load_test",
@@ -152,6 +156,28 @@ class CopyIT {
         assertThat(added.queryLong("SELECT COUNT(*) FROM mysql.user WHERE user = 'late'"))
                 .isEqualTo(1);
         writes(4);
+    }
+
+    /** It could come back by what the caches hold, but its server is slow: a second each commit. */
+    @Test
+    @Order(3)
+    void aNodeThatWouldCatchUpForLongChangesOverToACopy() throws Exception {
+        cluster.kill(3, Part.SERVICE);
+        try (Connection connection = cluster.app(1);
+                PreparedStatement insert =
+                        connection.prepareStatement("INSERT INTO load_test.fat VALUES (?, 'one of many')")) {
+            for (int id = 10_000; id < 13_000; id++) {
+                insert.setInt(1, id);
+                insert.executeUpdate();
+            }
+        }
+        long copies = count(3, "the full copy of the data of");
+        cluster.mysql(3).execute("SET GLOBAL binlog_group_commit_sync_delay = 1000000");
+        assertThat(cluster.restart(3)).isTrue();
+        assertThat(count(3, "changing over to a copy")).isEqualTo(1);
+        assertThat(count(3, "the full copy of the data of")).isGreaterThan(copies);
+        writes(3);
+        cluster.assertConverged();
     }
 
     /** It is a node like the others again, with GTIDs of its own. */

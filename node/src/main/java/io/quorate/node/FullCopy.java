@@ -108,6 +108,21 @@ final class FullCopy {
         log.warn("this server needs a full copy of another one's data");
     }
 
+    /**
+     * Gives up one that was not necessary, for the server has all that it had. While the link has no session.
+     *
+     * @return false when the server's data may be gone already
+     */
+    boolean forget() throws IOException {
+        if (note == null || note.step() != CopyNote.Step.WANTED || note.ownLast() != 0) {
+            return false;
+        }
+        CopyNote.delete(parts.properties().dataDir());
+        note = null;
+        progress = null;
+        return true;
+    }
+
     /** How far it is, null while nothing is copied. */
     CopyProgress look() {
         return progress;

@@ -57,6 +57,9 @@ class Node implements SmartLifecycle {
     private DiskGuard disk;
     private Donor donor;
     private CopySource copySource;
+    private AuditSource auditSource;
+    private Audit audit;
+    private CatchUpChoice choice;
     private Standing standing;
     private PeerChannels channels;
     private Members members;
@@ -176,6 +179,17 @@ class Node implements SmartLifecycle {
                         new FullCopy.Donors(members::present, channels, json),
                         this::happened);
         copySource = new CopySource(properties, access, () -> loop.state().isReady(), json);
+        auditSource = new AuditSource(
+                properties,
+                access,
+                server::session,
+                stream,
+                progress,
+                () -> loop.state().isReady(),
+                new RowRepair(properties, access, stream, channels, json));
+        audit = new Audit(properties, auditSource, members::present, channels, json);
+        choice = new CatchUpChoice(
+                properties, server, loop::state, standing, progress::lastApplied, members::present, channels, json);
         rejoin = new Rejoin(stores, stream, pausable, server, channels, life, standing::offers, this::happened);
         HistoryCheck history = new HistoryCheck(stores.cache(), channels, life);
         admission = new Admission(
@@ -213,6 +227,10 @@ class Node implements SmartLifecycle {
         admission.start();
         members.start();
         disk.start();
+        choice.start();
+        if (!arbitrator) {
+            audit.startThread();
+        }
         log.info("node {} of cluster {} is up, data in {}", properties.node(), properties.cluster(), directory);
     }
 
@@ -239,6 +257,8 @@ class Node implements SmartLifecycle {
             desk.serve(request, answer);
         } else if (CopyRequest.isOne(request)) {
             copySource.serve(answer);
+        } else if (AuditRequest.isOne(request)) {
+            answer.write(json.writeValueAsBytes(auditSource.answer(AuditRequest.read(request, json))));
         } else if (order.holds(PausableOrder.Hold.LEFT)) {
             // What it holds may be of a former life of the cluster.
             throw new QuorateException(ErrorCode.NOT_A_MEMBER, properties.node() + " takes no part in the order");
@@ -393,6 +413,10 @@ class Node implements SmartLifecycle {
         return server.copy();
     }
 
+    Audit audit() {
+        return audit;
+    }
+
     Donor donor() {
         return donor;
     }
@@ -434,6 +458,8 @@ class Node implements SmartLifecycle {
     public void stop() {
         running = false;
         close(disk);
+        close(audit);
+        close(choice);
         close(members);
         close(recovery);
         close(admission);

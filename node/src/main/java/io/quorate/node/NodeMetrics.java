@@ -10,6 +10,8 @@ import io.quorate.capture.CaptureStats;
 import io.quorate.core.NodeState;
 import io.quorate.ist.TransferProgress.Look;
 import io.quorate.sst.CopyProgress;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.function.ToDoubleFunction;
 import org.springframework.stereotype.Component;
 
@@ -50,6 +52,7 @@ class NodeMetrics implements MeterBinder {
                 .transactions());
         bindTransfer(registry);
         bindCopy(registry);
+        bindAudit(registry);
         node.progress().bind(registry);
         bindCertification(registry);
         bindCapture(registry);
@@ -80,6 +83,24 @@ class NodeMetrics implements MeterBinder {
                 "quorate.copy.eta.seconds",
                 "until they are here, -1 when nobody can tell",
                 look -> look.etaMillis() < 0 ? -1 : look.etaMillis() / 1e3);
+    }
+
+    private void bindAudit(MeterRegistry registry) {
+        gauge(
+                registry,
+                "quorate.audit.differences",
+                "rows and tables that the latest audit of this node found to differ",
+                n -> {
+                    AuditState state = n.audit().state();
+                    return state == null ? 0 : state.found();
+                });
+        gauge(registry, "quorate.audit.age.seconds", "since an audit of this node ended, -1 without one", n -> {
+            AuditState state = n.audit().state();
+            return state == null || state.isRunning()
+                    ? -1
+                    : Duration.between(Instant.parse(state.ended()), Instant.now())
+                            .toSeconds();
+        });
     }
 
     private void copied(MeterRegistry registry, String name, String what, ToDoubleFunction<CopyProgress> value) {

@@ -5,6 +5,8 @@ import io.quorate.core.ColumnMask;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import jakarta.validation.Valid;
+import jakarta.validation.constraints.DecimalMax;
+import jakarta.validation.constraints.DecimalMin;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.NotBlank;
@@ -49,7 +51,8 @@ public record NodeProperties(
         @DefaultValue @Valid Disk disk,
         @DefaultValue @Valid Apply apply,
         @DefaultValue @Valid Conflicts conflicts,
-        @DefaultValue @Valid Sst sst) {
+        @DefaultValue @Valid Sst sst,
+        @DefaultValue @Valid Audit audit) {
     /** Refuses a node that has to have a server and none is named, or the reverse. */
     void requireServerUnlessArbitrator() {
         if (mysql == null && !arbitrator) {
@@ -219,12 +222,16 @@ public record NodeProperties(
     /**
      * @param method how a server that nothing less can bring up to date gets all data of another one
      * @param bytesPerSecondMax how much the donor may be asked for; 0 for as much as it gives
+     * @param switchAfter of {@code AUTO}: a node that would catch up for longer may get a copy instead, if that is much faster
+     * @param expectedBytesPerSecond for how fast a copy is taken as long as this node has never measured one
      */
     public record Sst(
             @DefaultValue("auto") Method method,
-            @DefaultValue("0") DataSize bytesPerSecondMax) {
+            @DefaultValue("0") DataSize bytesPerSecondMax,
+            @DefaultValue("15m") Duration switchAfter,
+            @DefaultValue("50MB") DataSize expectedBytesPerSecond) {
         public enum Method {
-            /** From the others' writeset caches while they hold what it takes; else as CLONE. */
+            /** From the others' writeset caches while they hold what it takes and that isn't much slower; else as CLONE. */
             AUTO,
             /** MySQL's CLONE plugin, also for a new node that could have all from the caches. */
             CLONE,
@@ -232,4 +239,21 @@ public record NodeProperties(
             NONE
         }
     }
+
+    /**
+     * The comparison of servers, of the node that does it.
+     *
+     * @param interval it is done anew so long after it last ended; 0 for only when it is asked for
+     * @param share of the time that its reads take, the rest is waited; 1 for all of it
+     * @param stretchRows read at once, fewer where rows are wide
+     * @param keylessRowsMax a table without a usable primary key is read as a whole, up to so many rows
+     */
+    public record Audit(
+            @DefaultValue("0") Duration interval,
+
+            @DefaultValue("0.25") @DecimalMin("0.001") @DecimalMax("1")
+            double share,
+
+            @DefaultValue("2000") @Min(1) @Max(100000) long stretchRows,
+            @DefaultValue("1000000") @Min(0) long keylessRowsMax) {}
 }

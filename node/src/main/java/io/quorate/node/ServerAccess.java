@@ -14,6 +14,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.UUID;
 import javax.sql.DataSource;
@@ -74,6 +75,13 @@ final class ServerAccess implements AutoCloseable {
     /** One of its own, which lasts as long as it takes; fails at once where nobody listens. */
     Connection connectAlone() throws SQLException {
         return DriverManager.getConnection(url, user, password);
+    }
+
+    /** As above, but an answer that doesn't come within so long is given up. */
+    Connection connectAlone(Duration limit) throws SQLException {
+        Connection connection = connectAlone();
+        connection.setNetworkTimeout(Runnable::run, (int) limit.toMillis());
+        return connection;
     }
 
     /** Connections for the applier's workers, which keep them. */

@@ -131,13 +131,7 @@ final class ServerSession implements AutoCloseable {
             attach(OwnWriteSets.beforeRepair(server, tail.takenBack(), parts.stream.lastOrdered()));
             while (signals.task().serves()) {
                 if (tail.isCurrent()) {
-                    long last = ServerAccess.executed(connection)
-                            .minus(tail.reserved(connection))
-                            .last(server);
-                    if (Math.max(
-                                    identity.baseline().last(server),
-                                    parts.stream.own().last())
-                            >= last) {
+                    if (ownOrdered() >= ownExecuted(connection)) {
                         return true;
                     }
                     if (capture == null) {
@@ -148,6 +142,19 @@ final class ServerSession implements AutoCloseable {
             }
             return false;
         }
+    }
+
+    /** The last GTID number of its own that the server has executed. */
+    long ownExecuted(Connection connection) throws SQLException {
+        return ServerAccess.executed(connection)
+                .minus(tail.reserved(connection))
+                .last(identity.server());
+    }
+
+    /** And the last that the order knows of. */
+    long ownOrdered() {
+        return Math.max(
+                identity.baseline().last(identity.server()), parts.stream.own().last());
     }
 
     private OwnWrites openOwnWrites(long applied, Map<Long, Long> undone, Predicate<Certified> isHere)

@@ -81,9 +81,10 @@ final class NodeAddress {
     /**
      * Has a node do something.
      *
+     * @return what it says of it
      * @throws SandboxException with the node's own words when it refuses
      */
-    static void post(String host, String path, Map<String, String> what) {
+    static JsonNode post(String host, String path, Map<String, String> what) {
         JsonMapper json = JsonMapper.shared();
         JsonNode answer = json.readTree(send(
                 host,
@@ -94,6 +95,7 @@ final class NodeAddress {
         if (!answer.path("done").asBoolean()) {
             throw new SandboxException(answer.path("refusal").asString());
         }
+        return answer;
     }
 
     private static String send(String host, String path, HttpRequest.Builder request) {

@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
             SandboxCommand.class,
             ConflictsCommand.class,
             TransferCommand.class,
+            AuditCommand.class,
             MembersCommand.class,
             MembersCommand.Join.class,
             MembersCommand.Leave.class,

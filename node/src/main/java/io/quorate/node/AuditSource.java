@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.node.AuditRequest.Contents;
+import io.quorate.node.AuditRequest.Next;
+import io.quorate.node.AuditRequest.Rows;
+import io.quorate.node.AuditRequest.Settled;
+import io.quorate.node.AuditRequest.Tables;
+import io.quorate.node.AuditRequest.Wrong;
+import io.quorate.sst.audit.AuditedTable;
+import io.quorate.sst.audit.AuditedTable.Row;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/** Answers what an audit asks of this node's server. One audit at a time is served. */
+final class AuditSource implements AutoCloseable {
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+    /** The server: tables without keys are read as a whole. */
+    static final Duration ANSWERS_WITHIN = Duration.ofMinutes(5);
+
+    /** A stretch of wide rows has fewer of them. */
+    private static final long STRETCH_BYTES = 16 << 20;
+
+    private final NodeProperties properties;
+    private final ServerAccess access;
+    private final Supplier<ServerSession> session;
+    private final OrderedStream stream;
+    private final ApplyProgress progress;
+    private final BooleanSupplier synced;
+    private final RowRepair repair;
+    private Connection connection;
+
+    /**
+     * @param access null with an arbitrator
+     * @param session null while there is none
+     * @param synced whether this node's server holds what the order says
+     */
+    AuditSource(
+            NodeProperties properties,
+            ServerAccess access,
+            Supplier<ServerSession> session,
+            OrderedStream stream,
+            ApplyProgress progress,
+            BooleanSupplier synced,
+            RowRepair repair) {
+        this.properties = properties;
+        this.access = access;
+        this.session = session;
+        this.stream = stream;
+        this.progress = progress;
+        this.synced = synced;
+        this.repair = repair;
+    }
+
+    /** @throws QuorateException AUDIT_REFUSED when this node's server can't be compared now, with the reason */
+    synchronized Object answer(AuditRequest request) {
+        if (access == null || !synced.getAsBoolean()) {
+            throw refused("is not SYNCED");
+        }
+        try {
+            Connection server = connection();
+            return switch (request.what()) {
+                case TABLES -> new Tables(AuditedTable.all(server));
+                case SETTLE -> new Settled(settled(server));
+                case NEXT -> next(server, request);
+                case SUM -> table(server, request).sum(server, request.stretch());
+                case ROWS -> {
+                    awaitApplied(request.after());
+                    yield new Rows(table(server, request).rows(server, request.stretch()));
+                }
+                case ROW -> {
+                    awaitApplied(request.after());
+                    yield contents(server, table(server, request), request);
+                }
+                case REPAIR -> repair.run(table(server, request), request);
+            };
+        } catch (SQLException e) {
+            close();
+            throw refused(access.unreachable(e).getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw refused("ends");
+        } catch (IllegalArgumentException e) {
+            throw refused(e.getMessage());
+        }
+    }
+
+    private Connection connection() throws SQLException {
+        if (connection == null || !connection.isValid(2)) {
+            close();
+            connection = access.connectAlone(ANSWERS_WITHIN);
+            AuditedTable.prepare(connection);
+        }
+        return connection;
+    }
+
+    private AuditedTable table(Connection server, AuditRequest request) throws SQLException {
+        AuditedTable table = AuditedTable.read(server, request.schema(), request.table());
+        if (table == null) {
+            throw refused("has no table " + request.schema() + "." + request.table());
+        }
+        return table;
+    }
+
+    /** Once the order has what clients have committed here, and here it is undone if it lost, nothing of it makes nodes differ. */
+    private long settled(Connection server) throws SQLException, InterruptedException {
+        ServerSession working = session.get();
+        if (working == null) {
+            throw refused("is not connected to its server");
+        }
+        long last = working.ownExecuted(server);
+        await(
+                () -> working.ownOrdered() >= last,
+                "has commits of its clients that the order doesn't have yet, up to " + last);
+        return stream.lastOrdered();
+    }
+
+    private void awaitApplied(long seqno) throws InterruptedException {
+        await(() -> progress.lastApplied() >= seqno, "has not applied seqno " + seqno + " yet");
+    }
+
+    private void await(BooleanSupplier condition, String otherwise) throws InterruptedException {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > end) {
+                throw refused(otherwise);
+            }
+            Thread.sleep(10);
+        }
+    }
+
+    private Next next(Connection server, AuditRequest request) throws SQLException {
+        AuditedTable table = AuditedTable.read(server, request.schema(), request.table());
+        if (table == null) {
+            return new Next(null, 0, "it was dropped meanwhile");
+        }
+        AuditedTable.Estimate estimate = table.estimate(server);
+        if (!table.hasKey()) {
+            long most = properties.audit().keylessRowsMax();
+            return new Next(
+                    null,
+                    estimate.rows(),
+                    estimate.rows() <= most
+                            ? null
+                            : "it has no usable primary key and about " + estimate.rows()
+                                    + " rows; quorate.audit.keyless-rows-max is " + most);
+        }
+        long rows = Math.max(
+                1, Math.min(properties.audit().stretchRows(), STRETCH_BYTES / Math.max(1, estimate.bytesPerRow())));
+        return new Next(table.next(server, request.stretch().from(), rows), estimate.rows(), null);
+    }
+
+    private static Contents contents(Connection server, AuditedTable table, AuditRequest request) throws SQLException {
+        Map<String, Row> rows = new LinkedHashMap<>();
+        for (Wrong each : request.rows()) {
+            Row row = table.row(server, each.identity(), false);
+            if (row != null) {
+                rows.put(each.identity(), row);
+            }
+        }
+        return new Contents(rows);
+    }
+
+    private QuorateException refused(String why) {
+        return new QuorateException(ErrorCode.AUDIT_REFUSED, properties.node() + " " + why);
+    }
+
+    @Override
+    public synchronized void close() {
+        if (connection != null) {
+            try {
+                connection.close();
+            } catch (SQLException e) {
+                // It was only read from.
+            }
+            connection = null;
+        }
+    }
+}

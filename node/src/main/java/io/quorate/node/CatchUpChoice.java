@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.NodeState;
+import io.quorate.core.PeerStreams;
+import io.quorate.core.QuorateException;
+import io.quorate.sst.CopyProgress;
+import io.quorate.transport.DurableFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Has a node that catches up change over to a full copy where that is faster by far: apply may take hours for what a copy brings in
+ * minutes. It goes by what it measures: the rate at which this node applies, at which the order brings more, and at which its last
+ * copy came. It changes over once, for catching up has nothing to lose by going on.
+ */
+final class CatchUpChoice implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(CatchUpChoice.class);
+    private static final String FILE = "copy-rate";
+    private static final long PERIOD_MILLIS = 1000;
+    /** The rates are of the last seconds; before, they are of nothing. */
+    private static final Duration MEASURED_AFTER = Duration.ofSeconds(10);
+
+    private static final Duration ASK_AGAIN = Duration.ofMinutes(1);
+    /** mysqld ends and starts with a copy. */
+    private static final long RESTART_SECONDS = 60;
+    /** How much faster it has to be, by estimates. */
+    private static final int FASTER = 3;
+    /** A copy that was not necessary is given up when nothing comes of it. */
+    private static final Duration GIVE_UP = Duration.ofMinutes(2);
+
+    private final NodeProperties properties;
+    private final Server server;
+    private final Supplier<NodeState> state;
+    private final Standing standing;
+    private final LongSupplier applied;
+    private final Supplier<List<MemberReport>> present;
+    private final PeerStreams peers;
+    private final JsonMapper json;
+    private final Path file;
+    private final Thread thread;
+    private long bytesPerSecond;
+    private long joinedNanos;
+    private long askNotBeforeNanos = System.nanoTime();
+    private long changedNanos;
+    private boolean changed;
+    private boolean tried;
+
+    /** @param applied the seqno up to which the server holds everything, and after which the cache does */
+    CatchUpChoice(
+            NodeProperties properties,
+            Server server,
+            Supplier<NodeState> state,
+            Standing standing,
+            LongSupplier applied,
+            Supplier<List<MemberReport>> present,
+            PeerStreams peers,
+            JsonMapper json)
+            throws IOException {
+        this.properties = properties;
+        this.server = server;
+        this.state = state;
+        this.standing = standing;
+        this.applied = applied;
+        this.present = present;
+        this.peers = peers;
+        this.json = json;
+        this.file = properties.dataDir().resolve(FILE);
+        this.bytesPerSecond = Files.exists(file)
+                ? Long.parseLong(Files.readString(file).strip())
+                : properties.sst().expectedBytesPerSecond().toBytes();
+        this.thread = new Thread(this::run, "quorate-catch-up");
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        if (server.copy() != null && properties.sst().method() == NodeProperties.Sst.Method.AUTO) {
+            thread.start();
+        }
+    }
+
+    private void run() {
+        try {
+            while (true) {
+                Thread.sleep(PERIOD_MILLIS);
+                try {
+                    look();
+                } catch (IOException | QuorateException e) {
+                    log.debug("no choice between catching up and a copy: {}", e.toString());
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void look() throws IOException, InterruptedException {
+        long now = System.nanoTime();
+        if (server.copy().isPending()) {
+            joinedNanos = 0;
+            remember(server.copy().look());
+            if (changed && now - changedNanos > GIVE_UP.toNanos()) {
+                giveUp();
+            }
+            return;
+        }
+        changed = false;
+        if (state.get() != NodeState.JOINED) {
+            joinedNanos = 0;
+            return;
+        }
+        joinedNanos = joinedNanos == 0 ? now : joinedNanos;
+        if (!tried && now - joinedNanos > MEASURED_AFTER.toNanos() && now - askNotBeforeNanos > 0) {
+            choose(now);
+        }
+    }
+
+    /** How fast copies come to this node; the newest counts. */
+    private void remember(CopyProgress copying) throws IOException {
+        if (copying != null
+                && copying.bytes() > 0
+                && copying.perSecond() > 0
+                && copying.perSecond() != bytesPerSecond) {
+            bytesPerSecond = copying.perSecond();
+            DurableFile.write(file, Long.toString(bytesPerSecond));
+        }
+    }
+
+    private void choose(long now) throws IOException, InterruptedException {
+        long catchingUp = standing.secondsToCatchUp();
+        if (catchingUp <= properties.sst().switchAfter().toSeconds()) {
+            return;
+        }
+        askNotBeforeNanos = now + ASK_AGAIN.toNanos();
+        Optional<MemberReport> donor = present.get().stream()
+                .filter(m -> m.mysql() != null && m.state().equals("SYNCED"))
+                .min(Comparator.comparing((MemberReport m) -> m.zone().equals(properties.zone()) ? 0 : 1));
+        if (donor.isEmpty()) {
+            return;
+        }
+        long bytes = CopyRequest.ask(peers, donor.get().node(), json).bytes();
+        long most = properties.sst().bytesPerSecondMax().toBytes();
+        long rate = Math.max(1, most == 0 ? bytesPerSecond : Math.min(most, bytesPerSecond));
+        long copying = bytes / rate + RESTART_SECONDS;
+        String estimate =
+                "catching up would take " + (catchingUp == Long.MAX_VALUE ? "for ever" : catchingUp + " s") + " ("
+                        + standing.rates() + "); a full copy of " + (bytes >> 20) + " MB from "
+                        + donor.get().node() + " about "
+                        + copying + " s at " + (rate >> 20) + " MB/s";
+        if (copying > catchingUp / FASTER) {
+            log.info("{}; catching up it is", estimate);
+            return;
+        }
+        log.warn("{}; changing over to a copy (see quorate.sst.switch-after)", estimate);
+        tried = true;
+        server.suspend();
+        try {
+            server.copy().want(applied.getAsLong());
+            changed = true;
+            changedNanos = now;
+        } finally {
+            server.resume();
+        }
+    }
+
+    /** While nothing was copied the server is as it was, and goes on applying. */
+    private void giveUp() throws IOException, InterruptedException {
+        changed = false;
+        server.suspend();
+        try {
+            if (server.copy().forget()) {
+                log.warn("nothing came of the full copy; catching up instead");
+            }
+        } finally {
+            server.resume();
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+        try {
+            thread.join(2000);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.PeerStreams;
+import io.quorate.core.QuorateException;
+import io.quorate.node.AuditRequest.Contents;
+import io.quorate.node.AuditRequest.Repaired;
+import io.quorate.node.AuditRequest.Wrong;
+import io.quorate.sst.audit.AuditedTable;
+import io.quorate.sst.audit.AuditedTable.Row;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Puts rows of this node's server right that an audit found wrong, by those of a node that is trusted. Each is a transaction of its own
+ * that isn't in the binlog, for all others have the row: it locks the row, sees that it is still as the audit found it, has the trusted
+ * node read its own once that holds all that was ordered by then, and sees that this one is still as it was too. So no writeset
+ * touches the row in between, and those that come find it as they expect it.
+ */
+final class RowRepair {
+    private static final Logger log = LoggerFactory.getLogger(RowRepair.class);
+    private static final String JOURNAL = "repairs.jsonl";
+
+    private final NodeProperties properties;
+    private final ServerAccess access;
+    private final OrderedStream stream;
+    private final PeerStreams peers;
+    private final JsonMapper json;
+
+    /**
+     * A line of the journal.
+     *
+     * @param at when, by this node's clock
+     * @param found,put the row before and after, null when it wasn't or isn't there
+     */
+    record Entry(
+            String at,
+            String table,
+            String identity,
+            Map<String, String> found,
+            Map<String, String> put,
+            String trusted) {}
+
+    RowRepair(
+            NodeProperties properties, ServerAccess access, OrderedStream stream, PeerStreams peers, JsonMapper json) {
+        this.properties = properties;
+        this.access = access;
+        this.stream = stream;
+        this.peers = peers;
+        this.json = json;
+    }
+
+    Repaired run(AuditedTable table, AuditRequest request) throws SQLException {
+        Map<String, String> outcomes = new LinkedHashMap<>();
+        try (Connection server = access.connectAlone(AuditSource.ANSWERS_WITHIN)) {
+            AuditedTable.prepare(server);
+            List<String> triggers = table.triggers(server);
+            if (!triggers.isEmpty()) {
+                throw new QuorateException(
+                        ErrorCode.AUDIT_REFUSED,
+                        "rows of " + name(request) + " can't be put right while it has triggers, which would run: "
+                                + triggers);
+            }
+            try (Statement statement = server.createStatement()) {
+                // Cascades are off with the checks: their rows are put right as what they are.
+                statement.execute("SET SESSION sql_log_bin = 0, foreign_key_checks = 0, innodb_lock_wait_timeout = 5");
+            }
+            server.setAutoCommit(false);
+            for (Wrong wrong : request.rows()) {
+                outcomes.put(wrong.identity(), one(server, table, request, wrong));
+            }
+        }
+        return new Repaired(outcomes);
+    }
+
+    private String one(Connection server, AuditedTable table, AuditRequest request, Wrong wrong) throws SQLException {
+        try {
+            Row here = table.row(server, wrong.identity(), true);
+            if (!Objects.equals(version(here), wrong.found())) {
+                return "left alone: the row is another one than the audit found; audit the table again";
+            }
+            Row right = trusted(request, wrong);
+            if (!Objects.equals(version(right), wrong.right())) {
+                return "left alone: the row of " + request.trusted()
+                        + " is another one than the audit found; audit the table again";
+            }
+            String what = table.hasKey()
+                    ? here == null ? "inserted" : right == null ? "deleted" : "replaced"
+                    : count(here) < count(right) ? "inserted" : "deleted";
+            if (!request.apply()) {
+                return "would be " + what;
+            }
+            journal(new Entry(
+                    Instant.now().toString(),
+                    name(request),
+                    wrong.identity(),
+                    here == null ? null : here.shown(),
+                    right == null ? null : right.shown(),
+                    request.trusted()));
+            put(server, table, wrong.identity(), here, right);
+            server.commit();
+            log.warn("row {} of {} was {}, as {} has it", wrong.identity(), name(request), what, request.trusted());
+            return "repaired: " + what;
+        } catch (SQLException e) {
+            return "left alone: the server says " + e.getErrorCode() + ", " + e.getMessage();
+        } catch (IOException e) {
+            return "left alone: " + request.trusted() + " can't be asked: " + e.getMessage();
+        } catch (QuorateException e) {
+            return "left alone: " + e.getMessage();
+        } finally {
+            server.rollback();
+        }
+    }
+
+    private static String name(AuditRequest request) {
+        return request.schema() + "." + request.table();
+    }
+
+    private static String version(Row row) {
+        return row == null ? null : row.version();
+    }
+
+    /** Of a row in a bag. */
+    private static long count(Row row) {
+        return row == null ? 0 : Long.parseLong(row.version());
+    }
+
+    /** Of a server that holds whatever this one may hold. */
+    private Row trusted(AuditRequest request, Wrong wrong) throws IOException {
+        return AuditRequest.rows(request.schema(), request.table(), List.of(wrong.identity()), stream.lastOrdered())
+                .ask(peers, request.trusted(), json, Contents.class)
+                .rows()
+                .get(wrong.identity());
+    }
+
+    private static void put(Connection server, AuditedTable table, String identity, Row here, Row right)
+            throws SQLException {
+        if (table.hasKey()) {
+            if (here != null) {
+                table.delete(server, identity, 1);
+            }
+            if (right != null) {
+                table.insert(server, right.written());
+            }
+            return;
+        }
+        long missing = count(right) - count(here);
+        if (missing < 0) {
+            table.delete(server, identity, -missing);
+        }
+        for (long i = 0; i < missing; i++) {
+            table.insert(server, right.written());
+        }
+    }
+
+    /** Before it is done: what was there is not to be lost. */
+    private void journal(Entry entry) throws IOException {
+        Path file = properties.dataDir().resolve(JOURNAL);
+        Files.write(
+                file,
+                (json.writeValueAsString(entry) + "\n").getBytes(StandardCharsets.UTF_8),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.APPEND,
+                StandardOpenOption.DSYNC);
+    }
+}

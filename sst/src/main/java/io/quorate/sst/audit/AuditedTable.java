@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sst.audit;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * A table as an audit reads it: in stretches of its primary key where it has a usable one, else as a bag of rows. Every read is one
+ * statement, hence one moment of the server's.
+ *
+ * <p>A row's identity is its primary key; that of a row in a bag is the row's own hash. Identities and ends of stretches are
+ * texts that mean the same on every server.
+ */
+public final class AuditedTable {
+    private static final int NO_SUCH_TABLE = 1146;
+    private static final String ROW_TABLES = "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES"
+            + " WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN"
+            + " ('mysql', 'sys', 'performance_schema', 'information_schema', 'quorate') ORDER BY 1, 2";
+    private static final String COLUMNS = """
+            SELECT c.COLUMN_NAME, c.DATA_TYPE, COALESCE(c.CHARACTER_SET_NAME, ''), COALESCE(s.SEQ_IN_INDEX, 0),
+              s.SUB_PART IS NULL, c.GENERATION_EXPRESSION <> ''
+            FROM information_schema.COLUMNS c
+            LEFT JOIN information_schema.STATISTICS s ON s.TABLE_SCHEMA = c.TABLE_SCHEMA AND s.TABLE_NAME = c.TABLE_NAME
+              AND s.COLUMN_NAME = c.COLUMN_NAME AND s.INDEX_NAME = 'PRIMARY'
+            WHERE c.TABLE_SCHEMA = ? AND c.TABLE_NAME = ? ORDER BY c.ORDINAL_POSITION""";
+
+    private final String schema;
+    private final String name;
+    private final List<TableColumn> columns;
+    private final List<TableColumn> key;
+
+    /**
+     * @param rows how many
+     * @param hash of all of them
+     */
+    public record Sum(long rows, String hash) {}
+
+    /**
+     * Both ends of a stretch: after the first, up to and with the second; null is the table's own end.
+     *
+     * @param from,to each a text as {@link #next} gives it
+     */
+    public record Stretch(String from, String to) {
+        public static final Stretch ALL = new Stretch(null, null);
+    }
+
+    /**
+     * A row's values.
+     *
+     * @param version its hash, as {@link #rows} has it; of a bag how often it is there
+     * @param written by column, as another server can make it of
+     * @param shown by column, for people
+     */
+    public record Row(String version, Map<String, String> written, Map<String, String> shown) {}
+
+    private AuditedTable(String schema, String name, List<TableColumn> columns) {
+        this.schema = schema;
+        this.name = name;
+        this.columns = columns.stream().filter(c -> !c.generated()).toList();
+        List<TableColumn> parts = columns.stream()
+                .filter(c -> c.keyPart() > 0)
+                .sorted(Comparator.comparingInt(TableColumn::keyPart))
+                .toList();
+        this.key = parts.stream().allMatch(TableColumn::canBound) ? parts : List.of();
+    }
+
+    /** All tables of users, {@code schema.table}, with a digest of their definitions; the next AUTO_INCREMENT value is each server's own. */
+    public static Map<String, String> all(Connection connection) throws SQLException {
+        List<String[]> names = new ArrayList<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(ROW_TABLES)) {
+            while (row.next()) {
+                names.add(new String[] {row.getString(1), row.getString(2)});
+            }
+        }
+        Map<String, String> all = new TreeMap<>();
+        try (Statement statement = connection.createStatement()) {
+            for (String[] each : names) {
+                try (ResultSet row = statement.executeQuery("SHOW CREATE TABLE " + quoted(each[0], each[1]))) {
+                    row.next();
+                    all.put(each[0] + "." + each[1], row.getString(2).replaceAll(" AUTO_INCREMENT=\\d+", ""));
+                } catch (SQLException e) {
+                    if (e.getErrorCode() != NO_SUCH_TABLE) {
+                        throw e;
+                    }
+                }
+            }
+        }
+        return all;
+    }
+
+    /** @return null when there is no such table */
+    public static AuditedTable read(Connection connection, String schema, String name) throws SQLException {
+        List<TableColumn> columns = new ArrayList<>();
+        try (PreparedStatement select = connection.prepareStatement(COLUMNS)) {
+            select.setString(1, schema);
+            select.setString(2, name);
+            try (ResultSet row = select.executeQuery()) {
+                while (row.next()) {
+                    columns.add(new TableColumn(
+                            row.getString(1),
+                            row.getString(2),
+                            row.getString(3),
+                            row.getInt(4),
+                            row.getBoolean(5),
+                            row.getBoolean(6)));
+                }
+            }
+        }
+        return columns.isEmpty() ? null : new AuditedTable(schema, name, columns);
+    }
+
+    /** Prepares a connection of its own for reading: what it says of times must not depend on where the server is. */
+    public static void prepare(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(
+                    "SET SESSION time_zone = '+00:00', group_concat_max_len = 1048576,"
+                            + " show_gipk_in_create_table_and_information_schema = ON,"
+                            + " sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', transaction_isolation = 'REPEATABLE-READ'");
+        }
+    }
+
+    /** Whether rows are found by a primary key; else the table is a bag of rows, to be read as a whole. */
+    public boolean hasKey() {
+        return !key.isEmpty();
+    }
+
+    private static String quoted(String schema, String name) {
+        return TableColumn.quoted(schema) + "." + TableColumn.quoted(name);
+    }
+
+    private String from() {
+        return " FROM " + quoted(schema, name);
+    }
+
+    /** Null and its absence, and where one value ends, count. What may be large goes in by its own hash: a packet bounds all of it. */
+    private String hash() {
+        return columns.stream()
+                .map(c -> c.isLarge()
+                        ? "COALESCE(MD5(" + c.bytes() + "), 'N')"
+                        : "COALESCE(CONCAT(OCTET_LENGTH(" + c.bytes() + "), ':', " + c.bytes() + "), 'N')")
+                .collect(Collectors.joining(", ", "MD5(CONCAT(", "))"));
+    }
+
+    private String identity() {
+        return hasKey()
+                ? key.stream().map(TableColumn::written).collect(Collectors.joining(", ", "CONCAT_WS(',', ", ")"))
+                : hash();
+    }
+
+    private List<String> parts(String identity) {
+        String[] parts = identity.split(",", -1);
+        if (parts.length != key.size()) {
+            throw new IllegalArgumentException("not a key of " + schema + "." + name + ": " + identity);
+        }
+        List<String> literals = new ArrayList<>();
+        for (int i = 0; i < parts.length; i++) {
+            literals.add(key.get(i).literal(parts[i]));
+        }
+        return literals;
+    }
+
+    private String where(Stretch stretch) {
+        List<String> conditions = new ArrayList<>();
+        if (stretch.from != null) {
+            conditions.add(beyond(stretch.from, ">", ">"));
+        }
+        if (stretch.to != null) {
+            conditions.add(beyond(stretch.to, "<", "<="));
+        }
+        return conditions.isEmpty() ? "" : " WHERE " + String.join(" AND ", conditions);
+    }
+
+    /** Written out, for MySQL makes no range of a comparison of row values; the first part again, which it makes one of. */
+    private String beyond(String identity, String strict, String last) {
+        List<String> literals = parts(identity);
+        StringBuilder same = new StringBuilder();
+        List<String> cases = new ArrayList<>();
+        for (int i = 0; i < key.size(); i++) {
+            String column = key.get(i).quoted();
+            cases.add("(" + same + column + " " + (i == key.size() - 1 ? last : strict) + " " + literals.get(i) + ")");
+            same.append(column).append(" = ").append(literals.get(i)).append(" AND ");
+        }
+        return key.get(0).quoted() + " " + strict + "= " + literals.get(0) + " AND (" + String.join(" OR ", cases)
+                + ")";
+    }
+
+    private String whereRow(String identity) {
+        if (!hasKey()) {
+            return " WHERE " + hash() + " = '" + identity.replaceAll("[^0-9a-f]", "") + "'";
+        }
+        List<String> literals = parts(identity);
+        List<String> equal = new ArrayList<>();
+        for (int i = 0; i < key.size(); i++) {
+            equal.add(key.get(i).quoted() + " = " + literals.get(i));
+        }
+        return " WHERE " + String.join(" AND ", equal);
+    }
+
+    private String order() {
+        return key.stream().map(TableColumn::quoted).collect(Collectors.joining(", ", " ORDER BY ", ""));
+    }
+
+    /** @return where a stretch of so many rows after {@code from} ends; null when it is the table's last */
+    public String next(Connection connection, String from, long rows) throws SQLException {
+        if (!hasKey()) {
+            return null;
+        }
+        String sql = "SELECT " + identity() + from() + where(new Stretch(from, null)) + order() + " LIMIT 1 OFFSET "
+                + (rows - 1);
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            return row.next() ? row.getString(1) : null;
+        }
+    }
+
+    /** As the server estimates them. */
+    public record Estimate(long rows, long bytesPerRow) {}
+
+    public Estimate estimate(Connection connection) throws SQLException {
+        try (PreparedStatement select =
+                connection.prepareStatement("SELECT COALESCE(TABLE_ROWS, 0), COALESCE(AVG_ROW_LENGTH, 0)"
+                        + " FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?")) {
+            select.setString(1, schema);
+            select.setString(2, name);
+            try (ResultSet row = select.executeQuery()) {
+                return row.next() ? new Estimate(row.getLong(1), row.getLong(2)) : new Estimate(0, 0);
+            }
+        }
+    }
+
+    /** Of a bag the sum of the hashes, for there the same row may be twice; else XOR, which is faster. */
+    public Sum sum(Connection connection, Stretch stretch) throws SQLException {
+        String all = hasKey()
+                ? "HEX(BIT_XOR(UNHEX(" + hash() + ")))"
+                : "SUM(CAST(CONV(LEFT(" + hash() + ", 15), 16, 10) AS DECIMAL(20)))";
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(
+                        "SELECT COUNT(*), COALESCE(" + all + ", '')" + from() + where(stretch))) {
+            row.next();
+            return new Sum(row.getLong(1), row.getString(2));
+        }
+    }
+
+    /** What is in a stretch: by identity the row's hash; of a bag how often it is there. */
+    public Map<String, String> rows(Connection connection, Stretch stretch) throws SQLException {
+        String sql = hasKey()
+                ? "SELECT " + identity() + ", " + hash() + from() + where(stretch) + order()
+                : "SELECT " + hash() + " AS h, COUNT(*)" + from() + " GROUP BY h";
+        Map<String, String> rows = new LinkedHashMap<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            while (row.next()) {
+                rows.put(row.getString(1), row.getString(2));
+            }
+        }
+        return rows;
+    }
+
+    /**
+     * One row.
+     *
+     * @param lock whether nobody may change it, or make it, before the transaction ends
+     * @return null when it isn't there
+     */
+    public Row row(Connection connection, String identity, boolean lock) throws SQLException {
+        String sql = columns.stream()
+                .map(c -> c.written() + ", " + c.shown())
+                .collect(Collectors.joining(", ", "SELECT " + hash() + ", ", from() + whereRow(identity)));
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql + " LIMIT 1" + (lock ? " FOR UPDATE" : ""))) {
+            if (!row.next()) {
+                return null;
+            }
+            Map<String, String> written = new LinkedHashMap<>();
+            Map<String, String> shown = new LinkedHashMap<>();
+            for (int i = 0; i < columns.size(); i++) {
+                written.put(columns.get(i).name(), row.getString(2 + 2 * i));
+                shown.put(columns.get(i).name(), row.getString(3 + 2 * i));
+            }
+            String version = row.getString(1);
+            return new Row(hasKey() ? version : Long.toString(count(connection, identity)), written, shown);
+        }
+    }
+
+    private long count(Connection connection, String identity) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT COUNT(*)" + from() + whereRow(identity))) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+
+    /** Deletes a row, of a bag as many of the same as named. */
+    public void delete(Connection connection, String identity, long times) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("DELETE" + from() + whereRow(identity) + " LIMIT " + times);
+        }
+    }
+
+    /** @param written by column, as {@link Row} has it of another server */
+    public void insert(Connection connection, Map<String, String> written) throws SQLException {
+        String names = columns.stream().map(TableColumn::quoted).collect(Collectors.joining(", "));
+        String values =
+                columns.stream().map(c -> c.literal(written.get(c.name()))).collect(Collectors.joining(", "));
+        try (Statement statement = connection.createStatement()) {
+            statement.setEscapeProcessing(false);
+            statement.execute("INSERT INTO " + quoted(schema, name) + " (" + names + ") VALUES (" + values + ")");
+        }
+    }
+
+    /** The triggers that would run when rows are put right by statements. */
+    public List<String> triggers(Connection connection) throws SQLException {
+        List<String> triggers = new ArrayList<>();
+        try (PreparedStatement select =
+                connection.prepareStatement("SELECT TRIGGER_NAME FROM information_schema.TRIGGERS"
+                        + " WHERE EVENT_OBJECT_SCHEMA = ? AND EVENT_OBJECT_TABLE = ?")) {
+            select.setString(1, schema);
+            select.setString(2, name);
+            try (ResultSet row = select.executeQuery()) {
+                while (row.next()) {
+                    triggers.add(row.getString(1));
+                }
+            }
+        }
+        return triggers;
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sst.audit;
+
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * A column as an audit reads it: every value as text or hexadecimal digits that a literal of the same value can be made of again,
+ * on this server or another one.
+ *
+ * @param type of {@code information_schema.COLUMNS.DATA_TYPE}
+ * @param charset of character columns, else empty
+ * @param keyPart place in the primary key from 1 on, 0 outside of it
+ * @param wholeKeyPart false where the key has only the first characters of it
+ * @param generated whether it is computed from other columns
+ */
+record TableColumn(String name, String type, String charset, int keyPart, boolean wholeKeyPart, boolean generated) {
+    private static final Set<String> NUMBERS =
+            Set.of("tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "year");
+    private static final Set<String> TIMES = Set.of("date", "time", "datetime", "timestamp");
+    private static final Set<String> BYTES =
+            Set.of("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob");
+    private static final Set<String> SPACES = Set.of(
+            "geometry",
+            "point",
+            "linestring",
+            "polygon",
+            "multipoint",
+            "multilinestring",
+            "multipolygon",
+            "geomcollection",
+            "geometrycollection");
+
+    /** How values of a type are written down. */
+    enum Form {
+        /** As they are. */
+        NUMBER,
+        /** As text in quotes. */
+        TEXT,
+        /** Of a character set, as hexadecimal digits. */
+        CHARACTERS,
+        /** As hexadecimal digits. */
+        BYTES,
+        /** By number: members of ENUM and SET, bits. */
+        ORDINAL,
+        /** All digits of it, which its own text form doesn't have. */
+        FLOAT,
+        JSON
+    }
+
+    TableColumn {
+        type = type.toLowerCase(Locale.ROOT);
+    }
+
+    Form form() {
+        if (NUMBERS.contains(type)) {
+            return Form.NUMBER;
+        }
+        return switch (type) {
+            case "float", "double" -> Form.FLOAT;
+            case "bit", "enum", "set" -> Form.ORDINAL;
+            case "json" -> Form.JSON;
+            default ->
+                TIMES.contains(type)
+                        ? Form.TEXT
+                        : BYTES.contains(type) || SPACES.contains(type) ? Form.BYTES : Form.CHARACTERS;
+        };
+    }
+
+    /** Whether a stretch of the table can be found by values of this column, in the order of an index. */
+    boolean canBound() {
+        return wholeKeyPart
+                && switch (form()) {
+                    case NUMBER, TEXT, CHARACTERS -> true;
+                    case BYTES -> BYTES.contains(type);
+                    case ORDINAL, FLOAT, JSON -> false;
+                };
+    }
+
+    boolean isLarge() {
+        return form() == Form.JSON || SPACES.contains(type) || type.endsWith("blob") || type.endsWith("text");
+    }
+
+    String quoted() {
+        return quoted(name);
+    }
+
+    static String quoted(String identifier) {
+        return "`" + identifier.replace("`", "``") + "`";
+    }
+
+    /** An expression of the value's bytes, for a checksum. */
+    String bytes() {
+        return switch (form()) {
+            case ORDINAL -> "CAST(" + quoted() + " + 0 AS BINARY)";
+            case FLOAT -> "CAST(CAST(" + quoted() + " AS DOUBLE) AS BINARY)";
+            case JSON -> "CAST(CAST(" + quoted() + " AS CHAR CHARACTER SET utf8mb4) AS BINARY)";
+            case NUMBER, TEXT, CHARACTERS, BYTES -> "CAST(" + quoted() + " AS BINARY)";
+        };
+    }
+
+    /** An expression of the value as {@link #literal} takes it. */
+    String written() {
+        return switch (form()) {
+            case NUMBER, TEXT -> "CAST(" + quoted() + " AS CHAR)";
+            case ORDINAL -> "CAST(" + quoted() + " + 0 AS CHAR)";
+            case FLOAT -> "CAST(CAST(" + quoted() + " AS DOUBLE) AS CHAR)";
+            case CHARACTERS, BYTES, JSON -> "HEX(" + bytes() + ")";
+        };
+    }
+
+    /** An expression of the value for people. */
+    String shown() {
+        return switch (form()) {
+            case BYTES -> "CONCAT('0x', HEX(" + bytes() + "))";
+            case FLOAT -> written();
+            case ORDINAL -> type.equals("bit") ? written() : "CAST(" + quoted() + " AS CHAR CHARACTER SET utf8mb4)";
+            default -> "CAST(" + quoted() + " AS CHAR CHARACTER SET utf8mb4)";
+        };
+    }
+
+    /** @param written null for NULL */
+    String literal(String written) {
+        if (written == null) {
+            return "NULL";
+        }
+        return switch (form()) {
+            case NUMBER, ORDINAL -> number(written);
+            case FLOAT -> number(written.contains("e") ? written : written + "e0");
+            case TEXT -> "'" + written.replace("'", "''").replace("\\", "\\\\") + "'";
+            case CHARACTERS -> "_" + charset + " X'" + digits(written) + "'";
+            case BYTES -> "X'" + digits(written) + "'";
+            case JSON -> "CAST(CONVERT(X'" + digits(written) + "' USING utf8mb4) AS JSON)";
+        };
+    }
+
+    /** From another node, and part of a statement. */
+    private static String number(String written) {
+        if (!written.matches("-?[0-9.]+(e[+-]?[0-9]+)?")) {
+            throw new IllegalArgumentException("not a number: " + written);
+        }
+        return written;
+    }
+
+    private static String digits(String written) {
+        if (!written.matches("[0-9A-F]*")) {
+            throw new IllegalArgumentException("not hexadecimal digits: " + written);
+        }
+        return written;
+    }
+}
