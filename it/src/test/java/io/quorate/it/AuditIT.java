@@ -160,6 +160,7 @@ class AuditIT {
     @Test
     @Order(3)
     void goesOnAfterItsNodeWasKilled() throws Exception {
+        bank.stop();
         try (Connection client = cluster.app(3);
                 Statement statement = client.createStatement()) {
             statement.execute("LOCK TABLES load_test.many WRITE");
@@ -186,7 +187,6 @@ class AuditIT {
     @Test
     @Order(4)
     void theServersAreTheSameInTheEnd() throws Exception {
-        bank.stop();
         Load.assertNothingLost(cluster, load.stop(), SEED);
         cluster.assertConverged();
     }

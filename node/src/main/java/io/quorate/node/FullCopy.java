@@ -224,6 +224,7 @@ final class FullCopy {
             }
             access.readOnly(connection, true);
             requireNothingUndecided(connection);
+            CloneCopy.expect(connection);
             keep(note.copying(lastOfOurs(connection), donor.node(), source.server(), GtidSet.parse(source.reserved())));
         }
         log.info(

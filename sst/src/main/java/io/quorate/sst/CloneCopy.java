@@ -104,11 +104,18 @@ public final class CloneCopy {
             statement.execute("SET GLOBAL clone_max_data_bandwidth = " + mebibytes);
             // Minutes. There may be another donor.
             statement.execute("SET GLOBAL clone_donor_timeout_after_network_failure = 1");
+        }
+        expect(recipient);
+        rollBackPrepared(recipient);
+    }
+
+    /** Has the server know that it awaits a copy: one that it had before doesn't count for {@link #isComplete} from here on. */
+    public static void expect(Connection recipient) throws SQLException {
+        try (Statement statement = recipient.createStatement()) {
             statement.execute("SET SESSION sql_log_bin = 0");
             statement.execute("CREATE DATABASE IF NOT EXISTS " + AWAITS);
             statement.execute("SET SESSION sql_log_bin = 1");
         }
-        rollBackPrepared(recipient);
     }
 
     /** The transactions that are prepared on a server, each as {@code XA COMMIT} takes it. */
@@ -194,7 +201,7 @@ public final class CloneCopy {
         }
     }
 
-    /** Whether the server, since it was cleared, has received a copy and begun with it. */
+    /** Whether the server, since it was to {@link #expect} one, has received a copy and begun with it. */
     public static boolean isComplete(Connection recipient) throws SQLException {
         try (Statement statement = recipient.createStatement()) {
             if (!one(statement, "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = '" + AWAITS + "'")
