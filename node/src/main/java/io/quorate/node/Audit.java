@@ -140,6 +140,9 @@ final class Audit implements AutoCloseable {
      * @return why not, null when it was begun
      */
     synchronized String start(String only) {
+        if (!thread.isAlive()) {
+            return "an arbitrator has no server to be compared; ask another node";
+        }
         AuditState now = state;
         if (now != null && now.isRunning()) {
             return "an audit is running since " + now.started() + "; stop it first";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.core.ColumnMask;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
@@ -37,6 +38,7 @@ final class RowRepair {
     private static final String JOURNAL = "repairs.jsonl";
 
     private final NodeProperties properties;
+    private final ColumnMask mask;
     private final ServerAccess access;
     private final OrderedStream stream;
     private final PeerStreams peers;
@@ -59,6 +61,7 @@ final class RowRepair {
     RowRepair(
             NodeProperties properties, ServerAccess access, OrderedStream stream, PeerStreams peers, JsonMapper json) {
         this.properties = properties;
+        this.mask = properties.conflicts().mask();
         this.access = access;
         this.stream = stream;
         this.peers = peers;
@@ -109,8 +112,8 @@ final class RowRepair {
                     Instant.now().toString(),
                     name(request),
                     wrong.identity(),
-                    here == null ? null : here.shown(),
-                    right == null ? null : right.shown(),
+                    masked(request, here),
+                    masked(request, right),
                     request.trusted()));
             put(server, table, wrong.identity(), here, right);
             server.commit();
@@ -166,6 +169,16 @@ final class RowRepair {
         for (long i = 0; i < missing; i++) {
             table.insert(server, right.written());
         }
+    }
+
+    private Map<String, String> masked(AuditRequest request, Row row) {
+        if (row == null) {
+            return null;
+        }
+        Map<String, String> masked = new LinkedHashMap<>(row.shown());
+        masked.replaceAll(
+                (column, value) -> mask.hides(request.schema(), request.table(), column) ? ColumnMask.MASKED : value);
+        return masked;
     }
 
     /** Before it is done: what was there is not to be lost. */
