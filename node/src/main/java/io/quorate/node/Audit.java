@@ -62,7 +62,6 @@ final class Audit implements AutoCloseable {
     private static final Duration PAUSE = Duration.ofSeconds(1);
     private static final Duration SAVE = Duration.ofSeconds(1);
     private static final Duration PAUSE_MAX = Duration.ofSeconds(10);
-    private static final int SHOWN_CHARACTERS = 200;
     /** Rows of a stretch that are shown with their values. */
     private static final int SHOWN_ROWS = 100;
 
@@ -172,11 +171,22 @@ final class Audit implements AutoCloseable {
             while (!closed) {
                 AuditState now = awaitWork();
                 if (now != null) {
-                    work();
+                    workOrEnd();
                 }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** A fault of ours ends the audit, not the thread. */
+    private void workOrEnd() throws InterruptedException {
+        try {
+            work();
+        } catch (RuntimeException e) {
+            log.error("the audit ends at {}", state.table(), e);
+            change(state.end(Instant.now().toString(), true));
+            save();
         }
     }
 
@@ -346,8 +356,9 @@ final class Audit implements AutoCloseable {
     private List<String> definitions() throws InterruptedException, Stopped {
         Map<String, Map<String, String>> before = null;
         Set<String> all = new TreeSet<>();
+        long after = 0;
         for (int looks = 0; looks < LOOKS; looks++) {
-            Answers<Tables> answers = compare(AuditRequest.of(What.TABLES), Tables.class);
+            Answers<Tables> answers = compare(AuditRequest.of(What.TABLES, null, null, null, after), Tables.class);
             Map<String, Map<String, String>> versions = new TreeMap<>();
             answers.given.forEach((node, tables) -> versions.put(node, tables.definitions()));
             all.clear();
@@ -360,9 +371,12 @@ final class Audit implements AutoCloseable {
             if (differing.isEmpty()) {
                 break;
             }
-            long after = settle(answers.given.keySet());
-            log.debug("definitions differ; looked again after {}", after);
-            pause("looking again at tables whose definitions differ");
+            // DDL that is on its way, for however long it takes, is no difference.
+            after = settle(answers.given.keySet());
+            while (after < 0) {
+                pause("nodes come and go; looking at definitions again");
+                after = settle(servers());
+            }
         }
         waits = "";
         Map<String, Map<String, String>> differing = Objects.requireNonNull(before);
@@ -524,8 +538,7 @@ final class Audit implements AutoCloseable {
     private List<Difference> describe(Set<String> nodes, String table, Map<String, Map<String, String>> differing)
             throws InterruptedException {
         List<String> shown = differing.keySet().stream().limit(SHOWN_ROWS).toList();
-        Answers<Contents> contents =
-                ask(nodes, AuditRequest.rows(schema(table), name(table), shown, 0), Contents.class);
+        Answers<Contents> contents = ask(nodes, AuditRequest.shown(schema(table), name(table), shown), Contents.class);
         List<Difference> described = new ArrayList<>();
         differing.forEach((identity, versions) -> {
             Map<String, Row> rows = new TreeMap<>();
@@ -557,7 +570,7 @@ final class Audit implements AutoCloseable {
         if (mask.hides(schema(table), name(table), column)) {
             return ColumnMask.MASKED;
         }
-        return value.length() <= SHOWN_CHARACTERS ? value : value.substring(0, SHOWN_CHARACTERS) + "…";
+        return value;
     }
 
     /**
@@ -644,10 +657,7 @@ final class Audit implements AutoCloseable {
 
     @Override
     public void close() {
-        synchronized (this) {
-            closed = true;
-            notifyAll();
-        }
+        closed = true;
         thread.interrupt();
         asking.shutdownNow();
         try {

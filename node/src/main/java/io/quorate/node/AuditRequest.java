@@ -47,6 +47,8 @@ record AuditRequest(
         ROWS,
         /** Single rows as a whole: {@link Contents}. */
         ROW,
+        /** Single rows for people: {@link Contents} with the beginnings of long values, and nothing written. */
+        SHOWN,
         /** {@link Repaired}. */
         REPAIR
     }
@@ -86,17 +88,17 @@ record AuditRequest(
         return new AuditRequest(what, schema, table, stretch, after, List.of(), null, false);
     }
 
-    /** Asks for single rows as a whole. */
-    static AuditRequest rows(String schema, String table, List<String> identities, long after) {
+    /** Asks for a row as a whole. */
+    static AuditRequest row(String schema, String table, String identity, long after) {
         return new AuditRequest(
-                What.ROW,
-                schema,
-                table,
-                null,
-                after,
-                identities.stream().map(i -> new Wrong(i, null, null)).toList(),
-                null,
-                false);
+                What.ROW, schema, table, null, after, List.of(new Wrong(identity, null, null)), null, false);
+    }
+
+    /** Asks for rows as people see them. */
+    static AuditRequest shown(String schema, String table, List<String> identities) {
+        List<Wrong> rows =
+                identities.stream().map(i -> new Wrong(i, null, null)).toList();
+        return new AuditRequest(What.SHOWN, schema, table, null, 0, rows, null, false);
     }
 
     static boolean isOne(byte[] bytes) {

@@ -18,12 +18,18 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Answers what an audit asks of this node's server. One audit at a time is served. */
 final class AuditSource implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(AuditSource.class);
     private static final Duration LIMIT = Duration.ofSeconds(20);
     /** The server: tables without keys are read as a whole. */
     static final Duration ANSWERS_WITHIN = Duration.ofMinutes(5);
+
+    /** Of a value. */
+    static final int SHOWN_CHARACTERS = 200;
 
     /** A stretch of wide rows has fewer of them. */
     private static final long STRETCH_BYTES = 16 << 20;
@@ -35,7 +41,8 @@ final class AuditSource implements AutoCloseable {
     private final ApplyProgress progress;
     private final BooleanSupplier synced;
     private final RowRepair repair;
-    private Connection connection;
+    private volatile Connection connection;
+    private volatile boolean closed;
 
     /**
      * @param access null with an arbitrator
@@ -61,28 +68,33 @@ final class AuditSource implements AutoCloseable {
 
     /** @throws QuorateException AUDIT_REFUSED when this node's server can't be compared now, with the reason */
     synchronized Object answer(AuditRequest request) {
-        if (access == null || !synced.getAsBoolean()) {
+        if (access == null || closed || !synced.getAsBoolean()) {
             throw refused("is not SYNCED");
         }
         try {
             Connection server = connection();
             return switch (request.what()) {
-                case TABLES -> new Tables(AuditedTable.all(server));
+                case TABLES -> {
+                    awaitApplied(request.after());
+                    yield new Tables(AuditedTable.all(server));
+                }
                 case SETTLE -> new Settled(settled(server));
                 case NEXT -> next(server, request);
                 case SUM -> table(server, request).sum(server, request.stretch());
                 case ROWS -> {
                     awaitApplied(request.after());
-                    yield new Rows(table(server, request).rows(server, request.stretch()));
+                    yield new Rows(table(server, request)
+                            .rows(server, request.stretch(), properties.audit().keylessRowsMax()));
                 }
                 case ROW -> {
                     awaitApplied(request.after());
                     yield contents(server, table(server, request), request);
                 }
+                case SHOWN -> contents(server, table(server, request), request);
                 case REPAIR -> repair.run(table(server, request), request);
             };
         } catch (SQLException e) {
-            close();
+            drop();
             throw refused(access.unreachable(e).getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -94,7 +106,7 @@ final class AuditSource implements AutoCloseable {
 
     private Connection connection() throws SQLException {
         if (connection == null || !connection.isValid(2)) {
-            close();
+            drop();
             connection = access.connectAlone(ANSWERS_WITHIN);
             AuditedTable.prepare(connection);
         }
@@ -129,7 +141,7 @@ final class AuditSource implements AutoCloseable {
     private void await(BooleanSupplier condition, String otherwise) throws InterruptedException {
         long end = System.nanoTime() + LIMIT.toNanos();
         while (!condition.getAsBoolean()) {
-            if (System.nanoTime() > end) {
+            if (closed || System.nanoTime() > end) {
                 throw refused(otherwise);
             }
             Thread.sleep(10);
@@ -160,7 +172,9 @@ final class AuditSource implements AutoCloseable {
     private static Contents contents(Connection server, AuditedTable table, AuditRequest request) throws SQLException {
         Map<String, Row> rows = new LinkedHashMap<>();
         for (Wrong each : request.rows()) {
-            Row row = table.row(server, each.identity(), false);
+            Row row = request.what() == AuditRequest.What.SHOWN
+                    ? table.shown(server, each.identity(), SHOWN_CHARACTERS)
+                    : table.row(server, each.identity(), false);
             if (row != null) {
                 rows.put(each.identity(), row);
             }
@@ -172,15 +186,23 @@ final class AuditSource implements AutoCloseable {
         return new QuorateException(ErrorCode.AUDIT_REFUSED, properties.node() + " " + why);
     }
 
-    @Override
-    public synchronized void close() {
-        if (connection != null) {
+    /** What it is doing ends with an error. */
+    private void drop() {
+        Connection before = connection;
+        connection = null;
+        if (before != null) {
             try {
-                connection.close();
+                before.abort(Runnable::run);
             } catch (SQLException e) {
-                // It was only read from.
+                log.debug("while closing: {}", e.toString());
             }
-            connection = null;
         }
+    }
+
+    /** Doesn't wait for an answer that is being made. */
+    @Override
+    public void close() {
+        closed = true;
+        drop();
     }
 }

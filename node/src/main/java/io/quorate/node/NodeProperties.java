@@ -255,5 +255,5 @@ public record NodeProperties(
             double share,
 
             @DefaultValue("2000") @Min(1) @Max(100000) long stretchRows,
-            @DefaultValue("1000000") @Min(0) long keylessRowsMax) {}
+            @DefaultValue("100000") @Min(0) long keylessRowsMax) {}
 }

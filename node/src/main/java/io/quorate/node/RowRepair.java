@@ -145,7 +145,7 @@ final class RowRepair {
 
     /** Of a server that holds whatever this one may hold. */
     private Row trusted(AuditRequest request, Wrong wrong) throws IOException {
-        return AuditRequest.rows(request.schema(), request.table(), List.of(wrong.identity()), stream.lastOrdered())
+        return AuditRequest.row(request.schema(), request.table(), wrong.identity(), stream.lastOrdered())
                 .ask(peers, request.trusted(), json, Contents.class)
                 .rows()
                 .get(wrong.identity());

@@ -125,7 +125,7 @@ public final class AuditedTable {
         try (Statement statement = connection.createStatement()) {
             statement.execute(
                     "SET SESSION time_zone = '+00:00', group_concat_max_len = 1048576,"
-                            + " show_gipk_in_create_table_and_information_schema = ON,"
+                            + " show_gipk_in_create_table_and_information_schema = ON, information_schema_stats_expiry = 0,"
                             + " sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', transaction_isolation = 'REPEATABLE-READ'");
         }
     }
@@ -252,17 +252,25 @@ public final class AuditedTable {
         }
     }
 
-    /** What is in a stretch: by identity the row's hash; of a bag how often it is there. */
-    public Map<String, String> rows(Connection connection, Stretch stretch) throws SQLException {
+    /**
+     * What is in a stretch: by identity the row's hash; of a bag how often it is there.
+     *
+     * @throws IllegalArgumentException when a bag has more than {@code bagMax} different rows
+     */
+    public Map<String, String> rows(Connection connection, Stretch stretch, long bagMax) throws SQLException {
         String sql = hasKey()
                 ? "SELECT " + identity() + ", " + hash() + from() + where(stretch) + order()
-                : "SELECT " + hash() + " AS h, COUNT(*)" + from() + " GROUP BY h";
+                : "SELECT " + hash() + " AS h, COUNT(*)" + from() + " GROUP BY h LIMIT " + (bagMax + 1);
         Map<String, String> rows = new LinkedHashMap<>();
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
             while (row.next()) {
                 rows.put(row.getString(1), row.getString(2));
             }
+        }
+        if (!hasKey() && rows.size() > bagMax) {
+            throw new IllegalArgumentException("has more than " + bagMax + " different rows in " + schema + "." + name
+                    + ", which has no usable primary key");
         }
         return rows;
     }
@@ -290,6 +298,30 @@ public final class AuditedTable {
             }
             String version = row.getString(1);
             return new Row(hasKey() ? version : Long.toString(count(connection, identity)), written, shown);
+        }
+    }
+
+    /**
+     * One row for people.
+     *
+     * @param characters of a value that are shown
+     * @return without what is written; null when it isn't there
+     */
+    public Row shown(Connection connection, String identity, int characters) throws SQLException {
+        String sql = columns.stream()
+                .map(c -> "IF(CHAR_LENGTH(" + c.shown() + ") > " + characters + ", CONCAT(LEFT(" + c.shown() + ", "
+                        + characters + "), '...'), " + c.shown() + ")")
+                .collect(Collectors.joining(", ", "SELECT ", from() + whereRow(identity)));
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql + " LIMIT 1")) {
+            if (!row.next()) {
+                return null;
+            }
+            Map<String, String> shown = new LinkedHashMap<>();
+            for (int i = 0; i < columns.size(); i++) {
+                shown.put(columns.get(i).name(), row.getString(1 + i));
+            }
+            return new Row("", Map.of(), shown);
         }
     }
 
