@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -28,8 +29,8 @@ final class CatchUpChoice implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CatchUpChoice.class);
     private static final String FILE = "copy-rate";
     private static final long PERIOD_MILLIS = 1000;
-    /** The rates are of the last seconds; before, they are of nothing. */
-    private static final Duration MEASURED_AFTER = Duration.ofSeconds(10);
+    /** What it has gained since it began to catch up says little before. */
+    private static final Duration MEASURED_AFTER = Duration.ofSeconds(20);
 
     private static final Duration ASK_AGAIN = Duration.ofMinutes(1);
     /** mysqld ends and starts with a copy. */
@@ -51,6 +52,7 @@ final class CatchUpChoice implements AutoCloseable {
     private final Thread thread;
     private long bytesPerSecond;
     private long joinedNanos;
+    private long behindThen;
     private long askNotBeforeNanos = System.nanoTime();
     private long changedNanos;
     private boolean changed;
@@ -119,7 +121,10 @@ final class CatchUpChoice implements AutoCloseable {
             joinedNanos = 0;
             return;
         }
-        joinedNanos = joinedNanos == 0 ? now : joinedNanos;
+        if (joinedNanos == 0) {
+            joinedNanos = now;
+            behindThen = standing.behind();
+        }
         if (!tried && now - joinedNanos > MEASURED_AFTER.toNanos() && now - askNotBeforeNanos > 0) {
             choose(now);
         }
@@ -136,8 +141,21 @@ final class CatchUpChoice implements AutoCloseable {
         }
     }
 
+    /**
+     * As long as it has gained what it gained since it began. One long statement gains nothing while it runs: that counts only when it
+     * has gone on for as long as a node may be catching up.
+     */
+    private long secondsToCatchUp(long now) {
+        long behind = standing.behind();
+        long gained = behindThen - behind;
+        long elapsed = TimeUnit.NANOSECONDS.toSeconds(now - joinedNanos);
+        return gained > 0
+                ? (long) ((double) behind * elapsed / gained)
+                : elapsed > properties.sst().switchAfter().toSeconds() ? Long.MAX_VALUE : 0;
+    }
+
     private void choose(long now) throws IOException, InterruptedException {
-        long catchingUp = standing.secondsToCatchUp();
+        long catchingUp = secondsToCatchUp(now);
         if (catchingUp <= properties.sst().switchAfter().toSeconds()) {
             return;
         }

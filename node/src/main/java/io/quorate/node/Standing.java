@@ -135,13 +135,12 @@ final class Standing {
         log.info("{}", value ? "desynced: others don't wait for this node" : "resynced: this node counts again");
     }
 
-    /** Until everything that was ordered is applied, at the rates of the last seconds; {@link Long#MAX_VALUE} for never. */
-    long secondsToCatchUp() {
-        long gained = appliedRate.last() - orderedRate.last();
-        return gained > 0 ? queue() / gained : queue() > 0 ? Long.MAX_VALUE : 0;
+    /** Writesets that are ordered and not applied here yet. */
+    long behind() {
+        return queue();
     }
 
-    /** These rates, for people. */
+    /** That, and the rates of the last seconds, for people. */
     String rates() {
         return queue() + " writesets behind, " + appliedRate.last() + "/s applied, " + orderedRate.last()
                 + "/s ordered";
@@ -150,9 +149,9 @@ final class Standing {
     /** Why this node isn't SYNCED; of one that catches up also how long that will take. */
     String reason() {
         String reason = loop.reason();
-        long seconds = secondsToCatchUp();
-        return loop.state() == NodeState.JOINED && seconds < Long.MAX_VALUE
-                ? reason + ", " + appliedRate.last() + "/s applied, " + seconds + " s left"
+        long gained = appliedRate.last() - orderedRate.last();
+        return loop.state() == NodeState.JOINED && gained > 0
+                ? reason + ", " + appliedRate.last() + "/s applied, " + queue() / gained + " s left"
                 : reason;
     }
 
