@@ -142,6 +142,12 @@ class AuditIT {
         assertThat(plan.toString()).contains("n3 would be replaced").doesNotContain("n3 repaired");
         assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM load_test.many WHERE v = -1"))
                 .isEqualTo(1);
+        // A trigger that the account may not see would run.
+        cluster.mysql(3).execute("SET SESSION sql_log_bin = 0", "REVOKE TRIGGER ON *.* FROM 'quorate'@'localhost'");
+        assertThat(post(1, Map.of("action", "repair", "apply", "true")).toString())
+                .contains("GRANT TRIGGER")
+                .doesNotContain("repaired");
+        cluster.mysql(3).execute("SET SESSION sql_log_bin = 0", "GRANT TRIGGER ON *.* TO 'quorate'@'localhost'");
         JsonNode done = post(1, Map.of("action", "repair", "apply", "true"));
         for (JsonNode difference : done.path("differences")) {
             assertThat(difference.path("outcome").asString())

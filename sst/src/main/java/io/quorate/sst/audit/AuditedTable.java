@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -22,6 +23,8 @@ import java.util.stream.Collectors;
  * texts that mean the same on every server.
  */
 public final class AuditedTable {
+    private static final Pattern SEES_TRIGGERS =
+            Pattern.compile("GRANT [^`]*\\b(TRIGGER|ALL PRIVILEGES)\\b[^`]* ON \\*\\.\\* TO ");
     private static final int NO_SUCH_TABLE = 1146;
     private static final String ROW_TABLES = "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES"
             + " WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN"
@@ -351,9 +354,32 @@ public final class AuditedTable {
         }
     }
 
-    /** The triggers that would run when rows are put right by statements. */
+    /** Who has no right to a trigger isn't told of it. */
+    private void requireSight(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            try (ResultSet row = statement.executeQuery("SHOW GRANTS")) {
+                while (row.next()) {
+                    if (SEES_TRIGGERS.matcher(row.getString(1)).lookingAt()) {
+                        return;
+                    }
+                }
+            }
+            try (ResultSet row = statement.executeQuery("SELECT CURRENT_USER()")) {
+                row.next();
+                throw new IllegalArgumentException("can't see whether " + schema + "." + name
+                        + " has triggers, which would run: GRANT TRIGGER ON *.* TO " + row.getString(1));
+            }
+        }
+    }
+
+    /**
+     * The triggers that would run when rows are put right by statements.
+     *
+     * @throws IllegalArgumentException when the account can't see them
+     */
     public List<String> triggers(Connection connection) throws SQLException {
         List<String> triggers = new ArrayList<>();
+        requireSight(connection);
         try (PreparedStatement select =
                 connection.prepareStatement("SELECT TRIGGER_NAME FROM information_schema.TRIGGERS"
                         + " WHERE EVENT_OBJECT_SCHEMA = ? AND EVENT_OBJECT_TABLE = ?")) {
