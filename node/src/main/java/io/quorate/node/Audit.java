@@ -3,17 +3,16 @@ package io.quorate.node;
 
 import io.quorate.core.ColumnMask;
 import io.quorate.core.ErrorCode;
-import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
 import io.quorate.node.AuditRequest.Contents;
 import io.quorate.node.AuditRequest.Next;
 import io.quorate.node.AuditRequest.Repaired;
 import io.quorate.node.AuditRequest.Rows;
-import io.quorate.node.AuditRequest.Settled;
 import io.quorate.node.AuditRequest.Tables;
 import io.quorate.node.AuditRequest.What;
 import io.quorate.node.AuditRequest.Wrong;
 import io.quorate.node.AuditState.Difference;
+import io.quorate.node.AuditedNodes.Answers;
 import io.quorate.sst.audit.AuditedTable.Row;
 import io.quorate.sst.audit.AuditedTable.Stretch;
 import io.quorate.sst.audit.AuditedTable.Sum;
@@ -33,12 +32,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.core.JacksonException;
@@ -66,13 +60,10 @@ final class Audit implements AutoCloseable {
     private static final int SHOWN_ROWS = 100;
 
     private final NodeProperties properties;
-    private final AuditSource self;
-    private final Supplier<List<MemberReport>> present;
-    private final PeerStreams peers;
+    private final AuditedNodes nodes;
     private final JsonMapper json;
     private final ColumnMask mask;
     private final Path file;
-    private final ExecutorService asking;
     private final Thread thread;
     private volatile AuditState state;
     private volatile String waits = "";
@@ -80,25 +71,14 @@ final class Audit implements AutoCloseable {
     private volatile boolean closed;
     private long savedNanos;
 
-    /** Nodes that answered, and those that could not. */
-    private record Answers<T>(Map<String, T> given, Set<String> without, String why) {}
-
-    Audit(
-            NodeProperties properties,
-            AuditSource self,
-            Supplier<List<MemberReport>> present,
-            PeerStreams peers,
-            JsonMapper json)
-            throws IOException {
+    Audit(NodeProperties properties, AuditedNodes nodes, JsonMapper json) throws IOException {
         this.properties = properties;
-        this.self = self;
-        this.present = present;
-        this.peers = peers;
+        this.nodes = nodes;
         this.json = json;
         this.mask = properties.conflicts().mask();
         this.file = properties.dataDir().resolve(FILE);
-        this.asking = Executors.newCachedThreadPool(task -> daemon(task, "quorate-audit-ask"));
-        this.thread = daemon(this::run, "quorate-audit");
+        this.thread = new Thread(this::run, "quorate-audit");
+        thread.setDaemon(true);
         if (Files.exists(file)) {
             try {
                 state = json.readValue(Files.readAllBytes(file), AuditState.class);
@@ -110,12 +90,6 @@ final class Audit implements AutoCloseable {
                         java.nio.file.StandardCopyOption.REPLACE_EXISTING);
             }
         }
-    }
-
-    private static Thread daemon(Runnable task, String name) {
-        Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
-        return thread;
     }
 
     void startThread() {
@@ -286,70 +260,22 @@ final class Audit implements AutoCloseable {
         check();
     }
 
-    /** The nodes whose servers hold what the order says. */
-    private Set<String> servers() {
-        Set<String> servers = new TreeSet<>();
-        servers.add(properties.node());
-        for (MemberReport member : present.get()) {
-            if (member.mysql() != null
-                    && (member.state().equals("SYNCED") || member.state().equals("DONOR"))) {
-                servers.add(member.node());
-            }
-        }
-        return servers;
-    }
-
-    private <T> T ask(String node, AuditRequest request, Class<T> type) throws IOException {
-        return node.equals(properties.node()) ? type.cast(self.answer(request)) : request.ask(peers, node, json, type);
-    }
-
-    /** Asks several nodes at once. */
-    private <T> Answers<T> ask(Set<String> nodes, AuditRequest request, Class<T> type) throws InterruptedException {
-        Map<String, T> given = new ConcurrentHashMap<>();
-        Map<String, String> failed = new ConcurrentHashMap<>();
-        CountDownLatch all = new CountDownLatch(nodes.size());
-        for (String node : nodes) {
-            asking.execute(() -> {
-                try {
-                    given.put(node, ask(node, request, type));
-                } catch (IOException | RuntimeException e) {
-                    failed.put(node, Objects.requireNonNullElse(e.getMessage(), e.toString()));
-                } finally {
-                    all.countDown();
-                }
-            });
-        }
-        all.await();
-        return new Answers<>(new TreeMap<>(given), new TreeSet<>(failed.keySet()), String.join("; ", failed.values()));
-    }
-
     /** Asks two nodes at least, this one among them, for as long as it takes until they answer. */
     private <T> Answers<T> compare(AuditRequest request, Class<T> type) throws InterruptedException, Stopped {
         while (true) {
             check();
-            Set<String> nodes = servers();
-            if (nodes.size() < 2) {
+            Set<String> servers = nodes.servers();
+            if (servers.size() < 2) {
                 pause("no other node with a server is SYNCED");
                 continue;
             }
-            Answers<T> answers = ask(nodes, request, type);
-            if (answers.given.size() >= 2 && answers.given.containsKey(properties.node())) {
+            Answers<T> answers = nodes.ask(servers, request, type);
+            if (answers.given().size() >= 2 && answers.given().containsKey(properties.node())) {
                 waits = "";
                 return answers;
             }
-            pause(answers.why);
+            pause(answers.why());
         }
-    }
-
-    /** @return the seqno by which the order has all that clients of these nodes have committed; -1 when one can't say */
-    private long settle(Set<String> nodes) throws InterruptedException {
-        Answers<Settled> settled = ask(nodes, AuditRequest.of(What.SETTLE), Settled.class);
-        return settled.without.isEmpty()
-                ? settled.given.values().stream()
-                        .mapToLong(Settled::seqno)
-                        .max()
-                        .orElse(-1)
-                : -1;
     }
 
     /** Compares the tables themselves. Returns those whose rows can be compared, in the order they are. */
@@ -360,7 +286,7 @@ final class Audit implements AutoCloseable {
         for (int looks = 0; looks < LOOKS; looks++) {
             Answers<Tables> answers = compare(AuditRequest.of(What.TABLES, null, null, null, after), Tables.class);
             Map<String, Map<String, String>> versions = new TreeMap<>();
-            answers.given.forEach((node, tables) -> versions.put(node, tables.definitions()));
+            answers.given().forEach((node, tables) -> versions.put(node, tables.definitions()));
             all.clear();
             versions.values().forEach(each -> all.addAll(each.keySet()));
             Map<String, Map<String, String>> differing = differing(versions);
@@ -372,10 +298,10 @@ final class Audit implements AutoCloseable {
                 break;
             }
             // DDL that is on its way, for however long it takes, is no difference.
-            after = settle(answers.given.keySet());
+            after = nodes.settle(answers.given().keySet());
             while (after < 0) {
                 pause("nodes come and go; looking at definitions again");
-                after = settle(servers());
+                after = nodes.settle(nodes.servers());
             }
         }
         waits = "";
@@ -442,7 +368,7 @@ final class Audit implements AutoCloseable {
         while (true) {
             check();
             try {
-                Next next = ask(properties.node(), of(What.NEXT, table, new Stretch(from, null), 0), Next.class);
+                Next next = nodes.ask(properties.node(), of(What.NEXT, table, new Stretch(from, null), 0), Next.class);
                 waits = "";
                 return next;
             } catch (QuorateException e) {
@@ -464,11 +390,15 @@ final class Audit implements AutoCloseable {
             }
             Stretch stretch = new Stretch(from, next.to());
             Answers<Sum> sums = compare(of(What.SUM, table, stretch, 0), Sum.class);
-            if (new HashSet<>(sums.given.values()).size() > 1) {
+            if (new HashSet<>(sums.given().values()).size() > 1) {
                 examine(table, stretch);
             }
             from = next.to();
-            change(state.compared(from, sums.given.get(properties.node()).rows(), sums.given.keySet(), sums.without));
+            change(state.compared(
+                    from,
+                    sums.given().get(properties.node()).rows(),
+                    sums.given().keySet(),
+                    sums.without()));
             if (System.nanoTime() - savedNanos > SAVE.toNanos()) {
                 save();
             }
@@ -487,17 +417,17 @@ final class Audit implements AutoCloseable {
     /** Reads the rows of a stretch until it is known which differ. */
     private void examine(String table, Stretch stretch) throws InterruptedException, Stopped {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-            Set<String> nodes = servers();
-            Map<String, Map<String, String>> differing = nodes.size() < 2 ? null : look(nodes, table, stretch);
+            Set<String> servers = nodes.servers();
+            Map<String, Map<String, String>> differing = servers.size() < 2 ? null : look(servers, table, stretch);
             if (differing != null) {
                 if (!differing.isEmpty()) {
-                    change(state.with(describe(nodes, table, differing)));
+                    change(state.with(describe(servers, table, differing)));
                     save();
                     log.error(
                             "audit: {} rows of {} are not the same on {}, the first {}",
                             differing.size(),
                             table,
-                            nodes,
+                            servers,
                             differing.entrySet().iterator().next());
                 }
                 return;
@@ -508,21 +438,21 @@ final class Audit implements AutoCloseable {
     }
 
     /** @return by identity and node, null when a node could not answer all the time */
-    private Map<String, Map<String, String>> look(Set<String> nodes, String table, Stretch stretch)
+    private Map<String, Map<String, String>> look(Set<String> servers, String table, Stretch stretch)
             throws InterruptedException, Stopped {
         Map<String, Map<String, String>> before = null;
         for (int looks = 0; looks < LOOKS; looks++) {
             check();
-            long after = settle(nodes);
+            long after = nodes.settle(servers);
             if (after < 0) {
                 return null;
             }
-            Answers<Rows> rows = ask(nodes, of(What.ROWS, table, stretch, after), Rows.class);
-            if (!rows.without.isEmpty()) {
+            Answers<Rows> rows = nodes.ask(servers, of(What.ROWS, table, stretch, after), Rows.class);
+            if (!rows.without().isEmpty()) {
                 return null;
             }
             Map<String, Map<String, String>> versions = new TreeMap<>();
-            rows.given.forEach((node, each) -> versions.put(node, each.versions()));
+            rows.given().forEach((node, each) -> versions.put(node, each.versions()));
             Map<String, Map<String, String>> differing = differing(versions);
             if (before != null) {
                 differing.entrySet().retainAll(before.entrySet());
@@ -535,14 +465,15 @@ final class Audit implements AutoCloseable {
         return before;
     }
 
-    private List<Difference> describe(Set<String> nodes, String table, Map<String, Map<String, String>> differing)
+    private List<Difference> describe(Set<String> servers, String table, Map<String, Map<String, String>> differing)
             throws InterruptedException {
         List<String> shown = differing.keySet().stream().limit(SHOWN_ROWS).toList();
-        Answers<Contents> contents = ask(nodes, AuditRequest.shown(schema(table), name(table), shown), Contents.class);
+        Answers<Contents> contents =
+                nodes.ask(servers, AuditRequest.shown(schema(table), name(table), shown), Contents.class);
         List<Difference> described = new ArrayList<>();
         differing.forEach((identity, versions) -> {
             Map<String, Row> rows = new TreeMap<>();
-            contents.given.forEach((node, each) -> {
+            contents.given().forEach((node, each) -> {
                 Row row = each.rows().get(identity);
                 if (row != null) {
                     rows.put(node, row);
@@ -636,7 +567,7 @@ final class Audit implements AutoCloseable {
                     What.REPAIR, schema(d.table()), name(d.table()), null, 0, List.of(wrong), whose, apply);
             String outcome;
             try {
-                outcome = ask(odd, request, Repaired.class).outcomes().get(d.identity());
+                outcome = nodes.ask(odd, request, Repaired.class).outcomes().get(d.identity());
             } catch (IOException | QuorateException e) {
                 outcome = "left alone: " + e.getMessage();
             }
@@ -647,7 +578,7 @@ final class Audit implements AutoCloseable {
 
     /** The first that can be asked. */
     private String rightNode(Difference d, String right) {
-        Set<String> servers = servers();
+        Set<String> servers = nodes.servers();
         return d.versions().entrySet().stream()
                 .filter(e -> e.getValue().equals(right))
                 .map(Map.Entry::getKey)
@@ -659,7 +590,6 @@ final class Audit implements AutoCloseable {
     public void close() {
         closed = true;
         thread.interrupt();
-        asking.shutdownNow();
         try {
             thread.join(2000);
         } catch (InterruptedException e) {
@@ -668,6 +598,6 @@ final class Audit implements AutoCloseable {
         if (state != null && state.isRunning()) {
             save();
         }
-        self.close();
+        nodes.close();
     }
 }

@@ -2,11 +2,13 @@
 package io.quorate.node;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 
 /**
  * How far an audit is and what it has found; {@code audit.json} in the data directory. Only its owner's thread changes it, by
@@ -62,11 +64,7 @@ record AuditState(
             String right,
             Map<String, Map<String, String>> rows,
             String outcome) {
-        /** Nodes that have another version than the right one. */
-        List<String> odd() {
-            return right == null ? List.of() : odd(right);
-        }
-
+        /** Nodes that have another version. */
         List<String> odd(String version) {
             return versions.entrySet().stream()
                     .filter(e -> !e.getValue().equals(version))
@@ -104,172 +102,124 @@ record AuditState(
     }
 
     AuditState planned(int all, long estimatedRows) {
-        return new AuditState(
-                started,
-                ended,
-                stopped,
-                only,
-                table,
-                from,
-                nodes,
-                all,
-                tablesDone,
-                rows,
-                estimatedRows,
-                seconds,
-                left,
-                missed,
-                found,
-                differences);
+        return with(c -> {
+            c.tables = all;
+            c.rowsToDo = estimatedRows;
+        });
     }
 
     AuditState at(String next, int done) {
-        return new AuditState(
-                started,
-                ended,
-                stopped,
-                only,
-                next,
-                null,
-                nodes,
-                tables,
-                done,
-                rows,
-                rowsToDo,
-                seconds,
-                left,
-                missed,
-                found,
-                differences);
+        return with(c -> {
+            c.table = next;
+            c.from = null;
+            c.tablesDone = done;
+        });
     }
 
     /** @param without nodes that were asked and did not answer */
-    AuditState compared(
-            String upTo, long more, java.util.Collection<String> with, java.util.Collection<String> without) {
-        TreeSet<String> all = new TreeSet<>(nodes);
-        all.addAll(with);
-        Map<String, Long> lacking = new TreeMap<>(missed);
-        without.forEach(node -> lacking.merge(node, 1L, Long::sum));
-        return new AuditState(
-                started,
-                ended,
-                stopped,
-                only,
-                table,
-                upTo,
-                all,
-                tables,
-                tablesDone,
-                rows + more,
-                rowsToDo,
-                seconds,
-                left,
-                lacking,
-                found,
-                differences);
+    AuditState compared(String upTo, long more, Collection<String> with, Collection<String> without) {
+        return with(c -> {
+            c.from = upTo;
+            c.rows += more;
+            c.nodes = new TreeSet<>(nodes);
+            c.nodes.addAll(with);
+            c.missed = new TreeMap<>(missed);
+            without.forEach(node -> c.missed.merge(node, 1L, Long::sum));
+        });
     }
 
     AuditState worked(long more) {
-        return new AuditState(
-                started,
-                ended,
-                stopped,
-                only,
-                table,
-                from,
-                nodes,
-                tables,
-                tablesDone,
-                rows,
-                rowsToDo,
-                seconds + more,
-                left,
-                missed,
-                found,
-                differences);
+        return with(c -> c.seconds += more);
     }
 
     AuditState leftOut(String which, String why) {
-        Map<String, String> more = new LinkedHashMap<>(left);
-        more.put(which, why);
-        return new AuditState(
-                started,
-                ended,
-                stopped,
-                only,
-                table,
-                from,
-                nodes,
-                tables,
-                tablesDone,
-                rows,
-                rowsToDo,
-                seconds,
-                more,
-                missed,
-                found,
-                differences);
+        return with(c -> {
+            c.left = new LinkedHashMap<>(left);
+            c.left.put(which, why);
+        });
     }
 
     AuditState with(List<Difference> more) {
-        List<Difference> all = new ArrayList<>(differences);
-        more.stream().limit(Math.max(0, DIFFERENCES_MAX - all.size())).forEach(all::add);
-        return new AuditState(
-                started,
-                ended,
-                stopped,
-                only,
-                table,
-                from,
-                nodes,
-                tables,
-                tablesDone,
-                rows,
-                rowsToDo,
-                seconds,
-                left,
-                missed,
-                found + more.size(),
-                all);
+        return with(c -> {
+            c.found += more.size();
+            c.differences = new ArrayList<>(differences);
+            more.stream()
+                    .limit(Math.max(0, DIFFERENCES_MAX - differences.size()))
+                    .forEach(c.differences::add);
+        });
     }
 
     AuditState repaired(List<Difference> told) {
-        return new AuditState(
-                started,
-                ended,
-                stopped,
-                only,
-                table,
-                from,
-                nodes,
-                tables,
-                tablesDone,
-                rows,
-                rowsToDo,
-                seconds,
-                left,
-                missed,
-                found,
-                told);
+        return with(c -> c.differences = told);
     }
 
     AuditState end(String when, boolean byHand) {
-        return new AuditState(
-                started,
-                when,
-                byHand,
-                only,
-                table,
-                from,
-                nodes,
-                tables,
-                tablesDone,
-                rows,
-                rowsToDo,
-                seconds,
-                left,
-                missed,
-                found,
-                differences);
+        return with(c -> {
+            c.ended = when;
+            c.stopped = byHand;
+        });
+    }
+
+    private AuditState with(Consumer<Change> what) {
+        Change change = new Change(this);
+        what.accept(change);
+        return change.made();
+    }
+
+    /** The next one, while it is made of the one before. */
+    private static final class Change {
+        private final AuditState before;
+        private String ended;
+        private boolean stopped;
+        private String table;
+        private String from;
+        private TreeSet<String> nodes;
+        private int tables;
+        private int tablesDone;
+        private long rows;
+        private long rowsToDo;
+        private long seconds;
+        private Map<String, String> left;
+        private Map<String, Long> missed;
+        private long found;
+        private List<Difference> differences;
+
+        Change(AuditState before) {
+            this.before = before;
+            ended = before.ended;
+            stopped = before.stopped;
+            table = before.table;
+            from = before.from;
+            nodes = before.nodes;
+            tables = before.tables;
+            tablesDone = before.tablesDone;
+            rows = before.rows;
+            rowsToDo = before.rowsToDo;
+            seconds = before.seconds;
+            left = before.left;
+            missed = before.missed;
+            found = before.found;
+            differences = before.differences;
+        }
+
+        AuditState made() {
+            return new AuditState(
+                    before.started,
+                    ended,
+                    stopped,
+                    before.only,
+                    table,
+                    from,
+                    nodes,
+                    tables,
+                    tablesDone,
+                    rows,
+                    rowsToDo,
+                    seconds,
+                    left,
+                    missed,
+                    found,
+                    differences);
+        }
     }
 }

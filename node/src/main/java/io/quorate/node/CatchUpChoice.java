@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -162,7 +161,7 @@ final class CatchUpChoice implements AutoCloseable {
         askNotBeforeNanos = now + ASK_AGAIN.toNanos();
         Optional<MemberReport> donor = present.get().stream()
                 .filter(m -> m.mysql() != null && m.state().equals("SYNCED"))
-                .min(Comparator.comparing((MemberReport m) -> m.zone().equals(properties.zone()) ? 0 : 1));
+                .min(MemberReport.nearest(properties.zone()));
         if (donor.isEmpty()) {
             return;
         }

@@ -19,7 +19,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -196,9 +195,8 @@ final class FullCopy {
     private void begin() throws SQLException, IOException, InterruptedException {
         progress = null;
         MemberReport donor = donors.present().get().stream()
-                .filter(m -> m.mysql() != null && isSynced(m) && m.applied() >= note.from())
-                .min(Comparator.comparing(
-                        (MemberReport m) -> m.zone().equals(parts.properties().zone()) ? 0 : 1))
+                .filter(m -> m.hasSyncedServer() && m.applied() >= note.from())
+                .min(MemberReport.nearest(parts.properties().zone()))
                 .orElse(null);
         if (donor == null) {
             waits("no node with a server is SYNCED and has applied seqno " + note.from());
@@ -271,10 +269,6 @@ final class FullCopy {
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.COPY_REFUSED, node + " doesn't answer: " + e.getMessage(), e);
         }
-    }
-
-    private static boolean isSynced(MemberReport m) {
-        return m.state().equals("SYNCED") || m.state().equals("DONOR");
     }
 
     private Connection reach() {
@@ -385,7 +379,8 @@ final class FullCopy {
 
     /** MySQL waits for a donor that is gone far longer than another one takes to give it all. */
     private void endIfItStands(Connection connection, long running) throws SQLException {
-        boolean gone = donors.present().get().stream().noneMatch(m -> m.node().equals(note.donor()) && isSynced(m));
+        boolean gone =
+                donors.present().get().stream().noneMatch(m -> m.node().equals(note.donor()) && m.hasSyncedServer());
         long stands = System.nanoTime() - movedNanos;
         if (progress.needsDonor() && stands > (gone ? GONE_NANOS : STANDS_NANOS)) {
             log.warn(

@@ -3,6 +3,7 @@ package io.quorate.node;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.quorate.core.LogPosition;
+import java.util.Comparator;
 
 /**
  * What a node says of itself to the others, four times a second. Fields that one doesn't know, of a newer version, it
@@ -51,6 +52,16 @@ record MemberReport(
         long queue,
         String cause,
         boolean desynced) {
+    /** Whether it has a server, which holds what the order says. */
+    boolean hasSyncedServer() {
+        return mysql != null && (state.equals("SYNCED") || state.equals("DONOR"));
+    }
+
+    /** Who is in a zone comes first. */
+    static Comparator<MemberReport> nearest(String zone) {
+        return Comparator.comparing(m -> m.zone.equals(zone) ? 0 : 1);
+    }
+
     /** How far its log goes. */
     LogPosition logEnd() {
         return new LogPosition(logTerm, logIndex);

@@ -187,7 +187,8 @@ class Node implements SmartLifecycle {
                 progress,
                 () -> loop.state().isReady(),
                 new RowRepair(properties, access, stream, channels, json));
-        audit = new Audit(properties, auditSource, members::present, channels, json);
+        audit = new Audit(
+                properties, new AuditedNodes(properties.node(), auditSource, members::present, channels, json), json);
         choice = new CatchUpChoice(
                 properties, server, loop::state, standing, progress::lastApplied, members::present, channels, json);
         rejoin = new Rejoin(stores, stream, pausable, server, channels, life, standing::offers, this::happened);
