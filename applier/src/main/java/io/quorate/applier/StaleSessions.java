@@ -23,9 +23,9 @@ public final class StaleSessions {
     private static final Logger log = LoggerFactory.getLogger(StaleSessions.class);
 
     /** What connections of {@link ApplierDataSource} tell the server of themselves. */
-    static final String ATTRIBUTE = "quorate_role";
+    public static final String ATTRIBUTE = "quorate_role";
 
-    static final String ROLE = "applier";
+    public static final String ROLE = "applier";
 
     private static final Duration LIMIT = Duration.ofSeconds(10);
     private static final Duration LOOK = Duration.ofMillis(50);

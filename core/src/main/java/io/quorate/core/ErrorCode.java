@@ -63,6 +63,7 @@ public enum ErrorCode {
     COPY_TO_START(
             7002,
             "start mysqld of this node; quorate.mysql.start-command has the service do it, a supervisor does it by itself"),
+    COPY_NOT_BY_STREAM(7004, "set quorate.sst.method=clone, or auto, on the node that is to get the copy"),
     AUDIT_REFUSED(7003, "correct what it names, then ask again; an audit that is under way goes on by itself");
 
     private final int number;

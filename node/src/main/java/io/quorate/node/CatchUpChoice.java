@@ -5,10 +5,7 @@ import io.quorate.core.NodeState;
 import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
 import io.quorate.sst.CopyProgress;
-import io.quorate.transport.DurableFile;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -26,14 +23,11 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class CatchUpChoice implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CatchUpChoice.class);
-    private static final String FILE = "copy-rate";
     private static final long PERIOD_MILLIS = 1000;
     /** What it has gained since it began to catch up says little before. */
     private static final Duration MEASURED_AFTER = Duration.ofSeconds(20);
 
     private static final Duration ASK_AGAIN = Duration.ofMinutes(1);
-    /** mysqld ends and starts with a copy. */
-    private static final long RESTART_SECONDS = 60;
     /** How much faster it has to be, by estimates. */
     private static final int FASTER = 3;
     /** A copy that was not necessary is given up when nothing comes of it. */
@@ -47,9 +41,8 @@ final class CatchUpChoice implements AutoCloseable {
     private final Supplier<List<MemberReport>> present;
     private final PeerStreams peers;
     private final JsonMapper json;
-    private final Path file;
     private final Thread thread;
-    private long bytesPerSecond;
+    private final CopyRates rates;
     private long joinedNanos;
     private long behindThen;
     private long askNotBeforeNanos = System.nanoTime();
@@ -76,10 +69,7 @@ final class CatchUpChoice implements AutoCloseable {
         this.present = present;
         this.peers = peers;
         this.json = json;
-        this.file = properties.dataDir().resolve(FILE);
-        this.bytesPerSecond = Files.exists(file)
-                ? Long.parseLong(Files.readString(file).strip())
-                : properties.sst().expectedBytesPerSecond().toBytes();
+        this.rates = CopyRates.read(properties);
         this.thread = new Thread(this::run, "quorate-catch-up");
         thread.setDaemon(true);
     }
@@ -134,9 +124,8 @@ final class CatchUpChoice implements AutoCloseable {
         if (copying != null
                 && copying.bytes() > 0
                 && copying.perSecond() > 0
-                && copying.perSecond() != bytesPerSecond) {
-            bytesPerSecond = copying.perSecond();
-            DurableFile.write(file, Long.toString(bytesPerSecond));
+                && server.copy().method() == NodeProperties.Sst.Method.CLONE) {
+            rates.measured(NodeProperties.Sst.Method.CLONE, copying.perSecond());
         }
     }
 
@@ -166,14 +155,14 @@ final class CatchUpChoice implements AutoCloseable {
             return;
         }
         long bytes = CopyRequest.ask(peers, donor.get().node(), json).bytes();
-        long most = properties.sst().bytesPerSecondMax().toBytes();
-        long rate = Math.max(1, most == 0 ? bytesPerSecond : Math.min(most, bytesPerSecond));
-        long copying = bytes / rate + RESTART_SECONDS;
+        long clone = rates.seconds(NodeProperties.Sst.Method.CLONE, bytes);
+        long stream = rates.seconds(NodeProperties.Sst.Method.STREAM, bytes);
+        long copying = Math.min(clone, stream);
         String estimate =
                 "catching up would take " + (catchingUp == Long.MAX_VALUE ? "for ever" : catchingUp + " s") + " ("
                         + standing.rates() + "); a full copy of " + (bytes >> 20) + " MB from "
                         + donor.get().node() + " about "
-                        + copying + " s at " + (rate >> 20) + " MB/s";
+                        + clone + " s by clone, " + stream + " s by stream";
         if (copying > catchingUp / FASTER) {
             log.info("{}; catching up it is", estimate);
             return;

@@ -24,14 +24,17 @@ import java.util.UUID;
  * @param donorServer that server's UUID, null likewise
  * @param reserved GTIDs that are executed there and that no transaction there has
  * @param after last number of the donor's own transactions that the rows have, once STRAIGHT
- * @param upTo seqno by which the order has all of the donor's own transactions that the copy had
+ * @param upTo seqno by which the order has all of the donor's own transactions that the copy had; while STREAMING, all of this
+ *     server's own
  */
 record CopyNote(
         Step step, long from, long ownLast, String donor, UUID donorServer, GtidSet reserved, long after, long upTo) {
     enum Step {
         /** A copy is needed, the server is as it was. */
         WANTED,
-        /** The server's own data may be gone. */
+        /** By method stream: the server's own data may be gone. */
+        STREAMING,
+        /** By method clone: likewise. */
         COPYING,
         /** The copy is here; what its donor alone knew then was taken back, and comes from the order. */
         STRAIGHT
@@ -46,6 +49,10 @@ record CopyNote(
     /** Known from an earlier one: what the server gave out. */
     CopyNote ownLast(long known) {
         return new CopyNote(step, from, known, donor, donorServer, reserved, after, upTo);
+    }
+
+    CopyNote streaming(long last, long ordered) {
+        return new CopyNote(Step.STREAMING, from, last, "", null, new GtidSet(), 0, ordered);
     }
 
     CopyNote copying(long last, String node, UUID server, GtidSet notThere) {

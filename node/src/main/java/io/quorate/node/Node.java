@@ -57,6 +57,7 @@ class Node implements SmartLifecycle {
     private DiskGuard disk;
     private Donor donor;
     private CopySource copySource;
+    private StreamSource streamSource;
     private AuditSource auditSource;
     private Audit audit;
     private CatchUpChoice choice;
@@ -179,6 +180,8 @@ class Node implements SmartLifecycle {
                         new FullCopy.Donors(members::present, channels, json),
                         this::happened);
         copySource = new CopySource(properties, access, () -> loop.state().isReady(), json);
+        streamSource = new StreamSource(
+                properties, access, stream, progress, () -> loop.state().isReady(), json);
         auditSource = new AuditSource(
                 properties,
                 access,
@@ -258,6 +261,8 @@ class Node implements SmartLifecycle {
             desk.serve(request, answer);
         } else if (CopyRequest.isOne(request)) {
             copySource.serve(answer);
+        } else if (StreamRequest.isOne(request)) {
+            streamSource.serve(StreamRequest.read(request, json), answer);
         } else if (AuditRequest.isOne(request)) {
             answer.write(json.writeValueAsBytes(auditSource.answer(AuditRequest.read(request, json))));
         } else if (order.holds(PausableOrder.Hold.LEFT)) {

@@ -4,6 +4,7 @@ package io.quorate.node;
 import io.quorate.core.ColumnMask;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.sst.stream.Omitted;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.DecimalMax;
 import jakarta.validation.constraints.DecimalMin;
@@ -223,16 +224,48 @@ public record NodeProperties(
      * @param method how a server that nothing less can bring up to date gets all data of another one
      * @param bytesPerSecondMax how much the donor may be asked for; 0 for as much as it gives
      * @param switchAfter of {@code AUTO}: a node that would catch up for longer may get a copy instead, if that is much faster
-     * @param expectedBytesPerSecond for how fast a copy is taken as long as this node has never measured one
+     * @param expectedBytesPerSecond for how fast a copy by CLONE is taken as long as this node has never measured one
+     * @param streamExpectedBytesPerSecond likewise of a copy by stream
+     * @param streams of {@code STREAM}: how many pieces come at a time
+     * @param chunk of {@code STREAM}: about how many bytes of rows a piece has
+     * @param without of {@code STREAM}: what doesn't come along
      */
     public record Sst(
             @DefaultValue("auto") Method method,
             @DefaultValue("0") DataSize bytesPerSecondMax,
             @DefaultValue("15m") Duration switchAfter,
-            @DefaultValue("50MB") DataSize expectedBytesPerSecond) {
+            @DefaultValue("50MB") DataSize expectedBytesPerSecond,
+            @DefaultValue("10MB") DataSize streamExpectedBytesPerSecond,
+            @DefaultValue("4") @Min(1) @Max(64) int streams,
+            @DefaultValue("16MB") DataSize chunk,
+            @DefaultValue List<Part> without) {
+        /** What a server has besides tables. */
+        public enum Part {
+            ACCOUNTS,
+            ROUTINES,
+            EVENTS,
+            TRIGGERS,
+            VIEWS
+        }
+
+        Omitted omitted() {
+            return new Omitted(
+                    List.of(),
+                    without.contains(Part.ACCOUNTS),
+                    without.contains(Part.ROUTINES),
+                    without.contains(Part.EVENTS),
+                    without.contains(Part.TRIGGERS),
+                    without.contains(Part.VIEWS));
+        }
+
         public enum Method {
-            /** From the others' writeset caches while they hold what it takes and that isn't much slower; else as CLONE. */
+            /**
+             * From the others' writeset caches while they hold what it takes and that isn't much slower; else by CLONE or by STREAM,
+             * whichever is possible and faster.
+             */
             AUTO,
+            /** Row by row from the other nodes, also for a new node that could have all from the caches. */
+            STREAM,
             /** MySQL's CLONE plugin, also for a new node that could have all from the caches. */
             CLONE,
             /** Not at all: the node waits for somebody to do it. */

@@ -5,6 +5,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.quorate.applier.ApplierDataSource;
 import io.quorate.applier.PositionTable;
 import io.quorate.applier.PositionTable.Position;
+import io.quorate.applier.StaleSessions;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
@@ -82,6 +83,15 @@ final class ServerAccess implements AutoCloseable {
         Connection connection = connectAlone();
         connection.setNetworkTimeout(Runnable::run, (int) limit.toMillis());
         return connection;
+    }
+
+    /** One of its own that takes LOAD DATA LOCAL, and that a later service ends if this one doesn't. */
+    Connection connectToLoad() throws SQLException {
+        return DriverManager.getConnection(
+                url + "&allowLoadLocalInfile=true&connectionAttributes=" + StaleSessions.ATTRIBUTE + ":"
+                        + StaleSessions.ROLE,
+                user,
+                password);
     }
 
     /** Connections for the applier's workers, which keep them. */

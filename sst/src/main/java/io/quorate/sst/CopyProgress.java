@@ -4,7 +4,7 @@ package io.quorate.sst;
 /**
  * How far a copy is.
  *
- * @param stage in MySQL's words, such as {@code FILE COPY}; empty before the first
+ * @param stage of method clone in MySQL's words, such as {@code FILE COPY}; empty before the first
  * @param bytes copied
  * @param toDo bytes still to be copied, as estimated now
  * @param perSecond bytes a second since the copy began
@@ -14,8 +14,19 @@ public record CopyProgress(String stage, long bytes, long toDo, long perSecond, 
     public static final CopyProgress NONE = new CopyProgress("", 0, 0, 0, -1);
 
     static CopyProgress of(String stage, long bytes, long estimate, long millis) {
+        return of(stage, 0, bytes, estimate, millis);
+    }
+
+    /**
+     * Of one that goes on.
+     *
+     * @param before bytes that were there
+     * @param came bytes that have come since, in {@code millis}
+     */
+    public static CopyProgress of(String stage, long before, long came, long estimate, long millis) {
+        long bytes = before + came;
         long toDo = Math.max(0, estimate - bytes);
-        long perSecond = millis <= 0 ? 0 : bytes * 1000 / millis;
+        long perSecond = millis <= 0 ? 0 : came * 1000 / millis;
         long eta = toDo == 0 ? 0 : perSecond == 0 ? -1 : toDo * 1000 / perSecond;
         return new CopyProgress(stage, bytes, toDo, perSecond, eta);
     }

@@ -138,7 +138,30 @@ public final class AuditedTable {
         return !key.isEmpty();
     }
 
-    private static String quoted(String schema, String name) {
+    public String schema() {
+        return schema;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    /** Those whose values are stored or made by whoever writes a row, not generated from others. */
+    public List<TableColumn> columns() {
+        return columns;
+    }
+
+    /** What follows a select list: the table and which of its rows, in the order of the key. */
+    public String fromWhere(Stretch stretch) {
+        return from() + where(stretch) + (hasKey() ? order() : "");
+    }
+
+    /** What follows a select list, for one row. */
+    public String fromRow(String identity) {
+        return from() + whereRow(identity);
+    }
+
+    public static String quoted(String schema, String name) {
         return TableColumn.quoted(schema) + "." + TableColumn.quoted(name);
     }
 
@@ -155,7 +178,8 @@ public final class AuditedTable {
                 .collect(Collectors.joining(", ", "MD5(CONCAT(", "))"));
     }
 
-    private String identity() {
+    /** An expression of a row's identity. */
+    public String identity() {
         return hasKey()
                 ? key.stream().map(TableColumn::written).collect(Collectors.joining(", ", "CONCAT_WS(',', ", ")"))
                 : hash();

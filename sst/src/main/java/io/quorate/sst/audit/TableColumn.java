@@ -14,7 +14,8 @@ import java.util.Set;
  * @param wholeKeyPart false where the key has only the first characters of it
  * @param generated whether it is computed from other columns
  */
-record TableColumn(String name, String type, String charset, int keyPart, boolean wholeKeyPart, boolean generated) {
+public record TableColumn(
+        String name, String type, String charset, int keyPart, boolean wholeKeyPart, boolean generated) {
     private static final Set<String> NUMBERS =
             Set.of("tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "year");
     private static final Set<String> TIMES = Set.of("date", "time", "datetime", "timestamp");
@@ -32,7 +33,7 @@ record TableColumn(String name, String type, String charset, int keyPart, boolea
             "geometrycollection");
 
     /** How values of a type are written down. */
-    enum Form {
+    public enum Form {
         /** As they are. */
         NUMBER,
         /** As text in quotes. */
@@ -48,11 +49,11 @@ record TableColumn(String name, String type, String charset, int keyPart, boolea
         JSON
     }
 
-    TableColumn {
+    public TableColumn {
         type = type.toLowerCase(Locale.ROOT);
     }
 
-    Form form() {
+    public Form form() {
         if (NUMBERS.contains(type)) {
             return Form.NUMBER;
         }
@@ -81,18 +82,23 @@ record TableColumn(String name, String type, String charset, int keyPart, boolea
         return form() == Form.JSON || SPACES.contains(type) || type.endsWith("blob") || type.endsWith("text");
     }
 
-    String quoted() {
+    public String quoted() {
         return quoted(name);
     }
 
-    static String quoted(String identifier) {
+    public static String quoted(String identifier) {
         return "`" + identifier.replace("`", "``") + "`";
+    }
+
+    /** All 64 bits of it, which a sum with a number doesn't have: that of a SET is floating. */
+    public String ordinal() {
+        return "CAST(" + quoted() + " AS UNSIGNED)";
     }
 
     /** An expression of the value's bytes, for a checksum. */
     String bytes() {
         return switch (form()) {
-            case ORDINAL -> "CAST(" + quoted() + " + 0 AS BINARY)";
+            case ORDINAL -> "CAST(" + ordinal() + " AS BINARY)";
             case FLOAT -> "CAST(CAST(" + quoted() + " AS DOUBLE) AS BINARY)";
             case JSON -> "CAST(CAST(" + quoted() + " AS CHAR CHARACTER SET utf8mb4) AS BINARY)";
             case NUMBER, TEXT, CHARACTERS, BYTES -> "CAST(" + quoted() + " AS BINARY)";
@@ -103,7 +109,7 @@ record TableColumn(String name, String type, String charset, int keyPart, boolea
     String written() {
         return switch (form()) {
             case NUMBER, TEXT -> "CAST(" + quoted() + " AS CHAR)";
-            case ORDINAL -> "CAST(" + quoted() + " + 0 AS CHAR)";
+            case ORDINAL -> "CAST(" + ordinal() + " AS CHAR)";
             case FLOAT -> "CAST(CAST(" + quoted() + " AS DOUBLE) AS CHAR)";
             case CHARACTERS, BYTES, JSON -> "HEX(" + bytes() + ")";
         };

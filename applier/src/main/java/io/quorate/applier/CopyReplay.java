@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.Certified;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSet;
+import io.quorate.core.WriteSetLog;
+import io.quorate.core.binlog.Upserts;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.function.LongConsumer;
+import java.util.function.LongFunction;
+import java.util.regex.Pattern;
+import javax.sql.DataSource;
+
+/**
+ * Brings rows that were read at different moments to one: what was ordered since the first of them was read is carried out over
+ * all of them, whether they have it or not ({@link Upserts}). No other session may write meanwhile, and tables that
+ * are overwritten must have no unique keys but the primary one. One connection, nothing in the binlog.
+ */
+public final class CopyReplay {
+    private static final Duration READ_WAIT = Duration.ofSeconds(5);
+    private static final Duration LOCK_WAIT = Duration.ofSeconds(50);
+    private static final int GROUP_WRITESETS = 512;
+    private static final int GROUP_BYTES = 4 << 20;
+    private static final Pattern LEADING_COMMENTS =
+            Pattern.compile("^(\\s|/\\*(?!!).*?\\*/|--\\s[^\\n]*\\n|#[^\\n]*\\n)+", Pattern.DOTALL);
+    private static final Pattern NOT_OF_TABLES = Pattern.compile(
+            "(GRANT|REVOKE|FLUSH|ANALYZE|SET)\\b"
+                    + "|RENAME\\s+USER\\b"
+                    + "|(CREATE|ALTER|DROP)\\s+(OR\\s+REPLACE\\s+|ALGORITHM\\s*=\\s*\\w+\\s+|DEFINER\\s*=\\s*\\S+\\s+"
+                    + "|SQL\\s+SECURITY\\s+\\w+\\s+|AGGREGATE\\s+)*(VIEW|USER|ROLE|PROCEDURE|FUNCTION|TRIGGER|EVENT)\\b",
+            Pattern.CASE_INSENSITIVE);
+
+    private final DataSource workers;
+    private final WriteSetLog writeSets;
+    private final Function<Certified, Upserts.Rules> rules;
+    private final LongFunction<String> note;
+
+    /**
+     * @param workers of connections as {@link ApplierDataSource} makes them
+     * @param rules what becomes of a writeset's changes; null for nothing at all
+     * @param note the statement that notes how far it is, in the transaction that brings it there
+     */
+    public CopyReplay(
+            DataSource workers,
+            WriteSetLog writeSets,
+            Function<Certified, Upserts.Rules> rules,
+            LongFunction<String> note) {
+        this.workers = workers;
+        this.writeSets = writeSets;
+        this.rules = rules;
+        this.note = note;
+    }
+
+    /**
+     * Whether a statement may make rows or their tables others than they were; accounts, views and stored programs don't.
+     *
+     * @param barrier a writeset of kind DDL
+     */
+    public static boolean concernsTables(WriteSet barrier) {
+        if (BinlogEvents.type(barrier.payload(), 0) != BinlogEvents.QUERY) {
+            return true;
+        }
+        String text = QueryEvent.parse(barrier.payload(), 0).text();
+        return !NOT_OF_TABLES
+                .matcher(LEADING_COMMENTS.matcher(text).replaceFirst(""))
+                .lookingAt();
+    }
+
+    /**
+     * The highest number of a server's own GTIDs that it has executed or is committing: of whatever a snapshot taken before
+     * shows.
+     *
+     * @param not GTIDs that are executed and that no transaction has
+     */
+    public static long lastCommitting(Connection connection, UUID server, GtidSet not) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_owned, @@GLOBAL.gtid_executed")) {
+            row.next();
+            return Math.max(
+                    GtidSets.owned(row.getString(1)).last(server),
+                    GtidSet.parse(row.getString(2)).minus(not).last(server));
+        }
+    }
+
+    /** Numbers of a server's own transactions that failed and are undone, as the connection's snapshot has it. */
+    public static List<Long> undone(Connection connection) throws SQLException {
+        return new ArrayList<>(UndoneTable.read(connection).keySet());
+    }
+
+    /**
+     * Carries out what is ordered after {@code from}, up to and with {@code upTo}.
+     *
+     * @param reached told how far it is
+     * @return false when it was to stop before
+     * @throws QuorateException COPY_REFUSED for what can't be carried out over rows of which nobody knows
+     */
+    public boolean run(long from, long upTo, BooleanSupplier goesOn, LongConsumer reached)
+            throws SQLException, IOException, InterruptedException {
+        AuxiliaryConnection auxiliary = new AuxiliaryConnection(workers);
+        try (Session session = Session.open(workers, LOCK_WAIT);
+                WriteSetLog.Cursor cursor = writeSets.read(from + 1)) {
+            session.execute("SET SESSION sql_log_bin = 0");
+            session.execute("SET SESSION rbr_exec_mode = 'IDEMPOTENT'");
+            int packet = (int) (Applier.EVENTS_PER_PACKET * Applier.packetMax(session.connection()));
+            Statements statements = new Statements(new TableMaps(new SchemaCheck(auxiliary)), 1 << 20, packet);
+            for (long seqno = from; seqno < upTo; ) {
+                if (!goesOn.getAsBoolean()) {
+                    return false;
+                }
+                seqno = group(cursor, seqno, upTo, session, statements);
+                reached.accept(seqno);
+            }
+            return true;
+        } finally {
+            auxiliary.close();
+        }
+    }
+
+    private long group(WriteSetLog.Cursor cursor, long from, long upTo, Session session, Statements statements)
+            throws SQLException, IOException, InterruptedException {
+        List<Certified> group = new ArrayList<>();
+        long bytes = 0;
+        long seqno = from;
+        while (seqno < upTo && seqno - from < GROUP_WRITESETS && bytes < GROUP_BYTES) {
+            Certified c = cursor.next(READ_WAIT);
+            if (c == null) {
+                throw new IOException("the record does not go on at seqno " + (seqno + 1));
+            }
+            seqno = c.seqno();
+            Certified instead = c.passed() ? instead(c) : null;
+            if (instead != null) {
+                group.add(instead);
+                bytes += instead.writeSet().payload().length;
+            }
+        }
+        if (!group.isEmpty()) {
+            statements.begin(group, 0, null, null);
+            for (byte[] next; (next = statements.next()) != null; ) {
+                session.binlog(next);
+            }
+        }
+        session.execute(note.apply(seqno));
+        session.commit();
+        return seqno;
+    }
+
+    private Certified instead(Certified c) {
+        Upserts.Rules rule = rules.apply(c);
+        if (rule == null) {
+            return null;
+        }
+        WriteSet w = c.writeSet();
+        try {
+            byte[] payload = Upserts.of(w.payload(), rule);
+            return payload.length == 0
+                    ? null
+                    : new Certified(
+                            c.seqno(),
+                            c.verdict(),
+                            c.conflictsWith(),
+                            c.dependsOn(),
+                            c.position(),
+                            c.lastOfEntry(),
+                            new WriteSet(w.gtid(), w.lastSeen(), w.committedMicros(), w.kind(), w.keys(), payload));
+        } catch (Upserts.Impossible e) {
+            throw new QuorateException(ErrorCode.COPY_REFUSED, "seqno " + c.seqno() + ": " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core.binlog;
+
+import io.quorate.core.BinlogEvents;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The row changes of a payload in a form that may be carried out over rows of which nobody knows whether they have them already,
+ * as a copy's have that was read while they changed: an update becomes an insert of what came of it, after a delete of what was
+ * there when its primary key is another one. The session's {@code rbr_exec_mode} must be IDEMPOTENT: an insert
+ * overwrites, a delete may find nothing. Whatever the rows were, each that is changed is afterwards what its last change made of it.
+ *
+ * <p>IDEMPOTENT alone isn't enough: it passes over an update whose row isn't there, and so loses one that moved to a key
+ * which had been read before, from one that was read after.
+ */
+public final class Upserts {
+    /** What becomes of the changes of a table. */
+    public enum Rule {
+        /** Left out. */
+        SKIP,
+        /** As they are: the table is known to be as it was before them. */
+        AS_IS,
+        OVERWRITE
+    }
+
+    /** Says which rule is a table's. */
+    @FunctionalInterface
+    public interface Rules {
+        Rule of(String schema, String table);
+    }
+
+    /** An update whose images lack columns, and which gave its row another primary key. */
+    public static final class Impossible extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        Impossible(String what) {
+            super(what);
+        }
+    }
+
+    private record Mapped(TableMap map, Rule rule) {}
+
+    private Upserts() {}
+
+    /** The payload to be carried out instead; empty when nothing is left of it. */
+    public static byte[] of(byte[] payload, Rules rules) throws Impossible {
+        ByteArrayOutputStream out = new ByteArrayOutputStream(payload.length + 64);
+        Map<Long, Mapped> maps = new HashMap<>();
+        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
+            int length = BinlogEvents.length(payload, at);
+            int type = BinlogEvents.type(payload, at);
+            Mapped mapped = null;
+            if (type == BinlogEvents.TABLE_MAP) {
+                TableMap map = TableMap.read(payload, at, length);
+                mapped = new Mapped(map, rules.of(map.schema, map.table));
+                maps.put(map.id, mapped);
+            } else if (BinlogEvents.isRows(type)) {
+                mapped = maps.get(BinlogEvents.tableId(payload, at));
+            }
+            if (mapped == null || mapped.rule == Rule.SKIP) {
+                continue;
+            }
+            if (mapped.rule == Rule.OVERWRITE
+                    && (type == BinlogEvents.UPDATE_ROWS || type == BinlogEvents.PARTIAL_UPDATE_ROWS)) {
+                overwrite(mapped.map, payload, at, out);
+            } else {
+                out.write(payload, at, length);
+            }
+        }
+        return out.toByteArray();
+    }
+
+    private static void overwrite(TableMap map, byte[] payload, int at, ByteArrayOutputStream out) throws Impossible {
+        RowsEvent rows = new RowsEvent(map, payload, at);
+        List<byte[]> written = new ArrayList<>();
+        while (rows.next()) {
+            boolean moves = !sameKey(rows);
+            if (!rows.afterIsWhole()) {
+                if (moves) {
+                    throw new Impossible("a row of " + map.schema + "." + map.table
+                            + " got another primary key by an update whose images lack columns");
+                }
+                // The row is there, then it is changed; or a later image of it is here, and comes again.
+                out.write(payload, at, BinlogEvents.length(payload, at));
+                return;
+            }
+            if (moves) {
+                flush(rows, at, written, out);
+                byte[] before = Arrays.copyOfRange(payload, rows.beforeFrom(), rows.beforeTo());
+                out.writeBytes(event(rows, at, BinlogEvents.DELETE_ROWS, rows.presentBefore(), List.of(before)));
+            }
+            written.add(Arrays.copyOfRange(payload, rows.afterFrom(), rows.afterTo()));
+        }
+        flush(rows, at, written, out);
+    }
+
+    private static void flush(RowsEvent rows, int at, List<byte[]> written, ByteArrayOutputStream out) {
+        if (!written.isEmpty()) {
+            out.writeBytes(event(rows, at, BinlogEvents.WRITE_ROWS, rows.presentAfter(), written));
+            written.clear();
+        }
+    }
+
+    private static boolean sameKey(RowsEvent rows) {
+        RowImage before = rows.before();
+        RowImage after = rows.after();
+        byte[] b = rows.bytes();
+        for (int column : rows.map().primaryKey) {
+            int length = after.length(column);
+            if (length != RowImage.ABSENT
+                    && !Arrays.equals(
+                            b,
+                            before.start(column),
+                            before.start(column) + before.length(column),
+                            b,
+                            after.start(column),
+                            after.start(column) + length)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** An event of the same table, with the flags and the time of the one at {@code at}. */
+    private static byte[] event(RowsEvent rows, int at, int type, int present, List<byte[]> images) {
+        int columns = rows.map().columns();
+        int bitmapBytes = (columns + 7) / 8;
+        int countBytes = columns < 251 ? 1 : 3;
+        int length = BinlogEvents.HEADER_BYTES
+                + 10
+                + countBytes
+                + bitmapBytes
+                + images.stream().mapToInt(i -> i.length).sum();
+        byte[] source = rows.bytes();
+        ByteBuffer out = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+        out.put(source, at, 4).put((byte) type).put(source, at + 5, 4);
+        out.putInt(length).putInt(0).putShort((short) 0);
+        out.put(source, at + BinlogEvents.HEADER_BYTES, 8).putShort((short) 2);
+        if (countBytes == 1) {
+            out.put((byte) columns);
+        } else {
+            out.put((byte) 252).putShort((short) columns);
+        }
+        out.put(source, present, bitmapBytes);
+        images.forEach(out::put);
+        return out.array();
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** Holds up those who take more bytes a second than there are, and all of them while it is closed. Thread-safe. */
+final class ByteBudget {
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private long perSecond;
+    private long freeAt = System.nanoTime();
+    private volatile boolean paused;
+
+    /** @param perSecond 0 for any number */
+    ByteBudget(long perSecond) {
+        this.perSecond = perSecond;
+    }
+
+    synchronized void perSecond(long value) {
+        perSecond = value;
+        freeAt = System.nanoTime();
+    }
+
+    synchronized long perSecond() {
+        return perSecond;
+    }
+
+    void pause(boolean value) {
+        paused = value;
+    }
+
+    boolean isPaused() {
+        return paused;
+    }
+
+    /** Returns when the bytes may be taken, or the thread is interrupted. */
+    void take(long bytes) {
+        long wait = reserve(bytes);
+        while ((wait > 0 || paused) && !Thread.currentThread().isInterrupted()) {
+            long nanos = paused ? LOOK_NANOS : Math.min(wait, LOOK_NANOS);
+            LockSupport.parkNanos(nanos);
+            wait -= nanos;
+        }
+    }
+
+    private synchronized long reserve(long bytes) {
+        if (perSecond == 0) {
+            return 0;
+        }
+        long now = System.nanoTime();
+        long wait = Math.max(0, freeAt - now);
+        freeAt = Math.max(now, freeAt) + TimeUnit.SECONDS.toNanos(1) * bytes / perSecond;
+        return wait;
+    }
+}

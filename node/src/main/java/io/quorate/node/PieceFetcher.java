@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.sst.audit.AuditedTable;
+import io.quorate.sst.stream.CopyLedger;
+import io.quorate.sst.stream.Moment;
+import io.quorate.sst.stream.Piece;
+import io.quorate.sst.stream.RowLoader;
+import io.quorate.sst.stream.Unit;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingDeque;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Fetches the pieces of a copy, several at a time, each from whatever node can give it. A piece that failed is fetched again, from
+ * another node if that one is gone.
+ */
+final class PieceFetcher implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(PieceFetcher.class);
+    private static final Duration ORDERED_WITHIN = Duration.ofSeconds(30);
+    private static final long AGAIN_MILLIS = 1000;
+
+    private final ServerSession.Parts parts;
+    private final ServerAccess access;
+    private final FullCopy.Donors donors;
+    private final CopyLedger ledger;
+    private final OrderScan scan;
+    private final long since;
+    private final ByteBudget budget;
+    private final LinkedBlockingDeque<Piece> queue = new LinkedBlockingDeque<>();
+    private final AtomicInteger open = new AtomicInteger();
+    private final AtomicReference<Exception> failure = new AtomicReference<>();
+    private final AtomicLong bytes = new AtomicLong();
+    private final List<Thread> threads = new ArrayList<>();
+    private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
+    private volatile String donor = "";
+    private volatile String obstacle;
+    private volatile boolean closed;
+
+    /** @param since donors must have applied this seqno */
+    PieceFetcher(
+            ServerSession.Parts parts,
+            ServerAccess access,
+            FullCopy.Donors donors,
+            CopyLedger ledger,
+            OrderScan scan,
+            long since,
+            ByteBudget budget) {
+        this.parts = parts;
+        this.access = access;
+        this.donors = donors;
+        this.ledger = ledger;
+        this.scan = scan;
+        this.since = since;
+        this.budget = budget;
+    }
+
+    void start(List<Piece> missing, int streams) {
+        queue.addAll(missing);
+        open.set(missing.size());
+        for (int i = 0; i < streams; i++) {
+            Thread thread = new Thread(this::work, "quorate-stream-" + i);
+            thread.setDaemon(true);
+            threads.add(thread);
+            thread.start();
+        }
+    }
+
+    /** Whether all pieces are here, those included that were found on the way. */
+    boolean isDone() {
+        return open.get() == 0;
+    }
+
+    /** Fails with what ended the fetching. */
+    void requireGoing() throws SQLException, IOException {
+        Exception e = failure.get();
+        if (e instanceof SQLException sql) {
+            throw sql;
+        } else if (e instanceof IOException io) {
+            throw io;
+        } else if (e instanceof RuntimeException other) {
+            throw other;
+        }
+    }
+
+    long bytes() {
+        return bytes.get();
+    }
+
+    /** Whom it fetches from. */
+    String donor() {
+        return donor;
+    }
+
+    /** Why nothing comes, null when something does. */
+    String obstacle() {
+        return obstacle;
+    }
+
+    private void work() {
+        Connection connection = null;
+        try {
+            while (!closed && failure.get() == null && open.get() > 0) {
+                Piece piece = queue.poll(50, TimeUnit.MILLISECONDS);
+                if (piece == null) {
+                    continue;
+                }
+                if (connection == null) {
+                    connection = access.connectToLoad();
+                    connections.add(connection);
+                    RowLoader.prepare(connection);
+                }
+                if (!fetched(piece, connection)) {
+                    // What it was doing may not be over.
+                    abort(connection);
+                    connection = null;
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (SQLException | IOException | RuntimeException e) {
+            failure.compareAndSet(null, e);
+        } finally {
+            abort(connection);
+        }
+    }
+
+    private static void abort(Connection connection) {
+        if (connection != null) {
+            try {
+                connection.abort(Runnable::run);
+            } catch (SQLException e) {
+                log.debug("while closing: {}", e.toString());
+            }
+        }
+    }
+
+    /** @return whether the connection can be used again */
+    private boolean fetched(Piece wanted, Connection connection)
+            throws SQLException, IOException, InterruptedException {
+        Piece[] piece = {wanted};
+        try {
+            if (fetch(piece, connection)) {
+                open.decrementAndGet();
+            } else {
+                queue.addFirst(piece[0]);
+            }
+            obstacle = null;
+            return true;
+        } catch (QuorateException e) {
+            boolean passes = e.code() == ErrorCode.COPY_REFUSED || e.code() == ErrorCode.ORDER_INTERRUPTED;
+            if (!passes) {
+                throw e;
+            }
+            waits(piece[0], e.detail());
+        } catch (java.io.EOFException | java.net.SocketException e) {
+            waits(piece[0], donor + " broke off: " + e);
+        } catch (IOException e) {
+            waits(piece[0], "nothing comes from " + donor + ": " + e.getMessage());
+        } catch (SQLException e) {
+            if (!(e.getCause() instanceof IOException) && !connection.isValid(2)) {
+                throw e;
+            }
+            waits(piece[0], e.getMessage());
+        }
+        return false;
+    }
+
+    private void waits(Piece piece, String why) throws InterruptedException {
+        if (!closed && !why.equals(obstacle)) {
+            obstacle = why;
+            log.info("a piece of {} comes again: {}", piece.unit().tables(), why);
+        }
+        queue.addLast(piece);
+        Thread.sleep(AGAIN_MILLIS);
+    }
+
+    /** @return false when it has to be read again, for it may hold what has failed since */
+    private boolean fetch(Piece[] piece, Connection connection) throws SQLException, IOException, InterruptedException {
+        Unit unit = piece[0].unit();
+        StreamRequest request = new StreamRequest(
+                unit.whole() ? StreamRequest.What.TABLES : StreamRequest.What.ROWS,
+                since,
+                null,
+                unit.tables(),
+                piece[0].stretch(),
+                piece[0].bounded() ? 0 : parts.properties().sst().chunk().toBytes());
+        donor = chosen();
+        try (DataInputStream in = request.open(donors.peers(), donor, donors.json())) {
+            StreamRequest.Head head = StreamRequest.head(in, donors.json(), StreamRequest.Head.class);
+            if (!piece[0].bounded()) {
+                bounded(piece, head.to(), connection);
+            }
+            long upTo = ordered(parts, head.moment(), () -> closed);
+            scan.advance(upTo);
+            if (scan.firstOfTables() > 0) {
+                throw new TablesChanged(scan.firstOfTables());
+            }
+            if (scan.isSpoilt(unit, head.moment())) {
+                log.debug("a piece of {} holds what has failed; it comes again", unit.tables());
+                return false;
+            }
+            load(piece[0], head.moment(), upTo, in, connection);
+            return true;
+        }
+    }
+
+    /** Where it ends is known now, and so where the next one begins. */
+    private void bounded(Piece[] piece, String to, Connection connection) throws SQLException {
+        Piece bounded = piece[0].endingAt(to);
+        if (!ledger.bounded(connection, bounded)) {
+            // Its commit was not answered. A new run finds out what the ledger says.
+            throw new SQLException("the ledger has " + bounded + " already");
+        }
+        connection.commit();
+        piece[0] = bounded;
+        Piece next = bounded.next();
+        if (next != null) {
+            open.incrementAndGet();
+            queue.addFirst(next);
+        }
+    }
+
+    private void load(Piece piece, Moment moment, long upTo, DataInputStream in, Connection connection)
+            throws SQLException, IOException {
+        long rows = 0;
+        long[] came = {0};
+        DataInputStream plain = new DataInputStream(new ZstdInputStreamNoFinalizer(in));
+        for (Unit.Name name : piece.unit().tables()) {
+            AuditedTable table = AuditedTable.read(connection, name.schema(), name.table());
+            if (table == null) {
+                throw new QuorateException(ErrorCode.COPY_REFUSED, "this server has no table " + name);
+            }
+            rows += new RowLoader(plain, count -> {
+                        came[0] += count;
+                        bytes.addAndGet(count);
+                        budget.take(count);
+                    })
+                    .load(connection, table);
+        }
+        ledger.done(connection, piece, new CopyLedger.Done(moment, upTo, rows, came[0]));
+        connection.commit();
+    }
+
+    /** Tables are not what they were when the copy began. */
+    static final class TablesChanged extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+        final transient long seqno;
+
+        TablesChanged(long seqno) {
+            super("tables were changed at seqno " + seqno);
+            this.seqno = seqno;
+        }
+    }
+
+    /** The same as long as it is there, so that nobody else is bothered. */
+    private String chosen() {
+        return choose(donors, parts.properties().zone(), since, donor);
+    }
+
+    /**
+     * A node that can give a copy.
+     *
+     * @param before preferred
+     */
+    static String choose(FullCopy.Donors donors, String zone, long since, String before) {
+        return donors.present().get().stream()
+                .filter(m -> m.hasSyncedServer() && m.applied() >= since)
+                .min(Comparator.<MemberReport>comparingInt(m -> m.node().equals(before) ? 0 : 1)
+                        .thenComparing(MemberReport.nearest(zone)))
+                .orElseThrow(() -> new QuorateException(
+                        ErrorCode.COPY_REFUSED, "no node with a server is SYNCED and has applied seqno " + since))
+                .node();
+    }
+
+    /**
+     * Waits until this node has in its record what rows of that moment may hold, and what became of it.
+     *
+     * @return the seqno by which that is so
+     */
+    static long ordered(ServerSession.Parts parts, Moment moment, java.util.function.BooleanSupplier given)
+            throws InterruptedException {
+        OrderedStream stream = parts.stream();
+        long end = System.nanoTime() + ORDERED_WITHIN.toNanos();
+        while (stream.lastOrdered() < moment.applied()
+                || stream.positionOf(moment.server()).last() < moment.own()) {
+            if (given.getAsBoolean() || System.nanoTime() > end) {
+                throw new QuorateException(
+                        ErrorCode.COPY_REFUSED,
+                        "the donor's transactions up to " + moment.own() + " have not been ordered; the order has "
+                                + stream.positionOf(moment.server()).last());
+            }
+            Thread.sleep(5);
+        }
+        return stream.lastOrdered();
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        threads.forEach(Thread::interrupt);
+        connections.forEach(PieceFetcher::abort);
+        try {
+            for (Thread thread : threads) {
+                thread.join(Duration.ofSeconds(20).toMillis());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

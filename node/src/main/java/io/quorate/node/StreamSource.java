@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
+import io.quorate.applier.CopyReplay;
+import io.quorate.applier.PositionTable.Position;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.QuorateException;
+import io.quorate.sst.audit.AuditedTable;
+import io.quorate.sst.audit.AuditedTable.Stretch;
+import io.quorate.sst.stream.Catalog;
+import io.quorate.sst.stream.Moment;
+import io.quorate.sst.stream.RowWriter;
+import io.quorate.sst.stream.Unit;
+import java.io.BufferedOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The donor's side of method {@code stream}. Every request stands for itself: a consistent read of this node's server, with what
+ * it had then. The node stays SYNCED; nothing is locked but, for the moment at which a snapshot is opened, tables that must be read as a whole.
+ */
+final class StreamSource {
+    private static final Logger log = LoggerFactory.getLogger(StreamSource.class);
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final int LOCK_WAIT_SECONDS = 5;
+    private static final int COMPRESSION = 1;
+    private static final long ROWS_MAX = 1_000_000;
+    /** ER_LOCK_WAIT_TIMEOUT, and ER_TABLE_DEF_CHANGED in a snapshot that is older than its table. */
+    private static final int LOCKED = 1205;
+
+    private static final int REDEFINED = 1412;
+
+    private final NodeProperties properties;
+    private final ServerAccess access;
+    private final OrderedStream stream;
+    private final ApplyProgress progress;
+    private final BooleanSupplier synced;
+    private final JsonMapper json;
+    private final LongAdder bytes = new LongAdder();
+
+    /**
+     * @param access null with an arbitrator
+     * @param synced whether this node's server holds what the order says
+     */
+    StreamSource(
+            NodeProperties properties,
+            ServerAccess access,
+            OrderedStream stream,
+            ApplyProgress progress,
+            BooleanSupplier synced,
+            JsonMapper json) {
+        this.properties = properties;
+        this.access = access;
+        this.stream = stream;
+        this.progress = progress;
+        this.synced = synced;
+        this.json = json;
+    }
+
+    /** Given so far, compressed. */
+    long bytes() {
+        return bytes.sum();
+    }
+
+    void serve(StreamRequest request, OutputStream answer) throws IOException {
+        if (access == null || !synced.getAsBoolean()) {
+            throw refused("is not SYNCED");
+        }
+        await(() -> progress.lastApplied() >= request.after(), "has not applied seqno " + request.after() + " yet");
+        DataOutputStream out = new DataOutputStream(new BufferedOutputStream(new Counted(answer), 64 << 10));
+        try (Connection connection = access.connectAlone()) {
+            RowWriter.prepare(connection);
+            UUID server = ServerAccess.uuid(connection);
+            // What the order has of ours is in the rows; it may be taken up before it is committed.
+            long ordered = stream.own().last();
+            awaitExecuted(connection, server, ordered);
+            switch (request.what()) {
+                case CATALOG -> catalog(connection, server, request, out);
+                case ROWS -> rows(connection, server, request, out);
+                case TABLES -> tables(connection, server, request, out);
+            }
+            out.flush();
+        } catch (SQLException e) {
+            throw refused(
+                    e.getErrorCode() == REDEFINED || e.getErrorCode() == LOCKED
+                            ? "can't read " + request.tables() + " now: " + e.getMessage()
+                            : access.unreachable(e).getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw refused("ends");
+        } catch (IllegalArgumentException e) {
+            throw refused(e.getMessage());
+        }
+    }
+
+    private void await(BooleanSupplier condition, String otherwise) {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        try {
+            while (!condition.getAsBoolean()) {
+                if (System.nanoTime() > end) {
+                    throw refused(otherwise);
+                }
+                Thread.sleep(10);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw refused("ends");
+        }
+    }
+
+    private void awaitExecuted(Connection connection, UUID server, long number)
+            throws SQLException, InterruptedException {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (ServerAccess.executed(connection).last(server) < number) {
+            if (System.nanoTime() > end) {
+                throw refused("has not committed its own transaction " + number + ", which is ordered");
+            }
+            Thread.sleep(5);
+        }
+    }
+
+    private void catalog(Connection connection, UUID server, StreamRequest request, DataOutputStream out)
+            throws SQLException, IOException {
+        Position before = ServerAccess.position(connection);
+        Catalog catalog = Catalog.read(connection, request.omitted());
+        Moment moment = new Moment(server, before.seqno(), committing(connection, server), List.of());
+        head(out, new StreamRequest.Contents(moment, before.log(), catalog));
+    }
+
+    private void rows(Connection connection, UUID server, StreamRequest request, DataOutputStream out)
+            throws SQLException, IOException {
+        snapshot(connection);
+        Moment moment = moment(connection, server);
+        AuditedTable table = table(connection, request.tables().get(0));
+        Stretch stretch = request.stretch();
+        if (request.bytes() > 0) {
+            long perRow = Math.max(1, table.estimate(connection).bytesPerRow());
+            long rows = Math.max(1, Math.min(ROWS_MAX, request.bytes() / perRow));
+            stretch = new Stretch(stretch.from(), table.next(connection, stretch.from(), rows));
+        }
+        head(out, new StreamRequest.Head(moment, stretch.to()));
+        out.flush();
+        try (DataOutputStream compressed = compressed(out)) {
+            new RowWriter(compressed).write(connection, table, stretch);
+        }
+    }
+
+    /** Nobody writes to the tables while the snapshot is opened: so it has just what it says of them. */
+    private void tables(Connection connection, UUID server, StreamRequest request, DataOutputStream out)
+            throws SQLException, IOException {
+        Moment moment;
+        try (Connection locks = access.connectAlone();
+                Statement statement = locks.createStatement()) {
+            statement.execute("SET SESSION lock_wait_timeout = " + LOCK_WAIT_SECONDS);
+            statement.execute(request.tables().stream()
+                    .map(t -> AuditedTable.quoted(t.schema(), t.table()) + " READ")
+                    .collect(Collectors.joining(", ", "LOCK TABLES ", "")));
+            snapshot(connection);
+            moment = moment(connection, server);
+            statement.execute("UNLOCK TABLES");
+        }
+        head(out, new StreamRequest.Head(moment, null));
+        try (DataOutputStream compressed = compressed(out)) {
+            for (Unit.Name name : request.tables()) {
+                new RowWriter(compressed).write(connection, table(connection, name), Stretch.ALL);
+            }
+        }
+    }
+
+    private static void snapshot(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT");
+        }
+    }
+
+    /** Of the snapshot, which is older than what is being committed now. */
+    private Moment moment(Connection connection, UUID server) throws SQLException {
+        long applied = ServerAccess.applied(connection);
+        List<Long> undone = new ArrayList<>(CopyReplay.undone(connection));
+        return new Moment(server, applied, committing(connection, server), undone);
+    }
+
+    private long committing(Connection connection, UUID server) throws SQLException {
+        GtidSet reserved = ServerLife.read(properties.dataDir()).reservedOf(ServerAccess.purged(connection));
+        return CopyReplay.lastCommitting(connection, server, reserved);
+    }
+
+    private AuditedTable table(Connection connection, Unit.Name name) throws SQLException {
+        AuditedTable table = AuditedTable.read(connection, name.schema(), name.table());
+        if (table == null) {
+            throw refused("has no table " + name);
+        }
+        return table;
+    }
+
+    private void head(DataOutputStream out, Object head) throws IOException {
+        byte[] text = json.writeValueAsBytes(head);
+        out.writeInt(text.length);
+        out.write(text);
+    }
+
+    private static DataOutputStream compressed(OutputStream out) throws IOException {
+        return new DataOutputStream(new ZstdOutputStreamNoFinalizer(out, COMPRESSION).setChecksum(true));
+    }
+
+    private QuorateException refused(String why) {
+        log.debug("a piece of a copy is refused: {}", why);
+        return new QuorateException(ErrorCode.COPY_REFUSED, properties.node() + " " + why);
+    }
+
+    private final class Counted extends java.io.FilterOutputStream {
+        Counted(OutputStream out) {
+            super(out);
+        }
+
+        @Override
+        public void write(byte[] b, int offset, int length) throws IOException {
+            out.write(b, offset, length);
+            bytes.add(length);
+        }
+    }
+}

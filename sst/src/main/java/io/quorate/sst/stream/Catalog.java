@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sst.stream;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+
+/**
+ * All of a server that isn't rows: what {@link CatalogRestore} makes of it is the same at another server. The system's own
+ * schemas and accounts and the schema {@code quorate} aren't part of it.
+ *
+ * <p>It has the hashes of passwords: it goes to no log, and nowhere but from donor to joiner.
+ *
+ * @param tables by schema and name
+ * @param triggers those of a table and an event in the order in which they run
+ */
+public record Catalog(
+        Omitted omitted,
+        List<Schema> schemas,
+        List<Table> tables,
+        List<Program> routines,
+        List<Program> views,
+        List<Program> triggers,
+        List<Program> events,
+        List<Account> accounts) {
+
+    /**
+     * @param create {@code CREATE DATABASE} with character set, collation and encryption
+     * @param readOnly whether nobody may change what is in it, nor add to it
+     */
+    public record Schema(String name, String create, String collation, boolean readOnly) {}
+
+    /**
+     * @param create {@code CREATE TABLE} without what is deferred
+     * @param indexes what is to be added when the rows are there
+     * @param foreignKeys what is to be added when all tables have their indexes
+     * @param rows,bytes as the server estimates them
+     * @param keyed whether rows are found by a primary key, as an audit sees it
+     */
+    public record Table(
+            String schema,
+            String name,
+            String create,
+            List<Clause> indexes,
+            List<Clause> foreignKeys,
+            String engine,
+            long rows,
+            long bytes,
+            boolean keyed) {}
+
+    /**
+     * What {@code ALTER TABLE ... ADD} takes.
+     *
+     * @param name of the index or the constraint
+     */
+    public record Clause(String name, String definition) {}
+
+    /**
+     * A view, routine, trigger or event, and the session that it is to be made in.
+     *
+     * @param kind as in {@code DROP kind name}
+     * @param sqlMode empty for a view, which has none
+     * @param charset character_set_client
+     * @param collation collation_connection
+     * @param databaseCollation the schema's when it was made, which types without a collation of their own have; empty for a view
+     * @param timeZone of an event, else empty
+     * @param valid whether the donor itself can use it, as far as it says; known of views only
+     */
+    public record Program(
+            String kind,
+            String schema,
+            String name,
+            String create,
+            String sqlMode,
+            String charset,
+            String collation,
+            String databaseCollation,
+            String timeZone,
+            boolean valid) {}
+
+    /**
+     * An account or a role.
+     *
+     * @param create {@code CREATE USER} without default roles
+     * @param grants statements, those of roles left out
+     * @param defaultRoles names as statements take them
+     */
+    public record Account(
+            String user, String host, String create, List<String> grants, List<Role> roles, List<String> defaultRoles) {
+        /** Without its password. */
+        @Override
+        public String toString() {
+            return name();
+        }
+
+        /** As statements take it. */
+        String name() {
+            return Session.account(user, host);
+        }
+    }
+
+    /**
+     * A role that is granted to an account.
+     *
+     * @param name as statements take it
+     * @param admin whether the account may grant it to others
+     */
+    public record Role(String name, boolean admin) {}
+
+    /**
+     * Reads what a server has. The statements are one after the other: what is made or dropped meanwhile may be in it or not.
+     *
+     * @param donor a connection for this only: its session is changed
+     * @throws io.quorate.core.QuorateException COPY_REFUSED when the account can't see all of it
+     */
+    public static Catalog read(Connection donor, Omitted omitted) throws SQLException {
+        try (Session session = Session.ofDonor(donor)) {
+            return new CatalogReader(session, donor, omitted).read();
+        }
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sst.stream;
+
+import io.quorate.sst.audit.AuditedTable;
+import io.quorate.sst.stream.Catalog.Program;
+import io.quorate.sst.stream.Catalog.Schema;
+import io.quorate.sst.stream.Catalog.Table;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Reads a donor's catalog. What is dropped between its being listed and its being read isn't there. */
+final class CatalogReader {
+    /** No such schema, table, routine, trigger, event. */
+    private static final Set<Integer> DROPPED = Set.of(1049, 1146, 1305, 1360, 1539);
+
+    private static final String SCHEMAS = """
+            SELECT s.SCHEMA_NAME, s.DEFAULT_COLLATION_NAME, COALESCE(e.OPTIONS LIKE '%%READ ONLY=1%%', 0)
+            FROM information_schema.SCHEMATA s
+            LEFT JOIN information_schema.SCHEMATA_EXTENSIONS e ON e.SCHEMA_NAME = s.SCHEMA_NAME
+            WHERE s.SCHEMA_NAME NOT IN %s ORDER BY 1""";
+    private static final String TABLES = """
+            SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, COALESCE(ENGINE, ''), COALESCE(TABLE_ROWS, 0),
+              COALESCE(DATA_LENGTH, 0) + COALESCE(INDEX_LENGTH, 0)
+            FROM information_schema.TABLES WHERE TABLE_SCHEMA NOT IN %s ORDER BY 1, 2""";
+    private static final String ROUTINES = """
+            SELECT ROUTINE_TYPE, ROUTINE_SCHEMA, ROUTINE_NAME FROM information_schema.ROUTINES
+            WHERE ROUTINE_SCHEMA NOT IN %s ORDER BY 1, 2, 3""";
+    private static final String TRIGGERS = """
+            SELECT 'TRIGGER', TRIGGER_SCHEMA, TRIGGER_NAME, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS
+            WHERE TRIGGER_SCHEMA NOT IN %s ORDER BY 2, 4, ACTION_TIMING, EVENT_MANIPULATION, ACTION_ORDER""";
+    private static final String EVENTS = """
+            SELECT 'EVENT', EVENT_SCHEMA, EVENT_NAME FROM information_schema.EVENTS
+            WHERE EVENT_SCHEMA NOT IN %s ORDER BY 2, 3""";
+
+    private static final Pattern GLOBAL_GRANT = Pattern.compile("GRANT ([^`]*) ON \\*\\.\\* TO .*", Pattern.DOTALL);
+
+    private final Session session;
+    private final Connection connection;
+    private final Omitted omitted;
+
+    CatalogReader(Session session, Connection connection, Omitted omitted) {
+        this.session = session;
+        this.connection = connection;
+        this.omitted = omitted;
+    }
+
+    Catalog read() throws SQLException {
+        requireSight();
+        List<Schema> schemas = new ArrayList<>();
+        for (List<String> row : listed(SCHEMAS)) {
+            if (!omitted.hasSchema(row.get(0))) {
+                List<String> shown = shown("SHOW CREATE DATABASE " + Session.quoted(row.get(0)));
+                if (shown != null) {
+                    schemas.add(new Schema(
+                            row.get(0), shown.get(1), row.get(1), row.get(2).equals("1")));
+                }
+            }
+        }
+        List<Table> tables = new ArrayList<>();
+        List<Program> views = new ArrayList<>();
+        for (List<String> row : listed(TABLES)) {
+            if (omitted.hasTable(row.get(0), row.get(1))) {
+                continue;
+            }
+            if (row.get(2).equals("BASE TABLE")) {
+                addTable(row, tables);
+            } else if (row.get(2).equals("VIEW") && !omitted.views()) {
+                addView(row.get(0), row.get(1), views);
+            }
+        }
+        return new Catalog(
+                omitted,
+                schemas,
+                tables,
+                omitted.routines() ? List.of() : programs(ROUTINES, 2),
+                views,
+                omitted.triggers() ? List.of() : programs(TRIGGERS, 2),
+                omitted.events() ? List.of() : programs(EVENTS, 3),
+                omitted.accounts() ? List.of() : AccountReader.read(session));
+    }
+
+    /** Who lacks one of these isn't told of what there is, or not of all of it. */
+    private void requireSight() throws SQLException {
+        Set<String> has = new HashSet<>();
+        for (List<String> row : session.rows("SHOW GRANTS")) {
+            Matcher grant = GLOBAL_GRANT.matcher(row.get(0));
+            if (grant.matches()) {
+                has.addAll(List.of(grant.group(1).split(", ?")));
+            }
+        }
+        List<String> needed = new ArrayList<>(List.of("SELECT"));
+        needed.addAll(omitted.views() ? List.of() : List.of("SHOW VIEW"));
+        needed.addAll(omitted.routines() ? List.of() : List.of("SHOW_ROUTINE"));
+        needed.addAll(omitted.triggers() ? List.of() : List.of("TRIGGER"));
+        needed.addAll(omitted.events() ? List.of() : List.of("EVENT"));
+        needed.removeAll(has);
+        if (!needed.isEmpty() && !has.contains("ALL PRIVILEGES")) {
+            throw Session.refused("the donor's account can't see all that is to be copied: GRANT "
+                    + String.join(", ", needed) + " ON *.* TO " + session.one("SELECT CURRENT_USER()"));
+        }
+    }
+
+    private List<List<String>> listed(String query) throws SQLException {
+        return session.rows(query.formatted(Session.SYSTEM_SCHEMAS));
+    }
+
+    /** @return null when it was dropped */
+    private List<String> shown(String query) throws SQLException {
+        try {
+            return session.rows(query).get(0);
+        } catch (SQLException e) {
+            if (DROPPED.contains(e.getErrorCode())) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
+    private void addTable(List<String> row, List<Table> tables) throws SQLException {
+        String schema = row.get(0);
+        String name = row.get(1);
+        List<String> shown = shown("SHOW CREATE TABLE " + Session.quoted(schema, name));
+        AuditedTable audited = shown == null ? null : AuditedTable.read(connection, schema, name);
+        if (audited != null) {
+            TableText text = TableText.of(shown.get(1), row.get(3));
+            tables.add(new Table(
+                    schema,
+                    name,
+                    text.create(),
+                    text.indexes(),
+                    text.foreignKeys(),
+                    row.get(3),
+                    Long.parseLong(row.get(4)),
+                    Long.parseLong(row.get(5)),
+                    audited.hasKey()));
+        }
+    }
+
+    private void addView(String schema, String name, List<Program> views) throws SQLException {
+        List<String> shown = shown("SHOW CREATE VIEW " + Session.quoted(schema, name));
+        if (shown != null) {
+            // Of a view that names what isn't there it warns.
+            views.add(new Program(
+                    "VIEW",
+                    schema,
+                    name,
+                    shown.get(1),
+                    "",
+                    shown.get(2),
+                    shown.get(3),
+                    "",
+                    "",
+                    !session.hasWarnings()));
+        }
+    }
+
+    /** @param text in which column of {@code SHOW CREATE} it is, from 0 on; one that has a time zone has it before that */
+    private List<Program> programs(String query, int text) throws SQLException {
+        List<Program> programs = new ArrayList<>();
+        for (List<String> row : listed(query)) {
+            String schema = row.get(1);
+            String name = row.get(2);
+            if (omitted.hasSchema(schema) || (row.size() > 3 && omitted.hasTable(schema, row.get(3)))) {
+                continue;
+            }
+            List<String> shown = shown("SHOW CREATE " + row.get(0) + " " + Session.quoted(schema, name));
+            if (shown == null) {
+                continue;
+            }
+            if (shown.get(text) == null) {
+                throw Session.refused("the donor doesn't show its account " + row.get(0) + " " + schema + "." + name);
+            }
+            programs.add(new Program(
+                    row.get(0),
+                    schema,
+                    name,
+                    shown.get(text),
+                    shown.get(1),
+                    shown.get(text + 1),
+                    shown.get(text + 2),
+                    shown.get(text + 3),
+                    text == 3 ? shown.get(2) : "",
+                    true));
+        }
+        return programs;
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sst.stream;
+
+import io.quorate.core.QuorateException;
+import io.quorate.sst.stream.Catalog.Clause;
+import io.quorate.sst.stream.Catalog.Schema;
+import io.quorate.sst.stream.Catalog.Table;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Makes at the joiner what a donor's {@link Catalog} has: {@link #dropAll}, {@link #create}, then the rows, {@link #addIndexes}
+ * of every table, {@link #addForeignKeys} of every table, {@link #createRest}, {@link #accounts}. Each can be run again, and
+ * makes what is still missing. Nothing of it goes into the binlog.
+ *
+ * <p>The connections are for this only: their sessions are changed, their default schema too. What MySQL refuses for a reason
+ * that doesn't pass by itself is thrown as {@link QuorateException} COPY_REFUSED.
+ */
+public final class CatalogRestore {
+    private final Catalog catalog;
+
+    public CatalogRestore(Catalog catalog) {
+        this.catalog = catalog;
+    }
+
+    /** Drops all schemas but the system's and {@code quorate}. */
+    public void dropAll(Connection joiner) throws SQLException {
+        try (Session session = Session.ofJoiner(joiner)) {
+            for (List<String> row : session.rows("SELECT s.SCHEMA_NAME, COALESCE(e.OPTIONS LIKE '%READ ONLY=1%', 0)"
+                    + " FROM information_schema.SCHEMATA s LEFT JOIN information_schema.SCHEMATA_EXTENSIONS e"
+                    + " ON e.SCHEMA_NAME = s.SCHEMA_NAME WHERE s.SCHEMA_NAME NOT IN "
+                    + Session.SYSTEM_SCHEMAS)) {
+                if (row.get(1).equals("1")) {
+                    session.setReadOnly(row.get(0), false);
+                }
+                session.execute("DROP DATABASE IF EXISTS " + Session.quoted(row.get(0)));
+            }
+        }
+    }
+
+    /** Makes schemas and tables, these without what is deferred. */
+    public void create(Connection joiner) throws SQLException {
+        try (Session session = Session.ofJoiner(joiner)) {
+            for (Schema schema : catalog.schemas()) {
+                session.make("schema " + schema.name(), ifMissing(schema.create(), "CREATE DATABASE "));
+                if (schema.readOnly()) {
+                    session.setReadOnly(schema.name(), false);
+                }
+            }
+            for (Table table : catalog.tables()) {
+                session.execute("USE " + Session.quoted(table.schema()));
+                session.make("table " + named(table), ifMissing(table.create(), "CREATE TABLE "));
+            }
+        }
+    }
+
+    private static String ifMissing(String create, String verb) {
+        if (!create.startsWith(verb)) {
+            throw new IllegalArgumentException("not " + verb + "...: " + create);
+        }
+        return verb + "IF NOT EXISTS " + create.substring(verb.length());
+    }
+
+    private static String named(Table table) {
+        return Session.quoted(table.schema(), table.name());
+    }
+
+    /** Adds those deferred indexes of a table that it doesn't have: takes as long as the table is large. */
+    public void addIndexes(Connection joiner, Table table) throws SQLException {
+        try (Session session = Session.ofJoiner(joiner)) {
+            List<Clause> missing = missing(
+                    session,
+                    table,
+                    table.indexes(),
+                    "SELECT INDEX_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?");
+            // InnoDB makes one of them at a time; for the first it makes the whole table again, so nothing else is to
+            // be there yet.
+            for (Clause clause : missing) {
+                if (isFullText(clause)) {
+                    add(session, table, List.of(clause));
+                }
+            }
+            add(session, table, missing.stream().filter(c -> !isFullText(c)).toList());
+        }
+    }
+
+    private static boolean isFullText(Clause clause) {
+        return clause.definition().startsWith("FULLTEXT ");
+    }
+
+    /** Adds those foreign keys of a table that it doesn't have. The rows aren't checked: they are the donor's. */
+    public void addForeignKeys(Connection joiner, Table table) throws SQLException {
+        try (Session session = Session.ofJoiner(joiner)) {
+            List<Clause> missing = missing(
+                    session,
+                    table,
+                    table.foreignKeys(),
+                    "SELECT CONSTRAINT_NAME FROM information_schema.TABLE_CONSTRAINTS"
+                            + " WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND CONSTRAINT_TYPE = 'FOREIGN KEY'");
+            add(session, table, missing);
+        }
+    }
+
+    private static List<Clause> missing(Session session, Table table, List<Clause> clauses, String query)
+            throws SQLException {
+        if (clauses.isEmpty()) {
+            return clauses;
+        }
+        Set<String> there = session.rows(query, table.schema(), table.name()).stream()
+                .map(row -> row.get(0).toLowerCase(Locale.ROOT))
+                .collect(Collectors.toSet());
+        return clauses.stream()
+                .filter(clause -> !there.contains(clause.name().toLowerCase(Locale.ROOT)))
+                .toList();
+    }
+
+    private static void add(Session session, Table table, List<Clause> clauses) throws SQLException {
+        if (clauses.isEmpty()) {
+            return;
+        }
+        session.execute("USE " + Session.quoted(table.schema()));
+        session.make(
+                clauses.stream().map(Clause::name).collect(Collectors.joining(", ")) + " of " + named(table),
+                clauses.stream()
+                        .map(clause -> "ADD " + clause.definition())
+                        .collect(Collectors.joining(", ", "ALTER TABLE " + named(table) + " ", "")));
+    }
+
+    /**
+     * Makes routines, views, triggers and events, and makes schemas read-only that are.
+     *
+     * @return what couldn't be made because the donor itself doesn't have what it needs, or this copy leaves it out; a line each
+     */
+    public List<String> createRest(Connection joiner) throws SQLException {
+        try (Session session = Session.ofJoiner(joiner)) {
+            return new ProgramMaker(session, catalog).make();
+        }
+    }
+
+    /**
+     * Makes accounts, roles, grants and default roles those of the donor, unless they are left out. To be run last: a grant
+     * needs what it is for.
+     *
+     * @param keepUser a user name whose accounts here stay as they are, but for grants that they lack
+     * @return the donor's grants on what isn't there, a line each
+     */
+    public List<String> accounts(Connection joiner, String keepUser) throws SQLException {
+        if (catalog.omitted().accounts()) {
+            return new ArrayList<>();
+        }
+        try (Session session = Session.ofJoiner(joiner)) {
+            return new AccountMaker(session, catalog.accounts(), keepUser).make();
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sst.stream;
+
+import io.quorate.sst.stream.Catalog.Program;
+import io.quorate.sst.stream.Catalog.Schema;
+import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Makes what MySQL keeps as text, each in the session that it was made in at the donor. */
+final class ProgramMaker {
+    /** Without it nobody but SUPER makes a function of which the server can't tell whether a binlog of statements repeats it. */
+    private static final String TRUST = "log_bin_trust_function_creators";
+
+    private final Session session;
+    private final Catalog catalog;
+    /** Of the schemas here, as they are now. */
+    private final Map<String, String> collations = new HashMap<>();
+
+    ProgramMaker(Session session, Catalog catalog) {
+        this.session = session;
+        this.catalog = catalog;
+    }
+
+    List<String> make() throws SQLException {
+        for (List<String> row :
+                session.rows("SELECT SCHEMA_NAME, DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA")) {
+            collations.put(row.get(0), row.get(1));
+        }
+        for (Schema schema : catalog.schemas()) {
+            if (schema.readOnly()) {
+                session.setReadOnly(schema.name(), false);
+            }
+        }
+        boolean trusts = session.one("SELECT @@GLOBAL." + TRUST).equals("1");
+        if (!trusts) {
+            session.make(TRUST, "SET GLOBAL " + TRUST + " = ON");
+        }
+        List<String> left;
+        try {
+            makeAll(catalog.routines());
+            left = makeViews();
+            makeAll(catalog.triggers());
+            makeAll(catalog.events());
+        } finally {
+            if (!trusts) {
+                session.execute("SET GLOBAL " + TRUST + " = OFF");
+            }
+        }
+        for (Schema schema : catalog.schemas()) {
+            collate(schema.name(), schema.collation());
+            if (schema.readOnly()) {
+                session.setReadOnly(schema.name(), true);
+            }
+        }
+        return left;
+    }
+
+    /** One after the other in their order, which is that of a table's triggers. */
+    private void makeAll(List<Program> programs) throws SQLException {
+        for (Program program : programs) {
+            collate(program.schema(), program.databaseCollation());
+            String name = Session.quoted(program.schema(), program.name());
+            session.execute("DROP " + program.kind() + " IF EXISTS " + name);
+            enter(program);
+            session.make(program.kind() + " " + name, program.create());
+        }
+        leave();
+    }
+
+    /** A view needs others, and is there to be needed when these are: as long as one more can be made, the rest is tried again. */
+    private List<String> makeViews() throws SQLException {
+        List<Program> views = catalog.views();
+        Map<Program, SQLException> failed = new LinkedHashMap<>();
+        int before;
+        do {
+            before = views.size();
+            failed.clear();
+            for (Program view : views) {
+                enter(view);
+                try {
+                    session.execute(replacing(view.create()));
+                } catch (SQLException e) {
+                    if (Session.passes(e)) {
+                        throw e;
+                    }
+                    failed.put(view, e);
+                }
+            }
+            views = List.copyOf(failed.keySet());
+        } while (!views.isEmpty() && views.size() < before);
+        leave();
+        List<String> left = new ArrayList<>();
+        for (Map.Entry<Program, SQLException> each : failed.entrySet()) {
+            Program view = each.getKey();
+            String what = "VIEW " + Session.quoted(view.schema(), view.name());
+            if (view.valid() && !catalog.omitted().mayBreakViews()) {
+                throw Session.failure(what, each.getValue());
+            }
+            left.add(what + ": " + each.getValue().getMessage());
+        }
+        return left;
+    }
+
+    private static String replacing(String create) {
+        return "CREATE OR REPLACE" + create.substring("CREATE".length());
+    }
+
+    /**
+     * The text is sent as UTF-8, whatever the client once spoke. What isn't ASCII would be misread in the client's character
+     * set: then it is made in this one, and means the same.
+     */
+    private void enter(Program program) throws SQLException {
+        boolean ascii = StandardCharsets.US_ASCII.newEncoder().canEncode(program.create());
+        String charset = ascii || program.charset().startsWith("utf8") ? program.charset() : "utf8mb4";
+        String mode = program.kind().equals("VIEW") ? Session.MODE : program.sqlMode();
+        session.execute("USE " + Session.quoted(program.schema()));
+        session.make(
+                "the session of " + program.kind() + " " + program.name(),
+                "SET SESSION character_set_client = " + Session.text(charset) + ", collation_connection = "
+                        + Session.text(program.collation()) + ", sql_mode = " + Session.text(mode)
+                        + (program.timeZone().isEmpty() ? "" : ", time_zone = " + Session.text(program.timeZone())));
+    }
+
+    private void leave() throws SQLException {
+        session.execute(Session.COMMON);
+    }
+
+    private void collate(String schema, String collation) throws SQLException {
+        if (!collation.equals(collations.get(schema))) {
+            leave();
+            session.make(
+                    "the collation of schema " + schema,
+                    "ALTER DATABASE " + Session.quoted(schema) + " COLLATE " + Session.text(collation));
+            collations.put(schema, collation);
+        }
+    }
+}

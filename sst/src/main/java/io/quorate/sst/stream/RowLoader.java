@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sst.stream;
+
+import com.mysql.cj.jdbc.JdbcStatement;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.sst.audit.AuditedTable;
+import io.quorate.sst.audit.TableColumn;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.function.IntConsumer;
+
+/**
+ * The joiner's side of a piece: what {@link RowWriter} wrote goes into the table. LOCAL has MySQL take every fault for a warning; here each
+ * is an error, and so is a row too few.
+ */
+public final class RowLoader {
+    private static final int WARN_DATA_TRUNCATED = 1265;
+
+    private final DataInputStream in;
+    private final IntConsumer received;
+
+    /** @param received told of bytes as they come; may hold them up */
+    public RowLoader(DataInputStream in, IntConsumer received) {
+        this.in = in;
+        this.received = received;
+    }
+
+    /** Prepares a connection of its own, which must allow LOAD DATA LOCAL. Transactions begin by themselves. */
+    public static void prepare(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET SESSION sql_log_bin = 0, time_zone = '+00:00', foreign_key_checks = 0,"
+                    + " sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', max_error_count = 1000,"
+                    + " show_gipk_in_create_table_and_information_schema = ON,"
+                    + " innodb_lock_wait_timeout = 50, lock_wait_timeout = 50");
+        }
+        connection.setAutoCommit(false);
+    }
+
+    /**
+     * @return how many rows there are
+     * @throws IOException when what comes breaks off
+     */
+    public long load(Connection connection, AuditedTable table) throws SQLException, IOException {
+        Blocks blocks = new Blocks();
+        String name = table.schema() + "." + table.name();
+        try (Statement statement = connection.createStatement()) {
+            statement.setEscapeProcessing(false);
+            JdbcStatement local = statement.unwrap(JdbcStatement.class);
+            local.setLocalInfileInputStream(blocks);
+            long loaded;
+            try {
+                loaded = statement.executeLargeUpdate(new RowForm(table).load());
+            } finally {
+                local.setLocalInfileInputStream(null);
+            }
+            if (blocks.broken != null) {
+                throw blocks.broken;
+            }
+            requireNoWarnings(statement, table);
+            if (loaded != blocks.rows) {
+                throw refused(name + ": " + blocks.rows + " rows came, " + loaded + " are here");
+            }
+            correct(statement, name);
+            return loaded;
+        }
+    }
+
+    private void correct(Statement statement, String name) throws SQLException, IOException {
+        for (int left = in.readInt(); left > 0; left--) {
+            byte[] text = in.readNBytes(in.readInt());
+            if (statement.executeUpdate(new String(text, StandardCharsets.UTF_8)) > 1) {
+                throw refused(name + ": a row has been put right twice");
+            }
+        }
+    }
+
+    /** The member 0 of an ENUM, which is what is left of an invalid value, is stored with a warning. */
+    private static void requireNoWarnings(Statement statement, AuditedTable table) throws SQLException {
+        try (ResultSet row = statement.executeQuery("SHOW WARNINGS")) {
+            while (row.next()) {
+                String text = row.getString(3);
+                boolean member = row.getInt(2) == WARN_DATA_TRUNCATED
+                        && table.columns().stream()
+                                .anyMatch(c ->
+                                        c.form() == TableColumn.Form.ORDINAL && text.contains("'" + c.name() + "'"));
+                if (!member) {
+                    throw refused(table.schema() + "." + table.name() + ": MySQL says " + row.getInt(2) + ", " + text);
+                }
+            }
+        }
+    }
+
+    private static QuorateException refused(String why) {
+        return new QuorateException(ErrorCode.COPY_REFUSED, why);
+    }
+
+    /** The blocks of one table as one stream; after its end the number of rows is known. */
+    private final class Blocks extends InputStream {
+        private int left;
+        private boolean over;
+        private long rows = -1;
+        private IOException broken;
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+        }
+
+        @Override
+        public int read(byte[] b, int offset, int length) throws IOException {
+            try {
+                if (left == 0 && !over) {
+                    next();
+                }
+                if (over) {
+                    return -1;
+                }
+                int read = Math.min(length, left);
+                in.readFully(b, offset, read);
+                left -= read;
+                return read;
+            } catch (IOException e) {
+                // The driver would end the statement in order, as if that were all.
+                broken = e;
+                throw e;
+            }
+        }
+
+        private void next() throws IOException {
+            left = in.readInt();
+            if (left == 0) {
+                over = true;
+                rows = in.readLong();
+            } else {
+                received.accept(left);
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sst.stream;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.sst.audit.AuditedTable;
+import io.quorate.sst.audit.AuditedTable.Stretch;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The donor's side of a piece: rows of a table, a line each as LOAD DATA takes it, in blocks: {@code i32 length | bytes}, at the end a
+ * length of 0 and {@code i64 rows}; then {@code i32 count} and so many statements, {@code i32 length | text}, that make exact what text
+ * isn't. Holds a block, a row and these statements at a time.
+ */
+public final class RowWriter {
+    private static final int BLOCK_BYTES = 256 << 10;
+    private static final byte[] NULL = {'\\', 'N'};
+
+    private final DataOutputStream out;
+    private byte[] buffer = new byte[BLOCK_BYTES + (16 << 10)];
+    private int length;
+
+    public RowWriter(DataOutputStream out) {
+        this.out = out;
+    }
+
+    /** Prepares a connection of its own: values come as they are stored, and times don't depend on where the server is. */
+    public static void prepare(Connection connection) throws SQLException {
+        AuditedTable.prepare(connection);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET SESSION character_set_results = NULL");
+        }
+    }
+
+    /**
+     * @return how many there were
+     * @throws QuorateException COPY_NOT_BY_STREAM where the bytes wouldn't be the same on the other side
+     */
+    public long write(Connection connection, AuditedTable table, Stretch stretch) throws SQLException, IOException {
+        RowForm form = new RowForm(table);
+        List<String> corrections = corrections(connection, form, table, stretch);
+        long rows = 0;
+        try (Statement statement =
+                connection.createStatement(ResultSet.TYPE_FORWARD_ONLY, ResultSet.CONCUR_READ_ONLY)) {
+            // Row by row, not all at once.
+            statement.setFetchSize(Integer.MIN_VALUE);
+            try (ResultSet row = statement.executeQuery(form.select(stretch))) {
+                int columns = form.columns();
+                while (row.next()) {
+                    for (int i = 1; i <= columns; i++) {
+                        value(row.getBytes(i));
+                        reserve(1);
+                        buffer[length++] = (byte) (i == columns ? '\n' : '\t');
+                    }
+                    rows++;
+                    if (length >= BLOCK_BYTES) {
+                        flush();
+                    }
+                }
+            }
+        }
+        flush();
+        out.writeInt(0);
+        out.writeLong(rows);
+        out.writeInt(corrections.size());
+        for (String each : corrections) {
+            byte[] text = each.getBytes(StandardCharsets.UTF_8);
+            out.writeInt(text.length);
+            out.write(text);
+        }
+        return rows;
+    }
+
+    private static List<String> corrections(Connection connection, RowForm form, AuditedTable table, Stretch stretch)
+            throws SQLException {
+        List<String> statements = new ArrayList<>();
+        String select = form.selectInexact(stretch);
+        if (select == null) {
+            return statements;
+        }
+        List<String> identities = new ArrayList<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(select)) {
+            while (row.next()) {
+                identities.add(new String(row.getBytes(1), StandardCharsets.UTF_8));
+            }
+        }
+        for (String identity : identities) {
+            String exact = form.exact(connection, identity);
+            if (exact == null) {
+                throw new QuorateException(
+                        ErrorCode.COPY_NOT_BY_STREAM,
+                        "a row of " + table.schema() + "." + table.name()
+                                + " holds JSON with values of types that only columns of these types make, or there is no"
+                                + " usable primary key to put its dates and decimals right by");
+            }
+            statements.add(exact);
+        }
+        return statements;
+    }
+
+    private void value(byte[] value) throws IOException {
+        if (value == null) {
+            reserve(NULL.length);
+            System.arraycopy(NULL, 0, buffer, length, NULL.length);
+            length += NULL.length;
+            return;
+        }
+        for (int from = 0; from < value.length; from += BLOCK_BYTES) {
+            int to = Math.min(value.length, from + BLOCK_BYTES);
+            reserve(2 * (to - from));
+            escape(value, from, to);
+            if (length >= BLOCK_BYTES) {
+                flush();
+            }
+        }
+    }
+
+    private void escape(byte[] value, int from, int to) {
+        byte[] b = buffer;
+        int at = length;
+        for (int i = from; i < to; i++) {
+            byte c = value[i];
+            if (c == '\\' || c == '\t' || c == '\n' || c == 0) {
+                b[at++] = '\\';
+                c = c == '\t' ? (byte) 't' : c == '\n' ? (byte) 'n' : c == 0 ? (byte) '0' : c;
+            }
+            b[at++] = c;
+        }
+        length = at;
+    }
+
+    private void reserve(int bytes) {
+        if (buffer.length - length < bytes) {
+            buffer = Arrays.copyOf(buffer, Math.max(length + bytes, 2 * buffer.length));
+        }
+    }
+
+    private void flush() throws IOException {
+        if (length > 0) {
+            out.writeInt(length);
+            out.write(buffer, 0, length);
+            length = 0;
+        }
+    }
+}

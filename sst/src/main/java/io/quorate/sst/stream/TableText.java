@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sst.stream;
+
+import io.quorate.sst.stream.Catalog.Clause;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A table's definition taken apart: secondary keys are made faster from rows that are there than with every row, and a foreign
+ * key needs the other table's keys.
+ *
+ * <p>The text is {@code SHOW CREATE TABLE}'s in a session where backticks quote identifiers and backslashes escape in texts: commas
+ * and parentheses outside of both are its structure. Line breaks aren't, a name may have some.
+ */
+record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) {
+    private static final List<String> SECONDARY = List.of("UNIQUE KEY `", "KEY `", "FULLTEXT KEY `", "SPATIAL KEY `");
+
+    /** InnoDB takes this one for FULLTEXT, or makes a hidden column. */
+    private static final String FULLTEXT_ROWS = "FTS_DOC_ID_INDEX";
+
+    static TableText of(String text, String engine) {
+        int open = text.indexOf('(', endOfQuoted(text, text.indexOf('`')));
+        List<String> parts = new ArrayList<>();
+        int close = split(text, open, parts);
+        List<String> secondary = parts.stream().filter(TableText::isSecondary).toList();
+        List<String> deferred = secondary.subList(staying(parts, secondary, engine), secondary.size());
+        List<String> foreign = parts.stream().filter(TableText::isForeignKey).toList();
+        List<String> kept = parts.stream()
+                .filter(part -> !deferred.contains(part) && !foreign.contains(part))
+                .map(TableText::withoutTablesCollation)
+                .toList();
+        return new TableText(
+                text.substring(0, open + 1) + "\n  " + String.join(",\n  ", kept) + "\n" + text.substring(close),
+                clauses(deferred),
+                clauses(foreign));
+    }
+
+    /** @return where the parenthesis that opens at an index closes */
+    private static int split(String text, int open, List<String> parts) {
+        int depth = 0;
+        int from = open + 1;
+        for (int i = from; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '`' || c == '\'') {
+                i = endOfQuoted(text, i) - 1;
+            } else if (c == '(') {
+                depth++;
+            } else if (c == ')' && depth-- == 0) {
+                parts.add(text.substring(from, i).strip());
+                return i;
+            } else if (c == ',' && depth == 0) {
+                parts.add(text.substring(from, i).strip());
+                from = i + 1;
+            }
+        }
+        throw new IllegalArgumentException("not a table's definition: " + text);
+    }
+
+    /** @return the index after what is quoted from an index on */
+    private static int endOfQuoted(String text, int start) {
+        char quote = text.charAt(start);
+        for (int i = start + 1; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '\\' && quote == '\'') {
+                i++;
+            } else if (c == quote) {
+                if (i + 1 == text.length() || text.charAt(i + 1) != quote) {
+                    return i + 1;
+                }
+                i++;
+            }
+        }
+        throw new IllegalArgumentException("a quote doesn't end: " + text);
+    }
+
+    private static boolean isSecondary(String part) {
+        return SECONDARY.stream().anyMatch(part::startsWith);
+    }
+
+    private static boolean isForeignKey(String part) {
+        return part.startsWith("CONSTRAINT `") && part.startsWith(" FOREIGN KEY", endOfQuoted(part, part.indexOf('`')));
+    }
+
+    /**
+     * How many of the secondary keys stay: all where one of them may be what the rows are ordered by, else those that MySQL demands,
+     * with those before them, or their order would be another one.
+     */
+    private static int staying(List<String> parts, List<String> secondary, String engine) {
+        String primary = parts.stream()
+                .filter(part -> part.startsWith("PRIMARY KEY"))
+                .findFirst()
+                .orElse(null);
+        if (primary == null || !engine.equalsIgnoreCase("InnoDB")) {
+            return secondary.size();
+        }
+        String counted = parts.stream()
+                .filter(TableText::isAutoIncrement)
+                .map(TableText::name)
+                .findFirst()
+                .orElse(null);
+        boolean lacksKey = counted != null && !counted.equals(firstColumn(primary, 0));
+        int stay = 0;
+        for (int i = 0; i < secondary.size(); i++) {
+            String key = secondary.get(i);
+            boolean counts = lacksKey && counted.equals(firstColumn(key, endOfQuoted(key, key.indexOf('`'))));
+            if (counts || name(key).equalsIgnoreCase(FULLTEXT_ROWS)) {
+                stay = i + 1;
+            }
+            lacksKey &= !counts;
+        }
+        return stay;
+    }
+
+    private static boolean isAutoIncrement(String part) {
+        return part.charAt(0) == '`' && outline(part).contains(" AUTO_INCREMENT");
+    }
+
+    /**
+     * The server knows whether a column's collation was named, and names it again with its character set then. One that it names without
+     * is the table's.
+     */
+    private static String withoutTablesCollation(String part) {
+        String outline = outline(part);
+        int at = outline.indexOf(" COLLATE ");
+        if (part.charAt(0) != '`' || at < 0 || outline.lastIndexOf(" CHARACTER SET ", at) >= 0) {
+            return part;
+        }
+        int end = outline.indexOf(' ', at + " COLLATE ".length());
+        return part.substring(0, at) + (end < 0 ? "" : part.substring(end));
+    }
+
+    /** The same length, without what is in quotes or parentheses. */
+    private static String outline(String part) {
+        StringBuilder outline = new StringBuilder();
+        int depth = 0;
+        for (int i = 0; i < part.length(); i++) {
+            char c = part.charAt(i);
+            int end = c == '`' || c == '\'' ? endOfQuoted(part, i) : i + 1;
+            depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+            outline.append(end == i + 1 && depth == 0 ? String.valueOf(c) : "?".repeat(end - i));
+            i = end - 1;
+        }
+        return outline.toString();
+    }
+
+    /** Null where the key begins with an expression. */
+    private static String firstColumn(String key, int from) {
+        int start = key.indexOf('(', from) + 1;
+        return key.charAt(start) == '`' ? identifier(key, start) : null;
+    }
+
+    private static String name(String part) {
+        return identifier(part, part.indexOf('`'));
+    }
+
+    private static String identifier(String text, int start) {
+        return text.substring(start + 1, endOfQuoted(text, start) - 1).replace("``", "`");
+    }
+
+    private static List<Clause> clauses(List<String> parts) {
+        return parts.stream().map(part -> new Clause(name(part), part)).toList();
+    }
+}

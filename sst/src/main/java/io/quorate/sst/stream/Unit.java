@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sst.stream;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What a copy takes as one: a table that is read in pieces by its primary key, each at a moment of its own; or tables that
+ * have to be read as a whole and at one moment. Those are a table without a usable primary key, whose rows can't be overwritten one by
+ * one; and tables tied by foreign keys that cascade, for what a cascade does to rows isn't in the order.
+ *
+ * @param number its place in the list, by which it is known
+ * @param tables {@code schema.table} in pairs
+ */
+public record Unit(int number, List<Name> tables, boolean whole) {
+    private static final Pattern CASCADES = Pattern.compile("ON (DELETE|UPDATE) (CASCADE|SET NULL|SET DEFAULT)");
+    private static final Pattern REFERENCES = Pattern.compile("REFERENCES (?:`((?:[^`]|``)+)`\\.)?`((?:[^`]|``)+)`");
+
+    public record Name(String schema, String table) {
+        @Override
+        public String toString() {
+            return schema + "." + table;
+        }
+    }
+
+    /** All of a catalog: whole ones first, for the rows that come later are read in pieces at any rate. */
+    public static List<Unit> of(Catalog catalog) {
+        Map<Name, Name> leader = new HashMap<>();
+        Map<Name, Catalog.Table> tables =
+                new TreeMap<>(Comparator.comparing(Name::schema).thenComparing(Name::table));
+        for (Catalog.Table table : catalog.tables()) {
+            Name name = new Name(table.schema(), table.name());
+            tables.put(name, table);
+            leader.put(name, name);
+        }
+        for (Map.Entry<Name, Catalog.Table> each : tables.entrySet()) {
+            for (Catalog.Clause key : cascading(each.getValue())) {
+                Name parent = referenced(each.getKey().schema(), key.definition());
+                if (leader.containsKey(parent)) {
+                    leader.put(find(leader, parent), find(leader, each.getKey()));
+                }
+            }
+        }
+        Map<Name, List<Name>> groups = new TreeMap<>(Comparator.comparing(Name::toString));
+        tables.keySet().forEach(name -> groups.computeIfAbsent(find(leader, name), n -> new ArrayList<>())
+                .add(name));
+        List<Unit> units = new ArrayList<>();
+        for (boolean whole : new boolean[] {true, false}) {
+            for (List<Name> group : groups.values()) {
+                boolean asWhole = group.size() > 1
+                        || !tables.get(group.get(0)).keyed()
+                        || !cascading(tables.get(group.get(0))).isEmpty();
+                if (asWhole == whole) {
+                    units.add(new Unit(units.size(), List.copyOf(group), whole));
+                }
+            }
+        }
+        return units;
+    }
+
+    private static Name find(Map<Name, Name> leader, Name name) {
+        Name at = name;
+        while (!leader.get(at).equals(at)) {
+            at = leader.get(at);
+        }
+        return at;
+    }
+
+    /** Those foreign keys of a table that change its rows when its parent's change. */
+    public static List<Catalog.Clause> cascading(Catalog.Table table) {
+        return table.foreignKeys().stream()
+                .filter(key -> CASCADES.matcher(key.definition()).find())
+                .toList();
+    }
+
+    /** The table with no other foreign keys than those. */
+    public static Catalog.Table withCascadingOnly(Catalog.Table t) {
+        return new Catalog.Table(
+                t.schema(),
+                t.name(),
+                t.create(),
+                t.indexes(),
+                cascading(t),
+                t.engine(),
+                t.rows(),
+                t.bytes(),
+                t.keyed());
+    }
+
+    private static Name referenced(String schema, String key) {
+        Matcher matcher = REFERENCES.matcher(key);
+        if (!matcher.find()) {
+            throw new IllegalArgumentException("not a foreign key: " + key);
+        }
+        String other = matcher.group(1);
+        return new Name(other == null ? schema : unquoted(other), unquoted(matcher.group(2)));
+    }
+
+    private static String unquoted(String identifier) {
+        return identifier.replace("``", "`");
+    }
+}
