@@ -30,6 +30,7 @@ class TransferEndpoint {
         FullCopy copy = node.copy();
         if (copy != null && copy.isPending()) {
             answer.put("copying", copy.look() == null ? CopyProgress.NONE : copy.look());
+            answer.put("method", copy.method());
             answer.put("copyFrom", copy.donor());
             answer.put("waitsFor", copy.obstacle());
         }

@@ -9,14 +9,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
- * Makes accounts the donor's. One that is there is changed before it is dropped and made again: what this account may not do,
- * or this server can't, is refused as long as nothing is lost.
+ * Makes accounts the donor's. One that is there is changed before it is dropped and made again: what this account may
+ * not do, or this server can't, is refused as long as nothing is lost.
  */
 final class AccountMaker {
     /** No such table, column, routine. */
     private static final Set<Integer> NOT_THERE = Set.of(1049, 1054, 1146, 1305);
+
+    private static final Pattern NOTHING =
+            Pattern.compile("GRANT USAGE ON \\*\\.\\* TO .*(?<! WITH GRANT OPTION)", Pattern.DOTALL);
 
     private static final int NO_SUCH_PLUGIN = 1524;
     private static final Set<Integer> ACCESS_DENIED = Set.of(1044, 1142, 1227);
@@ -98,12 +102,12 @@ final class AccountMaker {
     }
 
     private void drop(Account account) throws SQLException {
-        session.make("account " + account.name() + " one less", "DROP USER IF EXISTS " + account.name());
+        session.make("the drop of " + account.name(), "DROP USER IF EXISTS " + account.name());
     }
 
     private void grant(Account account, List<String> has) throws SQLException {
         for (String grant : account.grants()) {
-            if (has.contains(grant)) {
+            if (has.contains(grant) || NOTHING.matcher(grant).matches()) {
                 continue;
             }
             try {

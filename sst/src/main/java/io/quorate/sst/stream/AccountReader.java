@@ -19,8 +19,8 @@ final class AccountReader {
 
     private static final String USERS = "SELECT User, Host FROM mysql.user"
             + " WHERE User NOT IN ('mysql.sys', 'mysql.session', 'mysql.infoschema') ORDER BY 1, 2";
-    private static final String EDGES =
-            "SELECT TO_USER, TO_HOST, FROM_USER, FROM_HOST, WITH_ADMIN_OPTION = 'Y' FROM mysql.role_edges ORDER BY 1, 2, 3, 4";
+    private static final String EDGES = "SELECT TO_USER, TO_HOST, FROM_USER, FROM_HOST, WITH_ADMIN_OPTION = 'Y'"
+            + " FROM mysql.role_edges ORDER BY 1, 2, 3, 4";
     private static final String DEFAULTS =
             "SELECT USER, HOST, DEFAULT_ROLE_USER, DEFAULT_ROLE_HOST FROM mysql.default_roles ORDER BY 1, 2, 3, 4";
 

@@ -6,8 +6,8 @@ import java.sql.SQLException;
 import java.util.List;
 
 /**
- * All of a server that isn't rows: what {@link CatalogRestore} makes of it is the same at another server. The system's own
- * schemas and accounts and the schema {@code quorate} aren't part of it.
+ * All of a server that isn't rows: what {@link CatalogRestore} makes of it is the same at another server. The system's
+ * own schemas and accounts and the schema {@code quorate} aren't part of it.
  *
  * <p>It has the hashes of passwords: it goes to no log, and nowhere but from donor to joiner.
  *
@@ -62,7 +62,8 @@ public record Catalog(
      * @param sqlMode empty for a view, which has none
      * @param charset character_set_client
      * @param collation collation_connection
-     * @param databaseCollation the schema's when it was made, which types without a collation of their own have; empty for a view
+     * @param databaseCollation the schema's when it was made, which types without a collation of their own have; empty
+     *     for a view
      * @param timeZone of an event, else empty
      * @param valid whether the donor itself can use it, as far as it says; known of views only
      */
@@ -108,7 +109,8 @@ public record Catalog(
     public record Role(String name, boolean admin) {}
 
     /**
-     * Reads what a server has. The statements are one after the other: what is made or dropped meanwhile may be in it or not.
+     * Reads what a server has. The statements are one after the other: what is made or dropped meanwhile may be in it
+     * or not.
      *
      * @param donor a connection for this only: its session is changed
      * @throws io.quorate.core.QuorateException COPY_REFUSED when the account can't see all of it

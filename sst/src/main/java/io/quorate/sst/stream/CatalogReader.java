@@ -160,7 +160,9 @@ final class CatalogReader {
         }
     }
 
-    /** @param text in which column of {@code SHOW CREATE} it is, from 0 on; one that has a time zone has it before that */
+    /**
+     * @param text in which column of {@code SHOW CREATE} it is, from 0 on; one that has a time zone has it before that
+     */
     private List<Program> programs(String query, int text) throws SQLException {
         List<Program> programs = new ArrayList<>();
         for (List<String> row : listed(query)) {

@@ -14,12 +14,12 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Makes at the joiner what a donor's {@link Catalog} has: {@link #dropAll}, {@link #create}, then the rows, {@link #addIndexes}
- * of every table, {@link #addForeignKeys} of every table, {@link #createRest}, {@link #accounts}. Each can be run again, and
- * makes what is still missing. Nothing of it goes into the binlog.
+ * Makes at the joiner what a donor's {@link Catalog} has: {@link #dropAll}, {@link #create}, then the rows, {@link
+ * #addIndexes} of every table, {@link #addForeignKeys} of every table, {@link #createRest}, {@link #accounts}. Each can
+ * be run again, and makes what is still missing. Nothing of it goes into the binlog.
  *
- * <p>The connections are for this only: their sessions are changed, their default schema too. What MySQL refuses for a reason
- * that doesn't pass by itself is thrown as {@link QuorateException} COPY_REFUSED.
+ * <p>The connections are for this only: their sessions are changed, their default schema too. What MySQL refuses for a
+ * reason that doesn't pass by itself is thrown as {@link QuorateException} COPY_REFUSED.
  */
 public final class CatalogRestore {
     private final Catalog catalog;
@@ -38,7 +38,7 @@ public final class CatalogRestore {
                 if (row.get(1).equals("1")) {
                     session.setReadOnly(row.get(0), false);
                 }
-                session.execute("DROP DATABASE IF EXISTS " + Session.quoted(row.get(0)));
+                session.make("room for schema " + row.get(0), "DROP DATABASE IF EXISTS " + Session.quoted(row.get(0)));
             }
         }
     }
@@ -134,7 +134,8 @@ public final class CatalogRestore {
     /**
      * Makes routines, views, triggers and events, and makes schemas read-only that are.
      *
-     * @return what couldn't be made because the donor itself doesn't have what it needs, or this copy leaves it out; a line each
+     * @return what couldn't be made because the donor itself doesn't have what it needs, or this copy leaves it out; a
+     *     line each
      */
     public List<String> createRest(Connection joiner) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
@@ -143,8 +144,8 @@ public final class CatalogRestore {
     }
 
     /**
-     * Makes accounts, roles, grants and default roles those of the donor, unless they are left out. To be run last: a grant
-     * needs what it is for.
+     * Makes accounts, roles, grants and default roles those of the donor, unless they are left out. To be run last: a
+     * grant needs what it is for.
      *
      * @param keepUser a user name whose accounts here stay as they are, but for grants that they lack
      * @return the donor's grants on what isn't there, a line each

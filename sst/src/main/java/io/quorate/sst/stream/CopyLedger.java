@@ -116,20 +116,20 @@ public final class CopyLedger {
 
     /** Notes that its rows are here, in their transaction. */
     public void done(Connection connection, Piece piece, Done done) throws SQLException {
-        try (PreparedStatement update =
-                connection.prepareStatement("UPDATE quorate.copied SET done = TRUE, applied = ?, own = ?, server = ?,"
-                        + " up_to = ?, rows_here = ?, bytes_here = ? WHERE unit = ? AND piece = ?")) {
-            update.setLong(1, done.moment.applied());
-            update.setLong(2, done.moment.own());
-            update.setString(3, done.moment.server().toString());
-            update.setLong(4, done.upTo);
-            update.setLong(5, done.rows);
-            update.setLong(6, done.bytes);
-            update.setInt(7, piece.unit().number());
-            update.setInt(8, piece.number());
-            if (update.executeUpdate() != 1) {
-                throw new SQLException("the ledger has no line for " + piece);
-            }
+        try (PreparedStatement replace = connection.prepareStatement(
+                "REPLACE INTO quorate.copied (unit, piece, from_key, to_key, done, applied, own, server, up_to,"
+                        + " rows_here, bytes_here) VALUES (?, ?, ?, ?, TRUE, ?, ?, ?, ?, ?, ?)")) {
+            replace.setInt(1, piece.unit().number());
+            replace.setInt(2, piece.number());
+            replace.setString(3, piece.stretch().from());
+            replace.setString(4, piece.stretch().to());
+            replace.setLong(5, done.moment.applied());
+            replace.setLong(6, done.moment.own());
+            replace.setString(7, done.moment.server().toString());
+            replace.setLong(8, done.upTo);
+            replace.setLong(9, done.rows);
+            replace.setLong(10, done.bytes);
+            replace.executeUpdate();
         }
     }
 

@@ -9,8 +9,9 @@ import java.util.stream.Collectors;
 /**
  * What the user leaves out of a copy.
  *
- * @param patterns {@code schema.table} each, where {@code *} stands for any characters. {@code schema.*} is all of a schema,
- *     its routines and events and itself included; a table goes with its triggers; a view is matched as a table is
+ * @param patterns {@code schema.table} each, where {@code *} stands for any characters. {@code schema.*} is all of a
+ *     schema, its routines and events and itself included; a table goes with its triggers; a view is matched as a table
+ *     is
  */
 public record Omitted(
         List<String> patterns, boolean accounts, boolean routines, boolean events, boolean triggers, boolean views) {

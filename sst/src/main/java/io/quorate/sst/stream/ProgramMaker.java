@@ -13,7 +13,10 @@ import java.util.Map;
 
 /** Makes what MySQL keeps as text, each in the session that it was made in at the donor. */
 final class ProgramMaker {
-    /** Without it nobody but SUPER makes a function of which the server can't tell whether a binlog of statements repeats it. */
+    /**
+     * Without it nobody but SUPER makes a function of which the server can't tell whether a binlog of statements
+     * repeats it.
+     */
     private static final String TRUST = "log_bin_trust_function_creators";
 
     private final Session session;
@@ -65,14 +68,18 @@ final class ProgramMaker {
         for (Program program : programs) {
             collate(program.schema(), program.databaseCollation());
             String name = Session.quoted(program.schema(), program.name());
-            session.execute("DROP " + program.kind() + " IF EXISTS " + name);
+            String what = program.kind() + " " + name;
+            session.make(what, "DROP " + program.kind() + " IF EXISTS " + name);
             enter(program);
-            session.make(program.kind() + " " + name, program.create());
+            session.make(what, program.create());
         }
         leave();
     }
 
-    /** A view needs others, and is there to be needed when these are: as long as one more can be made, the rest is tried again. */
+    /**
+     * A view needs others, and is there to be needed when these are: as long as one more can be made, the rest is tried
+     * again.
+     */
     private List<String> makeViews() throws SQLException {
         List<Program> views = catalog.views();
         Map<Program, SQLException> failed = new LinkedHashMap<>();
@@ -111,8 +118,8 @@ final class ProgramMaker {
     }
 
     /**
-     * The text is sent as UTF-8, whatever the client once spoke. What isn't ASCII would be misread in the client's character
-     * set: then it is made in this one, and means the same.
+     * The text is sent as UTF-8, whatever the client once spoke. What isn't ASCII would be misread in the client's
+     * character set: then it is made in this one, and means the same.
      */
     private void enter(Program program) throws SQLException {
         boolean ascii = StandardCharsets.US_ASCII.newEncoder().canEncode(program.create());

@@ -6,11 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A table's definition taken apart: secondary keys are made faster from rows that are there than with every row, and a foreign
- * key needs the other table's keys.
+ * A table's definition taken apart: secondary keys are made faster from rows that are there than with every row, and a
+ * foreign key needs the other table's keys.
  *
- * <p>The text is {@code SHOW CREATE TABLE}'s in a session where backticks quote identifiers and backslashes escape in texts: commas
- * and parentheses outside of both are its structure. Line breaks aren't, a name may have some.
+ * <p>The text is {@code SHOW CREATE TABLE}'s in a session where backticks quote identifiers and backslashes escape in
+ * texts: commas and parentheses outside of both are its structure. Line breaks aren't, a name may have some.
  */
 record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) {
     private static final List<String> SECONDARY = List.of("UNIQUE KEY `", "KEY `", "FULLTEXT KEY `", "SPATIAL KEY `");
@@ -82,8 +82,8 @@ record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) 
     }
 
     /**
-     * How many of the secondary keys stay: all where one of them may be what the rows are ordered by, else those that MySQL demands,
-     * with those before them, or their order would be another one.
+     * How many of the secondary keys stay: all where one of them may be what the rows are ordered by, else those that
+     * MySQL demands, with those before them, or their order would be another one.
      */
     private static int staying(List<String> parts, List<String> secondary, String engine) {
         String primary = parts.stream()
@@ -116,8 +116,8 @@ record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) 
     }
 
     /**
-     * The server knows whether a column's collation was named, and names it again with its character set then. One that it names without
-     * is the table's.
+     * The server knows whether a column's collation was named, and names it again with its character set then. One that
+     * it names without is the table's.
      */
     private static String withoutTablesCollation(String part) {
         String outline = outline(part);

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.sandbox.MySqlServer;
+import io.quorate.sandbox.Sandbox.Part;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.JsonNode;
+
+/** Full copies row by row, in pieces of different moments, while clients write to the rows that are copied. */
+@Timeout(600)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class StreamIT {
+    private static final long SEED = System.nanoTime();
+    private static final int FAT_ROWS = 120;
+    private static final Path AWKWARD = Path.of("../applier/src/test/resources/awkward-types.sql");
+
+    private static Cluster cluster;
+
+    @BeforeAll
+    static void start() throws Exception {
+        cluster = Cluster.start(
+                3,
+                Map.of(
+                        "quorate.order.checkpoint-entries", "20",
+                        "quorate.order.log-bytes-max", "2MB",
+                        "quorate.cache.segment-bytes", "1MB",
+                        "quorate.cache.bytes-max", "8MB",
+                        "quorate.sst.method", "stream",
+                        // Many pieces, so that there is a middle to die in.
+                        "quorate.sst.chunk", "32KB",
+                        "quorate.sst.bytes-per-second-max", "8MB"));
+        MySqlServer first = cluster.mysql(1);
+        List<String> awkward = Files.readAllLines(AWKWARD, StandardCharsets.UTF_8);
+        first.execute(Stream.concat(
+                        Stream.of("CREATE DATABASE awkward", "USE awkward"),
+                        awkward.stream().filter(s -> !s.startsWith("--") && !s.isBlank()))
+                .toArray(String[]::new));
+        first.execute(
+                "CREATE DATABASE load_test",
+                Load.TABLE,
+                "CREATE TABLE load_test.fat (id INT PRIMARY KEY, v LONGBLOB)",
+                "CREATE TABLE load_test.parent (id INT PRIMARY KEY, v INT)",
+                "CREATE TABLE load_test.child (id INT AUTO_INCREMENT PRIMARY KEY, parent INT, KEY (parent), FOREIGN KEY (parent)"
+                        + " REFERENCES load_test.parent (id) ON DELETE CASCADE ON UPDATE CASCADE)",
+                "CREATE VIEW load_test.view AS SELECT id FROM load_test.fat",
+                "CREATE PROCEDURE load_test.p() SELECT 1",
+                "CREATE TRIGGER load_test.t BEFORE INSERT ON load_test.fat FOR EACH ROW SET @x = NEW.id",
+                "CREATE USER 'late'@'%' IDENTIFIED WITH mysql_native_password BY 'late'");
+        Bank.open(cluster, 1);
+        Load.fat(cluster, 1, 0, FAT_ROWS);
+        cluster.assertConverged();
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.close();
+    }
+
+    private static long count(int node, String logged) {
+        try (var lines = Files.lines(cluster.node(node).serviceLog())) {
+            return lines.filter(line -> line.contains(logged)).count();
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+
+    /** Parents come and go and get other keys, and their children with them, which no writeset says. */
+    private static final class Family implements AutoCloseable {
+        private final AtomicBoolean stop = new AtomicBoolean();
+        private final Thread thread;
+
+        Family(int node) {
+            thread = new Thread(() -> write(node, new Random(SEED)), "family");
+            thread.start();
+        }
+
+        private void write(int node, Random random) {
+            while (!stop.get()) {
+                try (Connection connection = cluster.app(node)) {
+                    for (int id = 1; !stop.get(); id++) {
+                        int parent = random.nextInt(50);
+                        run(connection, "REPLACE INTO load_test.parent VALUES (?, ?)", parent, id);
+                        run(connection, "INSERT INTO load_test.child (parent) VALUES (?)", parent);
+                        run(connection, "DELETE FROM load_test.parent WHERE id = ?", random.nextInt(100));
+                        int moved = random.nextInt(50);
+                        run(connection, "UPDATE IGNORE load_test.parent SET id = ? WHERE id = ?", 50 + moved, moved);
+                        Thread.sleep(5);
+                    }
+                } catch (SQLException e) {
+                    Thread.onSpinWait();
+                } catch (InterruptedException e) {
+                    return;
+                }
+            }
+        }
+
+        private static void run(Connection connection, String sql, int... values) throws SQLException {
+            try (PreparedStatement statement = connection.prepareStatement(sql)) {
+                for (int i = 0; i < values.length; i++) {
+                    statement.setInt(i + 1, values[i]);
+                }
+                statement.executeUpdate();
+            }
+        }
+
+        void stop() throws InterruptedException {
+            stop.set(true);
+            thread.join(60_000);
+        }
+
+        @Override
+        public void close() {
+            stop.set(true);
+        }
+    }
+
+    @Test
+    @Order(1)
+    void aNewNodeGetsRowsThatChangeWhileTheyAreRead() throws Exception {
+        try (Bank bank = new Bank(cluster, SEED, 10, 2, 1, 2, 3);
+                Family family = new Family(1);
+                Load load = new Load(cluster, SEED, 2)) {
+            cluster.add();
+            assertThat(count(4, "rows were brought from seqno")).isEqualTo(1);
+            bank.stop();
+            family.stop();
+            Load.assertNothingLost(cluster, load.stop(), SEED);
+        }
+        cluster.assertConverged();
+        for (int node : cluster.servers()) {
+            assertThat(Bank.wrongBalances(cluster, node))
+                    .as("n%d, seed %d", node, SEED)
+                    .isEmpty();
+        }
+        assertSameDefinitions(4);
+        writes(4);
+    }
+
+    private static void assertSameDefinitions(int node) {
+        for (String sql : List.of(
+                "SHOW CREATE TABLE bank.history",
+                "SHOW CREATE TABLE bank.account",
+                "SHOW CREATE TABLE load_test.child",
+                "SHOW CREATE VIEW load_test.view",
+                "SHOW CREATE PROCEDURE load_test.p",
+                "SHOW CREATE USER 'late'@'%'",
+                "SHOW GRANTS FOR 'app'@'%'",
+                "SELECT TRIGGER_NAME, ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = 'load_test'",
+                "SELECT HEX(CAST(j AS CHAR)), JSON_TYPE(JSON_EXTRACT(j, '$.t')) FROM awkward.docs ORDER BY id")) {
+            assertThat(text(node, sql)).as(sql).isEqualTo(text(1, sql));
+        }
+    }
+
+    private static String text(int node, String sql) {
+        return cluster.mysql(node).query(sql).toString().replaceAll("AUTO_INCREMENT=\\d+ ?", "");
+    }
+
+    /** It is a node like the others, with GTIDs of its own. */
+    private static void writes(int node) throws InterruptedException {
+        cluster.mysql(node).execute("DELETE FROM load_test.ledger WHERE writer = " + node);
+        Map<Integer, Integer> acknowledged;
+        try (Load load = new Load(cluster, SEED, node)) {
+            assertThat(Cluster.within(
+                            Duration.ofMinutes(1), () -> load.acknowledged().get(node) > 50))
+                    .isTrue();
+            acknowledged = load.stop();
+        }
+        Load.assertNothingLost(cluster, acknowledged, SEED);
+    }
+
+    /** It goes on where it was: no piece comes twice that was here, and another node gives what is missing. */
+    @Test
+    @Order(2)
+    void aNodeThatWasAwayTooLongGetsACopyThatGoesOnWhoeverDies() throws Exception {
+        cluster.kill(3, Part.SERVICE);
+        cluster.mysql(3).execute("INSERT INTO load_test.fat VALUES (-3, 'while away')");
+        Load.fat(cluster, 1, 1000, 60);
+        Map<Integer, Integer> acknowledged;
+        try (Load load = new Load(cluster, SEED + 1, 1, 2)) {
+            long before = 0;
+            for (Part part : new Part[] {Part.SERVICE, Part.BOTH}) {
+                CompletableFuture<Boolean> restarting = restartUntil(before + (4 << 20));
+                before = cluster.transfer(3).path("copying").path("bytes").asLong();
+                cluster.kill(3, part);
+                restarting.exceptionally(e -> false).join();
+            }
+            CompletableFuture<Boolean> restarting = restartUntil(before + (1 << 20));
+            int donor = Integer.parseInt(
+                    cluster.transfer(3).path("copyFrom").asString().substring(1));
+            cluster.mysql(donor).kill9();
+            int other = donor;
+            assertThat(Cluster.within(
+                            Duration.ofMinutes(1),
+                            () -> restarting.isDone()
+                                    || !cluster.transfer(3)
+                                            .path("copyFrom")
+                                            .asString()
+                                            .equals("n" + other)))
+                    .isTrue();
+            cluster.mysql(donor).start();
+            assertThat(restarting.join()).isTrue();
+            acknowledged = load.stop();
+        }
+        Load.assertNothingLost(cluster, acknowledged, SEED);
+        assertThat(count(3, "what this server holds goes")).as("copies begun").isEqualTo(1);
+        assertThat(count(3, "comes again")).as("the donor died").isPositive();
+        for (int node : cluster.servers()) {
+            cluster.awaitQuery(node, "SELECT v FROM load_test.fat WHERE id = -3", "while away");
+        }
+        writes(3);
+    }
+
+    @Test
+    @Order(3)
+    void tablesThatAreChangedMeanwhileAreCopiedAsTheyBecame() throws Exception {
+        cluster.kill(3, Part.SERVICE);
+        Load.fat(cluster, 1, 2000, 60);
+        CompletableFuture<Boolean> restarting = restartUntil(4 << 20);
+        cluster.mysql(1)
+                .execute(
+                        "ALTER TABLE load_test.fat ADD COLUMN more INT DEFAULT 7 FIRST",
+                        "CREATE TABLE load_test.another (a INT)",
+                        "INSERT INTO load_test.another VALUES (1)");
+        assertThat(Cluster.within(Duration.ofMinutes(2), () -> count(3, "begins anew") > 0 || restarting.isDone()))
+                .isTrue();
+        cluster.mysql(2)
+                .execute(
+                        "CREATE VIEW load_test.later AS SELECT 1",
+                        "DROP PROCEDURE load_test.p",
+                        "CREATE USER 'later'@'%' IDENTIFIED BY 'later'");
+        assertThat(restarting.join()).isTrue();
+        assertThat(count(3, "begins anew")).isPositive();
+        cluster.assertConverged();
+        assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM mysql.user WHERE user = 'later'"))
+                .isEqualTo(1);
+        assertThat(cluster.mysql(3)
+                        .queryLong(
+                                "SELECT COUNT(*) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = 'load_test'"))
+                .isZero();
+        writes(3);
+    }
+
+    /** Starts what is down of n3 without waiting for it, until a copy has so many bytes. */
+    private static CompletableFuture<Boolean> restartUntil(long bytes) throws InterruptedException {
+        CompletableFuture<Boolean> restarting = CompletableFuture.supplyAsync(() -> cluster.restart(3));
+        boolean[] met = {false};
+        Cluster.within(Duration.ofSeconds(90), () -> {
+            JsonNode copying = cluster.transfer(3).path("copying");
+            met[0] = copying.path("bytes").asLong() >= bytes
+                    && copying.path("toDo").asLong() > 0;
+            return met[0] || restarting.isDone();
+        });
+        assertThat(met[0])
+                .as(
+                        "a copy was under way; restarted: %s",
+                        restarting.handle((done, e) -> e == null ? done : e).getNow("not yet"))
+                .isTrue();
+        return restarting;
+    }
+}

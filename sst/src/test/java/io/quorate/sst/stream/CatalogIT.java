@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sst.stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.quorate.core.QuorateException;
+import io.quorate.sandbox.MySqlServer;
+import io.quorate.sst.stream.Catalog.Account;
+import io.quorate.sst.stream.Catalog.Table;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What isn't rows, copied with an account that may do just that, to a server whose settings are others. */
+@Timeout(120)
+class CatalogIT {
+    private static final String USER = "copier";
+    private static final String PASSWORD = "cop'ier";
+    private static final List<String> ACCOUNT = List.of(
+            "SET sql_log_bin = 0",
+            "CREATE USER copier@localhost IDENTIFIED WITH mysql_native_password BY 'cop''ier'",
+            // As docs/accounts.md has it.
+            "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, PROCESS, XA_RECOVER_ADMIN,"
+                    + " REPLICATION SLAVE, REPLICATION CLIENT, REPLICATION_APPLIER, SESSION_VARIABLES_ADMIN,"
+                    + " SYSTEM_VARIABLES_ADMIN, CONNECTION_ADMIN ON *.* TO copier@localhost WITH GRANT OPTION",
+            // To see it all, at a donor.
+            "GRANT SHOW VIEW, SHOW_ROUTINE, TRIGGER, EVENT ON *.* TO copier@localhost",
+            // To make it all, at a joiner.
+            "GRANT CREATE VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, CREATE USER, SET_USER_ID, SYSTEM_USER, ROLE_ADMIN"
+                    + " ON *.* TO copier@localhost WITH GRANT OPTION",
+            "GRANT PROXY ON ''@'' TO copier@localhost WITH GRANT OPTION");
+
+    private static MySqlServer donor;
+    private static MySqlServer joiner;
+
+    @BeforeAll
+    static void start() throws Exception {
+        donor = MySqlServer.builder().relaxed().start();
+        joiner = MySqlServer.builder()
+                .serverId(2)
+                .relaxed()
+                .option("default-time-zone", "-03:30")
+                .option("sql-mode", "ANSI,TRADITIONAL,NO_BACKSLASH_ESCAPES")
+                .option("character-set-server", "latin1")
+                .option("partial-revokes", "ON")
+                .option("sql-generate-invisible-primary-key", "ON")
+                .option("sql-require-primary-key", "ON")
+                .option("default-storage-engine", "MyISAM")
+                .start();
+        donor.execute(ACCOUNT.toArray(String[]::new));
+        joiner.execute(ACCOUNT.toArray(String[]::new));
+        donor.execute("SET GLOBAL log_bin_trust_function_creators = ON");
+        try (Connection root = donor.connect();
+                Statement statement = root.createStatement()) {
+            statement.setEscapeProcessing(false);
+            for (String sql : script()) {
+                try {
+                    statement.execute(sql);
+                } catch (SQLException e) {
+                    throw new SQLException(e.getMessage() + " in: " + sql, e);
+                }
+            }
+        }
+    }
+
+    private static String[] script() throws IOException {
+        return new String(
+                        CatalogIT.class
+                                .getResourceAsStream("/awkward-catalog.sql")
+                                .readAllBytes(),
+                        StandardCharsets.UTF_8)
+                .split("\n;;\n");
+    }
+
+    @AfterAll
+    static void stop() {
+        for (MySqlServer server : new MySqlServer[] {donor, joiner}) {
+            if (server != null) {
+                server.close();
+            }
+        }
+    }
+
+    private static Connection connect(MySqlServer server) throws SQLException {
+        return server.connect(USER, PASSWORD, "");
+    }
+
+    /** What arrives, by JSON as between nodes. */
+    private static Catalog read(Omitted omitted) throws SQLException {
+        try (Connection connection = connect(donor)) {
+            Catalog catalog = Catalog.read(connection, omitted);
+            JsonMapper json = JsonMapper.builder().build();
+            Catalog arrived = json.readValue(json.writeValueAsString(catalog), Catalog.class);
+            assertThat(arrived).isEqualTo(catalog);
+            return arrived;
+        }
+    }
+
+    private static Map<String, String> definitions(MySqlServer server) throws SQLException {
+        try (Connection root = server.connect()) {
+            return Definitions.of(root);
+        }
+    }
+
+    private static List<String> restore(Catalog catalog) throws SQLException {
+        CatalogRestore restore = new CatalogRestore(catalog);
+        try (Connection connection = connect(joiner)) {
+            restore.create(connection);
+            for (Table table : catalog.tables()) {
+                restore.addIndexes(connection, table);
+            }
+            for (Table table : catalog.tables()) {
+                restore.addForeignKeys(connection, table);
+            }
+            List<String> left = restore.createRest(connection);
+            left.addAll(restore.accounts(connection, USER));
+            return left;
+        }
+    }
+
+    @Test
+    void makesEverythingAsItIsAtTheDonor() throws Exception {
+        joiner.execute(
+                "SET sql_log_bin = 0",
+                "CREATE DATABASE own",
+                "CREATE TABLE own.t (a INT PRIMARY KEY)",
+                "CREATE DATABASE own_frozen",
+                "ALTER DATABASE own_frozen READ ONLY = 1",
+                "CREATE USER own@localhost",
+                "CREATE USER native@'%'",
+                "GRANT SELECT, DELETE ON *.* TO native@'%'",
+                "CREATE ROLE reader, own_role",
+                "GRANT own_role TO reader, native@'%'");
+        String executed = joiner.queryOne("SELECT @@GLOBAL.gtid_executed");
+        Catalog catalog = read(Omitted.NOTHING);
+        try (Connection connection = connect(joiner)) {
+            new CatalogRestore(catalog).dropAll(connection);
+        }
+        for (int i = 0; i < 2; i++) {
+            assertThat(restore(catalog))
+                    .satisfiesExactlyInAnyOrder(
+                            left -> assertThat(left).startsWith("VIEW `shop`.`invalid`: "),
+                            left -> assertThat(left).startsWith("VIEW `shop`.`invalid2`: "),
+                            left -> assertThat(left).startsWith("VIEW `shop`.`invalid3`: "),
+                            left -> assertThat(left).startsWith("GRANT SELECT ON `shop`.`gone` TO "));
+            assertSame();
+            if (i == 0) {
+                breakSome();
+            }
+        }
+        assertThat(joiner.queryOne("SELECT @@GLOBAL.gtid_executed")).isEqualTo(executed);
+        joiner.connect("login", "sha2 sec'ret", "").close();
+        joiner.connect("native", "native'secret", "").close();
+        seesEveryDifference();
+    }
+
+    /** As if the service had ended in between. */
+    private static void breakSome() {
+        joiner.execute(
+                "SET sql_log_bin = 0, foreign_key_checks = 0, sql_mode = ''",
+                "DROP INDEX ft2 ON shop.plain",
+                "DROP INDEX after_it ON shop.second_auto",
+                "ALTER TABLE `o,d)d ``sch{ema`.child DROP FOREIGN KEY a_unique",
+                "DROP TRIGGER shop.z_runs_first",
+                "DROP VIEW shop.z_last",
+                "DROP USER login@'%'",
+                "GRANT DELETE ON *.* TO reader",
+                "ALTER USER old@'%' ACCOUNT UNLOCK",
+                "ALTER DATABASE shop COLLATE utf8mb4_german2_ci");
+    }
+
+    @Test
+    void leavesOutWhatItIsTold() throws Exception {
+        Omitted omitted = new Omitted(List.of("frozen.*", "shop.p*", "*.weird"), true, false, true, true, false);
+        Catalog catalog = read(omitted);
+        try (Connection connection = connect(joiner)) {
+            new CatalogRestore(catalog).dropAll(connection);
+        }
+        long accounts = joiner.queryLong("SELECT COUNT(*) FROM mysql.user");
+        assertThat(restore(catalog)).anyMatch(left -> left.startsWith("VIEW `shop`.`z_last`: "));
+        assertThat(definitions(joiner).keySet())
+                .noneMatch(what -> what.contains("frozen") || what.startsWith("TABLE `shop`.`p"))
+                .noneMatch(what -> what.startsWith("EVENT ") || what.startsWith("TRIGGER "))
+                .contains("TABLE `shop`.`docs`", "FUNCTION `shop`.`f1`");
+        assertThat(joiner.queryLong("SELECT COUNT(*) FROM mysql.user")).isEqualTo(accounts);
+    }
+
+    @Test
+    void refusesToReadWhatItCannotSee() throws Exception {
+        donor.execute("SET sql_log_bin = 0", "REVOKE TRIGGER, SHOW_ROUTINE ON *.* FROM copier@localhost");
+        try {
+            assertThatThrownBy(() -> read(Omitted.NOTHING))
+                    .isInstanceOf(QuorateException.class)
+                    .hasMessageContaining("GRANT SHOW_ROUTINE, TRIGGER ON *.* TO copier@localhost");
+            assertThat(read(new Omitted(List.of(), true, true, false, true, false))
+                            .tables())
+                    .isNotEmpty();
+        } finally {
+            donor.execute("SET sql_log_bin = 0", "GRANT TRIGGER, SHOW_ROUTINE ON *.* TO copier@localhost");
+        }
+    }
+
+    @Test
+    void tellsNoPassword() throws Exception {
+        Catalog catalog = read(Omitted.NOTHING);
+        assertThat(catalog.accounts().toString()).contains("'login'@'%'").doesNotContain("IDENTIFIED");
+        for (String by : List.of("'mysql_native_password' AS 'sekret'", "x AS AS 'sekret'", "'nothere' AS 'sekret'")) {
+            Account account = new Account(
+                    "a'b", "%", "CREATE USER 'a''b'@'%' IDENTIFIED WITH " + by, List.of(), List.of(), List.of());
+            Catalog broken = new Catalog(
+                    Omitted.NOTHING,
+                    List.of(),
+                    List.of(),
+                    List.of(),
+                    List.of(),
+                    List.of(),
+                    List.of(),
+                    List.of(account));
+            try (Connection connection = connect(joiner)) {
+                assertThatThrownBy(() -> new CatalogRestore(broken).accounts(connection, USER))
+                        .isInstanceOf(QuorateException.class)
+                        .hasMessageContaining("'a''b'@'%'")
+                        .hasMessageNotContaining("sekret")
+                        .hasNoCause();
+            }
+        }
+    }
+
+    private static Map<String, String> expected() throws SQLException {
+        Map<String, String> expected = new TreeMap<>(definitions(donor));
+        expected.keySet().removeIf(what -> what.startsWith("VIEW `shop`.`invalid"));
+        expected.computeIfPresent(
+                "grants 'native'@'%'",
+                (what, grants) -> grants.replaceAll(", \\[GRANT SELECT ON `shop`.`gone`[^]]*]", ""));
+        return expected;
+    }
+
+    private static void assertSame() throws SQLException {
+        Map<String, String> expected = expected();
+        Map<String, String> actual = definitions(joiner);
+        assertThat(actual.keySet()).isEqualTo(expected.keySet());
+        expected.forEach((what, text) -> assertThat(actual.get(what)).as(what).isEqualTo(text));
+    }
+
+    /** That it is the same must be because it is, not because nothing is compared. */
+    private static void seesEveryDifference() throws SQLException {
+        Map<String, String> expected = expected();
+        for (String change : List.of(
+                "DROP INDEX inv ON shop.plain",
+                "ALTER TABLE shop.tree DROP FOREIGN KEY `up, (a)`",
+                "ALTER VIEW shop.m_middle AS SELECT 1",
+                "DROP TRIGGER shop.z_runs_first",
+                "ALTER EVENT shop.once ENABLE",
+                "ALTER PROCEDURE shop.strange COMMENT 'x'",
+                "ALTER DATABASE shop COLLATE utf8mb4_german2_ci",
+                "REVOKE reader FROM login@'%'",
+                "REVOKE INSERT ON shop.* FROM native@'%'",
+                "ALTER USER native@'%' IDENTIFIED BY 'x'",
+                "DROP ROLE reader")) {
+            Map<String, String> before = definitions(joiner);
+            joiner.execute("SET sql_log_bin = 0, sql_mode = ''", "SET GLOBAL mandatory_roles = ''", change);
+            assertThat(definitions(joiner)).as(change).isNotEqualTo(before).isNotEqualTo(expected);
+        }
+    }
+}
