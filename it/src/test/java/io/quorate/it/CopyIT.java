@@ -42,6 +42,8 @@ class CopyIT {
                         "quorate.cache.bytes-max", "8MB",
                         "quorate.sst.bytes-per-second-max", "32MB",
                         "quorate.sst.switch-after", "1m",
+                        // Clone it is, by the estimate.
+                        "quorate.sst.stream-expected-bytes-per-second", "1B",
                         // A server whose commits are slow takes long then.
                         "quorate.apply.group-transactions-max", "2"));
         cluster.mysql(1)

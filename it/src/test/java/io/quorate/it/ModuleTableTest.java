@@ -38,7 +38,8 @@ class ModuleTableTest {
                             "com.mysql..",
                             "javax.sql.."),
             "transport", List.of("io.quorate.core..", "org.apache.ratis..", "io.netty.."),
-            "applier", List.of("io.quorate.core..", "com.mysql..", "javax.sql.."));
+            "applier", List.of("io.quorate.core..", "com.mysql..", "javax.sql.."),
+            "sst", List.of("io.quorate.core..", "com.mysql.."));
 
     @Test
     void everyModuleUsesOnlyWhatTheTableAllows() {

@@ -4,7 +4,7 @@ package io.quorate.node;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Holds up those who take more bytes a second than there are, and all of them while it is closed. Thread-safe. */
+/** Holds up those who take more bytes a second than there are; says whether anything is to be begun at all. Thread-safe. */
 final class ByteBudget {
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -37,8 +37,8 @@ final class ByteBudget {
     /** Returns when the bytes may be taken, or the thread is interrupted. */
     void take(long bytes) {
         long wait = reserve(bytes);
-        while ((wait > 0 || paused) && !Thread.currentThread().isInterrupted()) {
-            long nanos = paused ? LOOK_NANOS : Math.min(wait, LOOK_NANOS);
+        while (wait > 0 && !Thread.currentThread().isInterrupted()) {
+            long nanos = Math.min(wait, LOOK_NANOS);
             LockSupport.parkNanos(nanos);
             wait -= nanos;
         }

@@ -47,7 +47,7 @@ final class CatchUpChoice implements AutoCloseable {
     private long behindThen;
     private long askNotBeforeNanos = System.nanoTime();
     private long changedNanos;
-    private boolean changed;
+    private volatile boolean changed;
     private boolean tried;
 
     /** @param applied the seqno up to which the server holds everything, and after which the cache does */
@@ -102,6 +102,7 @@ final class CatchUpChoice implements AutoCloseable {
             remember(server.copy().look());
             if (changed && now - changedNanos > GIVE_UP.toNanos()) {
                 giveUp();
+                changed = false;
             }
             return;
         }
@@ -179,14 +180,28 @@ final class CatchUpChoice implements AutoCloseable {
         }
     }
 
+    /**
+     * Gives up the copy this node has changed over to, and goes on catching up.
+     *
+     * @return why that can't be, null when it is done
+     */
+    synchronized String cancel() throws IOException, InterruptedException {
+        if (!changed) {
+            return "this node can't be brought up to date otherwise; stop its service to have it wait";
+        }
+        return giveUp() ? null : "its server doesn't have its own data any more; stop the service to have it wait";
+    }
+
     /** While nothing was copied the server is as it was, and goes on applying. */
-    private void giveUp() throws IOException, InterruptedException {
-        changed = false;
+    private synchronized boolean giveUp() throws IOException, InterruptedException {
         server.suspend();
         try {
-            if (server.copy().forget()) {
-                log.warn("nothing came of the full copy; catching up instead");
+            if (!server.copy().forget()) {
+                return false;
             }
+            changed = false;
+            log.warn("the full copy is given up; catching up instead");
+            return true;
         } finally {
             server.resume();
         }

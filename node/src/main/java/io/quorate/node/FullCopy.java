@@ -141,6 +141,19 @@ final class FullCopy {
         return note == null ? null : obstacle;
     }
 
+    /**
+     * Has nothing more come, or lets it go on. Until the service ends.
+     *
+     * @return why not, or null
+     */
+    String pause(boolean value) {
+        if (value && method() == NodeProperties.Sst.Method.CLONE) {
+            return "MySQL's CLONE can't be held up; quorate transfer throttle makes the next one slower";
+        }
+        budget.pause(value);
+        return null;
+    }
+
     CopyNote note() {
         return note;
     }

@@ -419,6 +419,11 @@ class Node implements SmartLifecycle {
         return server.copy();
     }
 
+    /** Gives up a full copy that isn't necessary; why not, or null. */
+    String cancelCopy() throws IOException, InterruptedException {
+        return choice.cancel();
+    }
+
     Audit audit() {
         return audit;
     }

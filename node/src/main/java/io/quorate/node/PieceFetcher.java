@@ -36,6 +36,8 @@ final class PieceFetcher implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(PieceFetcher.class);
     private static final Duration ORDERED_WITHIN = Duration.ofSeconds(30);
     private static final long AGAIN_MILLIS = 1000;
+    private static final long POLL_MILLIS = 50;
+    private static final String PAUSED = "it is paused; quorate transfer resume";
 
     private final ServerSession.Parts parts;
     private final ServerAccess access;
@@ -118,8 +120,10 @@ final class PieceFetcher implements AutoCloseable {
         Connection connection = null;
         try {
             while (!closed && failure.get() == null && open.get() > 0) {
-                Piece piece = queue.poll(50, TimeUnit.MILLISECONDS);
+                Piece piece = budget.isPaused() ? null : queue.poll(POLL_MILLIS, TimeUnit.MILLISECONDS);
                 if (piece == null) {
+                    obstacle = budget.isPaused() ? PAUSED : obstacle;
+                    Thread.sleep(budget.isPaused() ? POLL_MILLIS : 0);
                     continue;
                 }
                 if (connection == null) {

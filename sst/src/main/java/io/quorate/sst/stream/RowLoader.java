@@ -38,7 +38,8 @@ public final class RowLoader {
             statement.execute("SET SESSION sql_log_bin = 0, time_zone = '+00:00', foreign_key_checks = 0,"
                     + " sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', max_error_count = 1000,"
                     + " show_gipk_in_create_table_and_information_schema = ON,"
-                    + " innodb_lock_wait_timeout = 50, lock_wait_timeout = 50");
+                    + " innodb_lock_wait_timeout = 50, lock_wait_timeout = 50, net_read_timeout = "
+                    + RowWriter.WAIT_SECONDS);
         }
         connection.setAutoCommit(false);
     }

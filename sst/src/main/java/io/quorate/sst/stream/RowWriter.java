@@ -23,6 +23,9 @@ import java.util.List;
  */
 public final class RowWriter {
     private static final int BLOCK_BYTES = 256 << 10;
+    /** Who receives may be held up. */
+    static final int WAIT_SECONDS = 600;
+
     private static final byte[] NULL = {'\\', 'N'};
 
     private final DataOutputStream out;
@@ -37,7 +40,7 @@ public final class RowWriter {
     public static void prepare(Connection connection) throws SQLException {
         AuditedTable.prepare(connection);
         try (Statement statement = connection.createStatement()) {
-            statement.execute("SET SESSION character_set_results = NULL");
+            statement.execute("SET SESSION character_set_results = NULL, net_write_timeout = " + WAIT_SECONDS);
         }
     }
 
