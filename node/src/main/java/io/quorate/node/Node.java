@@ -419,6 +419,10 @@ class Node implements SmartLifecycle {
         return server.copy();
     }
 
+    StreamSource streamSource() {
+        return streamSource;
+    }
+
     /** Gives up a full copy that isn't necessary; why not, or null. */
     String cancelCopy() throws IOException, InterruptedException {
         return choice.cancel();

@@ -38,7 +38,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class StreamSource {
     private static final Logger log = LoggerFactory.getLogger(StreamSource.class);
     private static final Duration LIMIT = Duration.ofSeconds(20);
-    private static final int LOCK_WAIT_SECONDS = 5;
+    private static final int LOCK_WAIT_SECONDS = 1;
     private static final int COMPRESSION = 1;
     private static final long ROWS_MAX = 1_000_000;
     /** ER_LOCK_WAIT_TIMEOUT, and ER_TABLE_DEF_CHANGED in a snapshot that is older than its table. */

@@ -40,7 +40,7 @@ class TransferEndpoint {
             answer.put("bytesPerSecondMax", copy.budget().perSecond());
         }
         answer.put("giving", node.donor().running());
-        answer.put("bytesGiven", node.donor().bytes());
+        answer.put("bytesGiven", node.donor().bytes() + node.streamSource().bytes());
         return answer;
     }
 
