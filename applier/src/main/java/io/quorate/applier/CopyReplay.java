@@ -71,7 +71,8 @@ public final class CopyReplay {
      * @param barrier a writeset of kind DDL
      */
     public static boolean concernsTables(WriteSet barrier) {
-        if (BinlogEvents.type(barrier.payload(), 0) != BinlogEvents.QUERY) {
+        if (barrier.payload().length < BinlogEvents.HEADER_BYTES
+                || BinlogEvents.type(barrier.payload(), 0) != BinlogEvents.QUERY) {
             return true;
         }
         String text = QueryEvent.parse(barrier.payload(), 0).text();

@@ -379,6 +379,20 @@ public final class OwnWrites {
         }
     }
 
+    /** The last transaction up to {@code number} that the order hasn't decided, 0 for none. The capture must have read so far. */
+    public long lastUndecided(long number) {
+        lock.lock();
+        try {
+            Long last = open.floorKey(number);
+            while (last != null && open.get(last).failedAt != 0) {
+                last = open.lowerKey(last);
+            }
+            return last == null ? 0 : last;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** How many are open, those undone and not yet passed by the order among them. */
     public int size() {
         lock.lock();

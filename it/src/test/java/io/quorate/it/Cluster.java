@@ -140,12 +140,22 @@ final class Cluster implements AutoCloseable {
 
     /** Adds a node with an empty server, and waits until it is SYNCED. */
     void add() {
-        sandbox = sandbox.add(false, LIMIT);
+        add(false);
+    }
+
+    private void add(boolean arbitrator) {
+        try {
+            sandbox = sandbox.add(arbitrator, LIMIT);
+        } catch (RuntimeException e) {
+            // It runs, and is to end with the others.
+            sandbox = Sandbox.open(sandbox.directory(), line -> {});
+            throw e;
+        }
     }
 
     /** Adds a node without a server. */
     void addArbitrator() {
-        sandbox = sandbox.add(true, LIMIT);
+        add(true);
     }
 
     void remove(String name) {

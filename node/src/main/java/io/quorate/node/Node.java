@@ -181,7 +181,13 @@ class Node implements SmartLifecycle {
                         this::happened);
         copySource = new CopySource(properties, access, () -> loop.state().isReady(), json);
         streamSource = new StreamSource(
-                properties, access, stream, progress, () -> loop.state().isReady(), json);
+                properties,
+                access,
+                server::session,
+                stream,
+                progress,
+                () -> loop.state().isReady(),
+                json);
         auditSource = new AuditSource(
                 properties,
                 access,

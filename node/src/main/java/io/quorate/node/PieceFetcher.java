@@ -7,6 +7,7 @@ import io.quorate.core.QuorateException;
 import io.quorate.sst.audit.AuditedTable;
 import io.quorate.sst.stream.CopyLedger;
 import io.quorate.sst.stream.Moment;
+import io.quorate.sst.stream.OrderScan;
 import io.quorate.sst.stream.Piece;
 import io.quorate.sst.stream.RowLoader;
 import io.quorate.sst.stream.Unit;
@@ -302,13 +303,15 @@ final class PieceFetcher implements AutoCloseable {
     static long ordered(ServerSession.Parts parts, Moment moment, java.util.function.BooleanSupplier given)
             throws InterruptedException {
         OrderedStream stream = parts.stream();
+        long least = Math.max(moment.applied(), moment.ordered());
         long end = System.nanoTime() + ORDERED_WITHIN.toNanos();
-        while (stream.lastOrdered() < moment.applied()
-                || stream.positionOf(moment.server()).last() < moment.own()) {
+        while (stream.lastOrdered() < least
+                || (moment.undecided() > 0 && stream.positionOf(moment.server()).last() < moment.undecided())) {
             if (given.getAsBoolean() || System.nanoTime() > end) {
                 throw new QuorateException(
                         ErrorCode.COPY_REFUSED,
-                        "the donor's transactions up to " + moment.own() + " have not been ordered; the order has "
+                        "the donor's transactions up to " + moment.undecided()
+                                + " have not been ordered; the order has "
                                 + stream.positionOf(moment.server()).last());
             }
             Thread.sleep(5);

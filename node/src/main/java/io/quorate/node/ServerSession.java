@@ -26,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -155,6 +156,16 @@ final class ServerSession implements AutoCloseable {
     long ownOrdered() {
         return Math.max(
                 identity.baseline().last(identity.server()), parts.stream.own().last());
+    }
+
+    /**
+     * The last of this server's own transactions up to {@code number} whose fate is open, 0 for none.
+     *
+     * @return -1 when the capture hasn't read so far within {@code limit}
+     */
+    long undecided(long number, Duration limit) throws InterruptedException {
+        OwnWrites own = ownWrites;
+        return own != null && own.awaitCovered(number, limit) ? own.lastUndecided(number) : -1;
     }
 
     private OwnWrites openOwnWrites(long applied, Map<Long, Long> undone, Predicate<Certified> isHere)

@@ -21,11 +21,11 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,6 +48,7 @@ final class StreamSource {
 
     private final NodeProperties properties;
     private final ServerAccess access;
+    private final Supplier<ServerSession> session;
     private final OrderedStream stream;
     private final ApplyProgress progress;
     private final BooleanSupplier synced;
@@ -56,17 +57,20 @@ final class StreamSource {
 
     /**
      * @param access null with an arbitrator
+     * @param session null while there is none
      * @param synced whether this node's server holds what the order says
      */
     StreamSource(
             NodeProperties properties,
             ServerAccess access,
+            Supplier<ServerSession> session,
             OrderedStream stream,
             ApplyProgress progress,
             BooleanSupplier synced,
             JsonMapper json) {
         this.properties = properties;
         this.access = access;
+        this.session = session;
         this.stream = stream;
         this.progress = progress;
         this.synced = synced;
@@ -136,17 +140,16 @@ final class StreamSource {
     }
 
     private void catalog(Connection connection, UUID server, StreamRequest request, DataOutputStream out)
-            throws SQLException, IOException {
+            throws SQLException, IOException, InterruptedException {
         Position before = ServerAccess.position(connection);
         Catalog catalog = Catalog.read(connection, request.omitted());
-        Moment moment = new Moment(server, before.seqno(), committing(connection, server), List.of());
-        head(out, new StreamRequest.Contents(moment, before.log(), catalog));
+        head(out, new StreamRequest.Contents(moment(connection, server, before.seqno()), before.log(), catalog));
     }
 
     private void rows(Connection connection, UUID server, StreamRequest request, DataOutputStream out)
-            throws SQLException, IOException {
+            throws SQLException, IOException, InterruptedException {
         snapshot(connection);
-        Moment moment = moment(connection, server);
+        Moment moment = moment(connection, server, ServerAccess.applied(connection));
         AuditedTable table = table(connection, request.tables().get(0));
         Stretch stretch = request.stretch();
         if (request.bytes() > 0) {
@@ -163,8 +166,7 @@ final class StreamSource {
 
     /** Nobody writes to the tables while the snapshot is opened: so it has just what it says of them. */
     private void tables(Connection connection, UUID server, StreamRequest request, DataOutputStream out)
-            throws SQLException, IOException {
-        Moment moment;
+            throws SQLException, IOException, InterruptedException {
         try (Connection locks = access.connectAlone();
                 Statement statement = locks.createStatement()) {
             statement.execute("SET SESSION lock_wait_timeout = " + LOCK_WAIT_SECONDS);
@@ -172,9 +174,9 @@ final class StreamSource {
                     .map(t -> AuditedTable.quoted(t.schema(), t.table()) + " READ")
                     .collect(Collectors.joining(", ", "LOCK TABLES ", "")));
             snapshot(connection);
-            moment = moment(connection, server);
             statement.execute("UNLOCK TABLES");
         }
+        Moment moment = moment(connection, server, ServerAccess.applied(connection));
         head(out, new StreamRequest.Head(moment, null));
         try (DataOutputStream compressed = compressed(out)) {
             for (Unit.Name name : request.tables()) {
@@ -189,16 +191,20 @@ final class StreamSource {
         }
     }
 
-    /** Of the snapshot, which is older than what is being committed now. */
-    private Moment moment(Connection connection, UUID server) throws SQLException {
-        long applied = ServerAccess.applied(connection);
-        List<Long> undone = new ArrayList<>(CopyReplay.undone(connection));
-        return new Moment(server, applied, committing(connection, server), undone);
-    }
-
-    private long committing(Connection connection, UUID server) throws SQLException {
+    /**
+     * What rows have that were read at {@code applied}, before now. What clients have committed till now may be in them: the capture has
+     * to have read it, to know what is still to be decided.
+     */
+    private Moment moment(Connection connection, UUID server, long applied) throws SQLException, InterruptedException {
+        List<Long> undone = CopyReplay.undone(connection);
         GtidSet reserved = ServerLife.read(properties.dataDir()).reservedOf(ServerAccess.purged(connection));
-        return CopyReplay.lastCommitting(connection, server, reserved);
+        long own = CopyReplay.lastCommitting(connection, server, reserved);
+        ServerSession working = session.get();
+        long undecided = working == null ? -1 : working.undecided(own, LIMIT);
+        if (undecided < 0) {
+            throw refused("has not read its own binlog up to " + own + " yet");
+        }
+        return new Moment(server, applied, own, undone, stream.lastOrdered(), undecided);
     }
 
     private AuditedTable table(Connection connection, Unit.Name name) throws SQLException {

@@ -18,6 +18,7 @@ import io.quorate.sst.stream.CopyLedger;
 import io.quorate.sst.stream.CopyLedger.Done;
 import io.quorate.sst.stream.CopyLedger.Stage;
 import io.quorate.sst.stream.Moment;
+import io.quorate.sst.stream.OrderScan;
 import io.quorate.sst.stream.Unit;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -157,7 +158,7 @@ final class StreamedCopy {
     private Stage use(Connection connection) throws SQLException {
         ledger = new CopyLedger(plan.copy());
         units = Unit.of(plan.catalog());
-        scan = new OrderScan(parts.cache(), plan.since());
+        scan = new OrderScan(parts.cache(), plan.since(), CopyReplay::concernsTables);
         return ledger.stage(connection);
     }
 

@@ -62,5 +62,11 @@ enum Bug {
     /** A server that lost its end gives out the numbers again that the order has. */
     NUMBERS_GIVEN_AGAIN,
     /** A node that lost its directory counts towards a majority before it has caught up. */
-    EMPTIED_COUNTS
+    EMPTIED_COUNTS,
+    /** A copy's piece is taken that holds what has failed and wasn't undone. */
+    COPY_SPOILT_TAKEN,
+    /** A copy's piece is taken before it is decided what becomes of what the donor's clients had committed. */
+    COPY_OWN_NOT_AWAITED,
+    /** A copy is brought to what its donors had applied, though their clients had committed more. */
+    COPY_CUT_SHORT
 }

@@ -376,6 +376,11 @@ final class Database {
         }
     }
 
+    /** Whether a prepared transaction has changed rows of a table. */
+    boolean isPrepared(Table table) {
+        return prepared.values().stream().anyMatch(t -> t.changes.stream().anyMatch(c -> c.table() == table));
+    }
+
     /** The rows without what open transactions have changed. */
     Rows committed() {
         Rows committed = rows.copy();

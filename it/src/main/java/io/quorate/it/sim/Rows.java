@@ -46,6 +46,11 @@ final class Rows {
         return table.keyed ? new ArrayList<>(keyed.get(table).values()) : new ArrayList<>(scrap.keySet());
     }
 
+    /** How often each row without a key is there. */
+    Map<Row, Integer> counts() {
+        return Map.copyOf(scrap);
+    }
+
     boolean holds(Row scrapRow) {
         return scrap.containsKey(scrapRow);
     }

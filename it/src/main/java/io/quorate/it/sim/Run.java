@@ -134,6 +134,7 @@ record Run(
         for (int i = 0; i < faults.recoveries(); i++) {
             world.after(world.random.nextInt((int) micros), () -> recover(world));
         }
+        new Reading(world, seed);
         world.run(micros, EVENTS_MAX);
         world.writing = false;
         for (long until = micros; !world.isSettled(); ) {

@@ -37,6 +37,10 @@ final class Statistics {
     long forgotten;
     long recoveries;
     long copies;
+    long pieces;
+    long readAgain;
+    long readAnew;
+    long copiesRead;
 
     void decided(Verdict verdict) {
         verdicts.merge(verdict, 1L, Long::sum);
@@ -77,6 +81,10 @@ final class Statistics {
         forgotten += that.forgotten;
         recoveries += that.recoveries;
         copies += that.copies;
+        pieces += that.pieces;
+        readAgain += that.readAgain;
+        readAnew += that.readAnew;
+        copiesRead += that.copiesRead;
     }
 
     @Override
@@ -91,7 +99,8 @@ final class Statistics {
                 + emptied + " directories lost, " + left + " nodes taken out, " + joined + " nodes made members; "
                 + recoveries
                 + " forced recoveries that lost " + forgotten + " writesets, then " + cameBack + " nodes let in and "
-                + refused + " refused; " + copies + " copies; "
+                + refused + " refused; " + copies + " copies; " + copiesRead + " copies read by stream in " + pieces
+                + " pieces, " + readAgain + " of them again, " + readAnew + " begun anew after DDL; "
                 + arbitrators + " runs with an arbitrator; " + tailsLost + " servers lost up to " + lostCommits
                 + " commits, " + tailsRepaired + " were repaired by taking back "
                 + takenBack + ", " + tailsRefused + " refused; "

@@ -224,6 +224,11 @@ final class World {
                 + " writesets are lost");
     }
 
+    /** The rows that all began with. */
+    Rows opened() {
+        return opening();
+    }
+
     /** A server with the rows of the order at a place. */
     Database copyOf(Rows rows, long seqno) {
         Map<Table, Integer> versions = new EnumMap<>(Table.class);

@@ -47,6 +47,8 @@ class SimulationTest {
         assertThat(all.takenBack)
                 .as("transactions taken back after a loss of power")
                 .isGreaterThan(500);
+        assertThat(all.copiesRead).as("copies read piece by piece").isGreaterThan(500);
+        assertThat(all.readAgain).as("pieces read again").isGreaterThan(1000);
         assertThat(all.arbitrators).as("runs with an arbitrator").isGreaterThan(100);
     }
 

@@ -1,46 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.quorate.node;
+package io.quorate.sst.stream;
 
-import io.quorate.applier.CopyReplay;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
 import io.quorate.core.binlog.TableMap;
-import io.quorate.sst.stream.Moment;
-import io.quorate.sst.stream.Unit;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * What a copy has to know of what is ordered while it is made: which transactions failed, for a server that has not yet undone one of its
  * own shows rows that no node is to have; and which statements were run. Each writeset is read once. Thread-safe.
  */
-final class OrderScan {
+public final class OrderScan {
     private static final Duration READ_WAIT = Duration.ofSeconds(5);
 
     private final WriteSetLog log;
+    private final Predicate<WriteSet> concernsTables;
     private long scanned;
     private long firstOfTables;
-    private final List<Failed> failed = new ArrayList<>();
+    private final List<Unclear> unclear = new ArrayList<>();
     private final List<Long> others = new ArrayList<>();
 
-    /** @param tables null for any */
-    private record Failed(long seqno, Gtid gtid, Set<Unit.Name> tables) {}
+    /**
+     * One that its origin may show though nobody is to have it; or one that was prepared there, and that nobody knows to be shown already or
+     * not before its seqno is applied, which makes no difference where it is overwritten.
+     *
+     * @param tables null for any
+     */
+    private record Unclear(long seqno, Gtid gtid, Set<Unit.Name> tables, boolean passed) {}
 
-    /** @param after where it begins */
-    OrderScan(WriteSetLog log, long after) {
+    /**
+     * @param after where it begins
+     * @param concernsTables whether a statement may make rows or tables others than they were
+     */
+    public OrderScan(WriteSetLog log, long after, Predicate<WriteSet> concernsTables) {
         this.log = log;
+        this.concernsTables = concernsTables;
         this.scanned = after;
     }
 
     /** Reads on, up to {@code upTo}, which the log has. */
-    synchronized void advance(long upTo) throws IOException, InterruptedException {
+    public synchronized void advance(long upTo) throws IOException, InterruptedException {
         if (scanned >= upTo) {
             return;
         }
@@ -58,9 +66,9 @@ final class OrderScan {
 
     private void take(Certified c) {
         WriteSet w = c.writeSet();
-        if (!c.passed()) {
-            failed.add(new Failed(c.seqno(), w.gtid(), w.isBarrier() ? null : tables(w.payload())));
-        } else if (w.isBarrier() && !CopyReplay.concernsTables(w)) {
+        if (!c.passed() || w.isPrepared()) {
+            unclear.add(new Unclear(c.seqno(), w.gtid(), w.isBarrier() ? null : tables(w.payload()), c.passed()));
+        } else if (w.isBarrier() && !concernsTables.test(w)) {
             others.add(c.seqno());
         } else if (w.isBarrier() && firstOfTables == 0) {
             firstOfTables = c.seqno();
@@ -78,10 +86,11 @@ final class OrderScan {
         return tables;
     }
 
-    /** Whether rows of a unit, read at that moment, may hold what a failed transaction wrote. */
-    synchronized boolean isSpoilt(Unit unit, Moment moment) {
-        return failed.stream()
+    /** Whether rows of a unit, read at that moment, may hold what a failed transaction wrote, or what of the order they hold isn't clear. */
+    public synchronized boolean isSpoilt(Unit unit, Moment moment) {
+        return unclear.stream()
                 .anyMatch(f -> f.seqno > moment.applied()
+                        && (!f.passed || unit.whole())
                         && f.gtid.source().equals(moment.server())
                         && f.gtid.number() <= moment.own()
                         && !moment.undone().contains(f.gtid.number())
@@ -89,12 +98,12 @@ final class OrderScan {
     }
 
     /** The first statement that changed tables, 0 when there was none. */
-    synchronized long firstOfTables() {
+    public synchronized long firstOfTables() {
         return firstOfTables;
     }
 
     /** Whether there was any other statement after a seqno, one on accounts, views or stored programs. */
-    synchronized boolean hasOthersAfter(long seqno) {
+    public synchronized boolean hasOthersAfter(long seqno) {
         return others.stream().anyMatch(other -> other > seqno);
     }
 }
