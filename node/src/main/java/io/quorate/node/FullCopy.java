@@ -35,6 +35,8 @@ final class FullCopy {
     private static final long POLL_MILLIS = 250;
     private static final long TRY_AGAIN_MILLIS = 3_000;
     private static final Duration TOLD_EVERY = Duration.ofSeconds(5);
+    /** So often a stream is begun anew where there is another method. */
+    private static final int ANEW_MAX = 3;
 
     private final ServerSession.Parts parts;
     private final ServerAccess access;
@@ -338,6 +340,12 @@ final class FullCopy {
             return;
         }
         if (at < 0) {
+            if (streamed.begunAnew() >= ANEW_MAX
+                    && parts.properties().sst().method() == NodeProperties.Sst.Method.AUTO) {
+                log.warn("tables are changed too often for a copy by stream; trying clone");
+                method.onlyClone();
+                keep(note.again());
+            }
             return;
         }
         try (Connection connection = reach()) {
@@ -348,6 +356,10 @@ final class FullCopy {
                 return;
             }
             streamed.open(connection);
+            if (streamed.bytesPerSecond() > 0) {
+                CopyRates.read(parts.properties())
+                        .measured(NodeProperties.Sst.Method.STREAM, streamed.bytesPerSecond());
+            }
             finish(connection, at, ServerLife.read(parts.properties().dataDir()).reserved());
             streamed.forget(connection);
         }

@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -213,17 +214,33 @@ final class PieceFetcher implements AutoCloseable {
             if (!piece[0].bounded()) {
                 bounded(piece, head.to(), connection);
             }
-            long upTo = ordered(parts, head.moment(), () -> closed);
-            scan.advance(upTo);
-            if (scan.firstOfTables() > 0) {
-                throw new TablesChanged(scan.firstOfTables());
-            }
-            if (scan.isSpoilt(unit, head.moment())) {
-                log.debug("a piece of {} holds what has failed; it comes again", unit.tables());
-                return false;
-            }
-            load(piece[0], head.moment(), upTo, in, connection);
+            // Seldom, but then before anything has come for nothing.
+            require(unit, head.moment(), parts.stream().lastOrdered());
+            load(piece[0], head.moment(), in, connection);
             return true;
+        } catch (Spoilt e) {
+            log.debug("a piece of {} comes again: {}", unit.tables(), e.getMessage());
+            connection.rollback();
+            return false;
+        }
+    }
+
+    /** What was read holds what no node is to have, or isn't what the table is any more. */
+    private void require(Unit unit, Moment moment, long upTo) throws IOException, InterruptedException, Spoilt {
+        scan.advance(upTo);
+        if (scan.firstOfTables() > 0) {
+            throw new TablesChanged(scan.firstOfTables());
+        }
+        if (scan.isSpoilt(unit, moment)) {
+            throw new Spoilt("it may hold what has failed");
+        }
+    }
+
+    private static final class Spoilt extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        Spoilt(String what) {
+            super(what);
         }
     }
 
@@ -243,8 +260,8 @@ final class PieceFetcher implements AutoCloseable {
         }
     }
 
-    private void load(Piece piece, Moment moment, long upTo, DataInputStream in, Connection connection)
-            throws SQLException, IOException {
+    private void load(Piece piece, Moment moment, DataInputStream in, Connection connection)
+            throws SQLException, IOException, InterruptedException, Spoilt {
         long rows = 0;
         long[] came = {0};
         DataInputStream plain = new DataInputStream(new ZstdInputStreamNoFinalizer(in));
@@ -260,6 +277,8 @@ final class PieceFetcher implements AutoCloseable {
                     })
                     .load(connection, table);
         }
+        long upTo = awaitOrdered(parts, Math.max(plain.readLong(), moment.applied()), () -> closed);
+        require(piece.unit(), moment, upTo);
         ledger.done(connection, piece, new CopyLedger.Done(moment, upTo, rows, came[0]));
         connection.commit();
     }
@@ -296,27 +315,21 @@ final class PieceFetcher implements AutoCloseable {
     }
 
     /**
-     * Waits until this node has in its record what rows of that moment may hold, and what became of it.
+     * Waits until this node has everything up to a seqno in its record.
      *
-     * @return the seqno by which that is so
+     * @return the last that it has
      */
-    static long ordered(ServerSession.Parts parts, Moment moment, java.util.function.BooleanSupplier given)
-            throws InterruptedException {
-        OrderedStream stream = parts.stream();
-        long least = Math.max(moment.applied(), moment.ordered());
+    static long awaitOrdered(ServerSession.Parts parts, long seqno, BooleanSupplier ends) throws InterruptedException {
         long end = System.nanoTime() + ORDERED_WITHIN.toNanos();
-        while (stream.lastOrdered() < least
-                || (moment.undecided() > 0 && stream.positionOf(moment.server()).last() < moment.undecided())) {
-            if (given.getAsBoolean() || System.nanoTime() > end) {
+        while (parts.stream().lastOrdered() < seqno) {
+            if (ends.getAsBoolean() || System.nanoTime() > end) {
                 throw new QuorateException(
                         ErrorCode.COPY_REFUSED,
-                        "the donor's transactions up to " + moment.undecided()
-                                + " have not been ordered; the order has "
-                                + stream.positionOf(moment.server()).last());
+                        "this node hasn't got the order up to seqno " + seqno + " yet, where the donor is");
             }
             Thread.sleep(5);
         }
-        return stream.lastOrdered();
+        return parts.stream().lastOrdered();
     }
 
     @Override

@@ -42,10 +42,17 @@ record StreamRequest(What what, long after, Omitted omitted, List<Unit.Name> tab
         TABLES
     }
 
-    /** @param log where in the order's log that moment is */
-    record Contents(Moment moment, LogPosition log, Catalog catalog) {}
+    /**
+     * @param log where in the order's log that moment is
+     * @param ordered by this seqno the order has decided on all that it may hold
+     */
+    record Contents(Moment moment, LogPosition log, long ordered, Catalog catalog) {}
 
-    /** @param to where the stretch ends, null for the table's end */
+    /**
+     * After the rows comes {@code i64 seqno}: by it the order has decided on all that they may hold.
+     *
+     * @param to where the stretch ends, null for the table's end
+     */
     record Head(Moment moment, String to) {}
 
     static boolean isOne(byte[] bytes) {

@@ -141,13 +141,17 @@ final class StreamSource {
 
     private void catalog(Connection connection, UUID server, StreamRequest request, DataOutputStream out)
             throws SQLException, IOException, InterruptedException {
+        ServerSession working = working();
         Position before = ServerAccess.position(connection);
         Catalog catalog = Catalog.read(connection, request.omitted());
-        head(out, new StreamRequest.Contents(moment(connection, server, before.seqno()), before.log(), catalog));
+        Moment moment = moment(connection, server, before.seqno());
+        long ordered = decided(working, moment);
+        head(out, new StreamRequest.Contents(moment, before.log(), ordered, catalog));
     }
 
     private void rows(Connection connection, UUID server, StreamRequest request, DataOutputStream out)
             throws SQLException, IOException, InterruptedException {
+        ServerSession working = working();
         snapshot(connection);
         Moment moment = moment(connection, server, ServerAccess.applied(connection));
         AuditedTable table = table(connection, request.tables().get(0));
@@ -161,12 +165,15 @@ final class StreamSource {
         out.flush();
         try (DataOutputStream compressed = compressed(out)) {
             new RowWriter(compressed).write(connection, table, stretch);
+            compressed.writeLong(decided(working, moment));
         }
     }
 
     /** Nobody writes to the tables while the snapshot is opened: so it has just what it says of them. */
     private void tables(Connection connection, UUID server, StreamRequest request, DataOutputStream out)
             throws SQLException, IOException, InterruptedException {
+        ServerSession working = working();
+        Moment moment;
         try (Connection locks = access.connectAlone();
                 Statement statement = locks.createStatement()) {
             statement.execute("SET SESSION lock_wait_timeout = " + LOCK_WAIT_SECONDS);
@@ -174,14 +181,16 @@ final class StreamSource {
                     .map(t -> AuditedTable.quoted(t.schema(), t.table()) + " READ")
                     .collect(Collectors.joining(", ", "LOCK TABLES ", "")));
             snapshot(connection);
+            moment = moment(connection, server, ServerAccess.applied(connection));
             statement.execute("UNLOCK TABLES");
         }
-        Moment moment = moment(connection, server, ServerAccess.applied(connection));
         head(out, new StreamRequest.Head(moment, null));
+        out.flush();
         try (DataOutputStream compressed = compressed(out)) {
             for (Unit.Name name : request.tables()) {
                 new RowWriter(compressed).write(connection, table(connection, name), Stretch.ALL);
             }
+            compressed.writeLong(decided(working, moment));
         }
     }
 
@@ -191,20 +200,39 @@ final class StreamSource {
         }
     }
 
-    /**
-     * What rows have that were read at {@code applied}, before now. What clients have committed till now may be in them: the capture has
-     * to have read it, to know what is still to be decided.
-     */
-    private Moment moment(Connection connection, UUID server, long applied) throws SQLException, InterruptedException {
+    /** What rows have that were read at {@code applied}, before now. What clients have committed till now may be in them. */
+    private Moment moment(Connection connection, UUID server, long applied) throws SQLException {
         List<Long> undone = CopyReplay.undone(connection);
         GtidSet reserved = ServerLife.read(properties.dataDir()).reservedOf(ServerAccess.purged(connection));
-        long own = CopyReplay.lastCommitting(connection, server, reserved);
+        return new Moment(server, applied, CopyReplay.lastCommitting(connection, server, reserved), undone);
+    }
+
+    private ServerSession working() {
         ServerSession working = session.get();
-        long undecided = working == null ? -1 : working.undecided(own, LIMIT);
-        if (undecided < 0) {
-            throw refused("has not read its own binlog up to " + own + " yet");
+        if (working == null) {
+            throw refused("has no session with its server");
         }
-        return new Moment(server, applied, own, undone, stream.lastOrdered(), undecided);
+        return working;
+    }
+
+    /**
+     * Waits until the order has decided on all that clients had committed at that moment. A session that lasts till then has seen it all
+     * captured and ordered: nothing of it was lost with a server that doesn't force its logs.
+     *
+     * @return the seqno by which it has
+     */
+    private long decided(ServerSession working, Moment moment) throws InterruptedException {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (working.undecided(moment.own(), LIMIT) != 0) {
+            if (session.get() != working || System.nanoTime() > end) {
+                throw refused("has not got its own transactions up to " + moment.own() + " ordered");
+            }
+            Thread.sleep(2);
+        }
+        if (session.get() != working) {
+            throw refused("has lost its server meanwhile");
+        }
+        return stream.lastOrdered();
     }
 
     private AuditedTable table(Connection connection, Unit.Name name) throws SQLException {

@@ -48,6 +48,8 @@ final class StreamedCopy {
     private static final long POLL_MILLIS = 100;
     private static final Duration READ_WAIT = Duration.ofSeconds(5);
     private static final int CATALOG_TRIES = 20;
+    /** Of the server, while it makes indexes. */
+    private static final int INDEX_BUFFER_BYTES = 64 << 20;
 
     private final ServerSession.Parts parts;
     private final ServerAccess access;
@@ -61,6 +63,9 @@ final class StreamedCopy {
     private CopyLedger ledger;
     private List<Unit> units;
     private OrderScan scan;
+    private int begunAnew;
+    /** 0 when this service didn't see it begin. */
+    private long startedNanos;
 
     /** @param tell told what it is doing; null when nothing is in its way */
     StreamedCopy(
@@ -98,8 +103,11 @@ final class StreamedCopy {
             clear(connection);
             plan = CopyPlan.read(directory(), donors.json());
             Stage stage = plan == null || plan.since() < from ? null : use(connection);
+            if (stage == null) {
+                plan(from);
+            }
             if (stage == null || stage == Stage.MAKING) {
-                make(connection, from);
+                make(connection);
             }
             try {
                 return go(connection, atLeast);
@@ -108,9 +116,21 @@ final class StreamedCopy {
                         "the copy begins anew: a statement changed tables at seqno {}, while they were being read",
                         e.seqno);
                 CopyPlan.delete(directory());
+                begunAnew++;
                 return -1;
             }
         }
+    }
+
+    /** How often that was in vain, since this service began. */
+    int begunAnew() {
+        return begunAnew;
+    }
+
+    /** How fast the last one came, in bytes of the donor's files a second, indexes included; 0 when it was interrupted. */
+    long bytesPerSecond() {
+        long millis = (System.nanoTime() - startedNanos) / 1_000_000;
+        return startedNanos == 0 || millis == 0 ? 0 : estimate() * 1000 / millis;
     }
 
     private long go(Connection connection, long atLeast) throws SQLException, IOException, InterruptedException {
@@ -136,7 +156,9 @@ final class StreamedCopy {
     /** One that nothing reaches the binlog of. */
     private Connection control() throws SQLException {
         Connection connection = access.connectToLoad();
-        execute(connection, "SET SESSION sql_log_bin = 0", "SET SESSION foreign_key_checks = 0");
+        execute(
+                connection,
+                "SET SESSION sql_log_bin = 0, foreign_key_checks = 0, innodb_ddl_buffer_size = " + INDEX_BUFFER_BYTES);
         return connection;
     }
 
@@ -164,15 +186,16 @@ final class StreamedCopy {
 
     // MAKING
 
-    private void make(Connection connection, long from) throws SQLException, IOException, InterruptedException {
-        if (plan == null || plan.since() < from) {
-            tell.accept("asking for what there is");
-            StreamRequest.Contents contents = catalog(from);
-            Moment then = contents.moment();
-            plan = new CopyPlan(
-                    UUID.randomUUID().toString(), then.applied(), contents.log(), contents.catalog(), 0, null);
-            plan.write(directory(), donors.json());
-        }
+    private void plan(long from) throws IOException {
+        tell.accept("asking for what there is");
+        StreamRequest.Contents contents = catalog(from);
+        plan = new CopyPlan(
+                UUID.randomUUID().toString(), contents.moment().applied(), contents.log(), contents.catalog(), 0, null);
+        plan.write(directory(), donors.json());
+    }
+
+    private void make(Connection connection) throws SQLException {
+        startedNanos = System.nanoTime();
         use(connection);
         log.info(
                 "copying {} tables, about {} MB, by method stream from seqno {} on; what this server holds goes",
@@ -185,12 +208,16 @@ final class StreamedCopy {
         CatalogRestore restore = new CatalogRestore(plan.catalog());
         restore.dropAll(connection);
         restore.create(connection);
-        for (Catalog.Table table : plan.catalog().tables()) {
-            if (!Unit.cascading(table).isEmpty()) {
-                // What cascades did is not in the order: they have to happen here.
-                restore.addIndexes(connection, table);
-                restore.addForeignKeys(connection, Unit.withCascadingOnly(table));
-            }
+        // What is read at one moment may have its indexes at once. What cascades do is not in the order: they have to
+        // happen here.
+        List<Catalog.Table> whole = plan.catalog().tables().stream()
+                .filter(table -> units.stream().anyMatch(unit -> unit.whole() && unit.has(table)))
+                .toList();
+        for (Catalog.Table table : whole) {
+            restore.addIndexes(connection, table);
+        }
+        for (Catalog.Table table : whole) {
+            restore.addForeignKeys(connection, Unit.withCascadingOnly(table));
         }
         ledger.stage(connection, Stage.FETCHING);
     }
@@ -274,7 +301,8 @@ final class StreamedCopy {
             // Accounts, views or programs are not what they were: they are taken as they are now.
             StreamRequest.Contents contents = catalog(upTo);
             as = contents.moment().applied();
-            upTo = Math.max(upTo, PieceFetcher.ordered(parts, contents.moment(), () -> !signals.task()
+            long least = Math.max(as, contents.ordered());
+            upTo = Math.max(upTo, PieceFetcher.awaitOrdered(parts, least, () -> !signals.task()
                     .serves()));
             rest = contents.catalog();
         }
@@ -392,6 +420,8 @@ final class StreamedCopy {
         execute(connection, "SET SESSION sql_log_bin = 0");
         CopyLedger.drop(connection);
         execute(connection, "SET SESSION sql_log_bin = 1");
+        startedNanos = 0;
+        begunAnew = 0;
         progress = CopyProgress.NONE;
     }
 }

@@ -140,10 +140,8 @@ final class Reading {
                 donor.uuid(),
                 database.position(),
                 own,
-                List.copyOf(database.undone().keySet()),
-                world.lastSeqno(),
-                world.bugs.contains(Bug.COPY_OWN_NOT_AWAITED) ? 0 : undecided);
-        settle(piece, rows, counts, moment, 0);
+                List.copyOf(database.undone().keySet()));
+        settle(piece, rows, counts, moment, world.bugs.contains(Bug.COPY_OWN_NOT_AWAITED) ? 0 : undecided, 0);
     }
 
     /** It keeps LOCK TABLES off. */
@@ -151,12 +149,13 @@ final class Reading {
         return donor.database().isPrepared(table);
     }
 
-    private void settle(Piece piece, List<Row> rows, Map<Row, Integer> counts, Moment moment, int waits) {
+    private void settle(
+            Piece piece, List<Row> rows, Map<Row, Integer> counts, Moment moment, long undecided, int waits) {
         world.after(1 + random.nextInt(800), () -> {
             if (waits > WAITS_MAX || era != world.order().era()) {
                 later(2000);
-            } else if (world.lastSeqno() < moment.ordered() || !isDecided(moment.server(), moment.undecided())) {
-                settle(piece, rows, counts, moment, waits + 1);
+            } else if (!isDecided(moment.server(), undecided)) {
+                settle(piece, rows, counts, moment, undecided, waits + 1);
             } else {
                 take(piece, rows, counts, moment);
                 later(800);

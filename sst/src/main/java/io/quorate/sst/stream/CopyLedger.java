@@ -167,7 +167,7 @@ public final class CopyLedger {
                         + " FROM quorate.copied WHERE done")) {
             while (row.next()) {
                 Moment moment =
-                        new Moment(UUID.fromString(row.getString(4)), row.getLong(2), row.getLong(3), List.of(), 0, 0);
+                        new Moment(UUID.fromString(row.getString(4)), row.getLong(2), row.getLong(3), List.of());
                 done.computeIfAbsent(row.getInt(1), u -> new ArrayList<>())
                         .add(new Done(moment, row.getLong(5), row.getLong(6), row.getLong(7)));
             }

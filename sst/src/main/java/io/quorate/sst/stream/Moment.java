@@ -12,7 +12,5 @@ import java.util.UUID;
  * @param applied all up to this seqno is in the rows
  * @param own no own transaction with a higher GTID number is in them
  * @param undone numbers of own transactions that failed and are not in them any more
- * @param ordered by this seqno it is decided what becomes of them, but for
- * @param undecided the last one of them that isn't, and those before it; 0 for none
  */
-public record Moment(UUID server, long applied, long own, List<Long> undone, long ordered, long undecided) {}
+public record Moment(UUID server, long applied, long own, List<Long> undone) {}

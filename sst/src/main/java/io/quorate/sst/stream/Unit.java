@@ -64,6 +64,10 @@ public record Unit(int number, List<Name> tables, boolean whole) {
         return units;
     }
 
+    public boolean has(Catalog.Table table) {
+        return tables.contains(new Name(table.schema(), table.name()));
+    }
+
     private static Name find(Map<Name, Name> leader, Name name) {
         Name at = name;
         while (!leader.get(at).equals(at)) {
