@@ -43,7 +43,8 @@ record CopyPlan(String copy, long since, LogPosition log, Catalog catalog, long 
     }
 
     void write(Path directory, JsonMapper json) throws IOException {
-        DurableFile.write(directory.resolve(FILE), json.writeValueAsString(this));
+        // It has the hashes of passwords.
+        DurableFile.writePrivate(directory.resolve(FILE), json.writeValueAsString(this));
     }
 
     static void delete(Path directory) throws IOException {

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 
 /** A small file that is there as a whole, in its old or its new form, after any crash and power failure. */
 public final class DurableFile {
@@ -18,8 +19,22 @@ public final class DurableFile {
         write(file, text.getBytes(StandardCharsets.UTF_8));
     }
 
+    /** For nobody else to read. */
+    public static void writePrivate(Path file, String text) throws IOException {
+        Path aside = aside(file);
+        Files.deleteIfExists(aside);
+        if (file.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+            Files.createFile(aside, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        }
+        write(file, text);
+    }
+
+    private static Path aside(Path file) {
+        return file.resolveSibling(file.getFileName() + ".new");
+    }
+
     static void write(Path file, byte[] content) throws IOException {
-        Path aside = file.resolveSibling(file.getFileName() + ".new");
+        Path aside = aside(file);
         Files.write(aside, content);
         force(aside, StandardOpenOption.WRITE);
         move(aside, file);
