@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Full copies row by row, in pieces of different moments, while clients write to the rows that are copied. */
 @Timeout(600)
@@ -241,6 +242,7 @@ class StreamIT {
         cluster.kill(3, Part.SERVICE);
         Load.fat(cluster, 1, 2000, 60);
         CompletableFuture<Boolean> restarting = restartUntil(4 << 20);
+        waitsWhileItIsPaused();
         cluster.mysql(1)
                 .execute(
                         "ALTER TABLE load_test.fat ADD COLUMN more INT DEFAULT 7 FIRST",
@@ -263,6 +265,31 @@ class StreamIT {
                                 "SELECT COUNT(*) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = 'load_test'"))
                 .isZero();
         writes(3);
+    }
+
+    private static void waitsWhileItIsPaused() throws Exception {
+        assertThat(post("pause").path("done").asBoolean()).isTrue();
+        assertThat(Cluster.within(
+                        Duration.ofSeconds(30),
+                        () -> cluster.transfer(3).path("waitsFor").asString("").contains("paused")))
+                .isTrue();
+        long[] before = {-1};
+        assertThat(Cluster.within(Duration.ofSeconds(30), () -> {
+                    long now = cluster.transfer(3).path("copying").path("bytes").asLong();
+                    boolean stands = now == before[0];
+                    before[0] = now;
+                    return stands;
+                }))
+                .as("pieces under way come to an end")
+                .isTrue();
+        Thread.sleep(1000);
+        assertThat(cluster.transfer(3).path("copying").path("bytes").asLong()).isEqualTo(before[0]);
+        assertThat(post("cancel").path("refusal").asString()).contains("can't be brought up to date otherwise");
+        assertThat(post("resume").path("done").asBoolean()).isTrue();
+    }
+
+    private static JsonNode post(String action) throws Exception {
+        return JsonMapper.shared().readTree(cluster.post(3, "/actuator/transfer", "{\"action\": \"" + action + "\"}"));
     }
 
     /** Starts what is down of n3 without waiting for it, until a copy has so many bytes. */

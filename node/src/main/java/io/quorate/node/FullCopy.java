@@ -140,7 +140,8 @@ final class FullCopy {
 
     /** What it waits for, null when it doesn't. */
     String obstacle() {
-        return note == null ? null : obstacle;
+        String rows = streamed.obstacle();
+        return note == null ? null : rows == null ? obstacle : rows;
     }
 
     /**

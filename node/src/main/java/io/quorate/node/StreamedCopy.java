@@ -59,6 +59,7 @@ final class StreamedCopy {
     private final ByteBudget budget;
     private volatile CopyProgress progress = CopyProgress.NONE;
     private volatile String donor = "";
+    private volatile String obstacle;
     private CopyPlan plan;
     private CopyLedger ledger;
     private List<Unit> units;
@@ -89,6 +90,11 @@ final class StreamedCopy {
 
     String donor() {
         return donor;
+    }
+
+    /** Why no rows come, null when they do. */
+    String obstacle() {
+        return obstacle;
     }
 
     /**
@@ -253,10 +259,13 @@ final class StreamedCopy {
                 donor = fetcher.donor();
                 long millis = (System.nanoTime() - start) / 1_000_000;
                 progress = CopyProgress.of("rows", before, fetcher.bytes(), estimate(), millis);
-                tell.accept(fetcher.obstacle() == null ? progress.toString() : fetcher.obstacle());
+                obstacle = fetcher.obstacle();
+                tell.accept(obstacle == null ? progress.toString() : obstacle);
                 signals.await(signals.task(), POLL_MILLIS);
             }
             fetcher.requireGoing();
+        } finally {
+            obstacle = null;
         }
         if (!ledger.missing(connection, units).isEmpty()) {
             throw new SQLException("the copy's ledger misses " + ledger.missing(connection, units));
