@@ -11,8 +11,10 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -28,6 +30,8 @@ import tools.jackson.databind.JsonNode;
 class CopyIT {
     private static final long SEED = System.nanoTime();
     private static final int ROWS = 60;
+    private static final Pattern STORY =
+            Pattern.compile(" : node n|FullCopy|ClonedCopy|CopyMethod|Rejoin|NodeLoop|The order stops");
 
     private static Cluster cluster;
 
@@ -207,15 +211,24 @@ class CopyIT {
         });
         assertThat(met[0])
                 .as(
-                        "a copy was under way; restarted: %s",
-                        restarting.handle((done, e) -> e == null ? done : e).getNow("not yet"))
+                        "a copy was under way; restarted: %s; %s",
+                        restarting.handle((done, e) -> e == null ? done : e).getNow("not yet"), story())
                 .isTrue();
         return restarting;
     }
 
+    /** The last of what n3 said of its way back. */
+    private static String story() {
+        try (var lines = Files.lines(cluster.node(3).serviceLog())) {
+            List<String> told = lines.filter(line -> STORY.matcher(line).find()).toList();
+            return String.join("\n", told.subList(Math.max(0, told.size() - 60), told.size()));
+        } catch (IOException e) {
+            return e.toString();
+        }
+    }
+
     private static void awaitLog(String text, CompletableFuture<Boolean> restarting) throws InterruptedException {
-        assertThat(Cluster.within(Duration.ofMinutes(3), () -> count(3, text) > 0 || restarting.isDone()))
-                .as("%s in the log of n3", text)
-                .isTrue();
+        Cluster.within(Duration.ofMinutes(3), () -> count(3, text) > 0 || restarting.isDone());
+        assertThat(count(3, text)).as("%s in the log of n3; %s", text, story()).isPositive();
     }
 }
