@@ -54,6 +54,7 @@ public final class Applier implements AutoCloseable {
     private volatile Pipeline pipeline;
     private Settler settler;
     private OwnWriteSets own;
+    private OwnWrites register;
 
     /** Makes the register of this server's own transactions when the applier starts. */
     public interface OwnWritesSource {
@@ -123,8 +124,8 @@ public final class Applier implements AutoCloseable {
         }
         Schedule schedule = new Schedule(
                 position.seqno(), settings.groupTransactionsMax(), Math.min(settings.groupBytesMax(), packetBytesMax));
-        OwnWrites register = register(position.seqno(), undone);
-        pipeline = new Pipeline(schedule, new Telling(register), settings.groupInterval(), settings.positionInterval());
+        register = register(position.seqno(), undone);
+        pipeline = new Pipeline(schedule, new Telling(), settings.groupInterval(), settings.positionInterval());
         settler = new Settler(new AuxiliaryConnection(source), register.prepared(), pipeline, counters);
         openWorkers(packetBytesMax, new Undo(register, server, writeSets, new Cascades(auxiliary)));
         reader = thread("quorate-applier-reader", () -> read(position.seqno() + 1));
@@ -303,6 +304,7 @@ public final class Applier implements AutoCloseable {
             return;
         }
         pipeline.stop();
+        register.end();
         if (reader != null) {
             reader.interrupt();
         }
@@ -343,12 +345,6 @@ public final class Applier implements AutoCloseable {
 
     /** Passes on how far things are, to the register of own transactions too. */
     private final class Telling implements ApplierListener {
-        private final OwnWrites register;
-
-        Telling(OwnWrites register) {
-            this.register = register;
-        }
-
         @Override
         public void applied(long seqno, int transactions, long originCommittedMicros) {
             register.applied(seqno);

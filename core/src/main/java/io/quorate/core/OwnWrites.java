@@ -79,6 +79,7 @@ public final class OwnWrites {
     private long ordered;
     private long orderedSeen;
     private long applied;
+    private boolean ended;
 
     /**
      * @param applied the seqno of the position table when the session began
@@ -177,15 +178,29 @@ public final class OwnWrites {
         }
     }
 
-    /** Waits until all that the server committed up to {@code number} is known here; false when the time is over. */
+    /**
+     * Waits until all that the server committed up to {@code number} is known here; false when the time is over or the
+     * session ends.
+     */
     public boolean awaitCovered(long number, Duration timeout) throws InterruptedException {
         lock.lockInterruptibly();
         try {
             long nanos = timeout.toNanos();
-            while (covered < number && nanos > 0) {
+            while (covered < number && nanos > 0 && !ended) {
                 nanos = advanced.awaitNanos(nanos);
             }
             return covered >= number;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The session ends: nobody waits any more for what may not come. */
+    public void end() {
+        lock.lock();
+        try {
+            ended = true;
+            advanced.signalAll();
         } finally {
             lock.unlock();
         }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class OwnWritesTest {
     private static final UUID HERE = new UUID(1, 1);
@@ -235,5 +236,14 @@ class OwnWritesTest {
         capture.start();
         assertThat(own.awaitCovered(4, Duration.ofSeconds(30))).isTrue();
         capture.join();
+    }
+
+    @Test
+    @Timeout(20)
+    void waitsNoLongerThanItsSession() throws InterruptedException {
+        Thread end = new Thread(own::end);
+        end.start();
+        assertThat(own.awaitCovered(1, Duration.ofMinutes(1))).isFalse();
+        end.join();
     }
 }
