@@ -38,7 +38,7 @@ final class ClonedCopy {
     private static final int DUPLICATE = 1062;
     private static final long POLL_MILLIS = 250;
     private static final Duration LOCK_WAIT = Duration.ofSeconds(3);
-    /** A server that ends in order closes its port some time before it has ended. */
+    /** A server that ends in order closes its port some time before it has ended; this long where its process can't be seen. */
     private static final long START_AFTER_NANOS = Duration.ofSeconds(2).toNanos();
 
     private static final long START_AGAIN_NANOS = Duration.ofSeconds(30).toNanos();
@@ -55,6 +55,7 @@ final class ClonedCopy {
     private final FullCopy.Donors donors;
     private final ByteBudget budget;
     private volatile CopyProgress progress;
+    private ProcessHandle mysqld;
     private long unreachableSince;
     private long startedNanos;
     private long movedNanos;
@@ -128,6 +129,7 @@ final class ClonedCopy {
         }
         CloneCopy clone = new CloneCopy(access.credentials());
         clone.clear(connection, budget.perSecond());
+        mysqld = ServerAccess.process(connection).orElse(null);
         AtomicReference<Throwable> end = new AtomicReference<>();
         Thread thread = new Thread(
                 () -> {
@@ -195,7 +197,8 @@ final class ClonedCopy {
         long now = System.nanoTime();
         unreachableSince = unreachableSince == 0 ? now : unreachableSince;
         String command = parts.properties().mysql().startCommand();
-        boolean longEnough = now - unreachableSince > START_AFTER_NANOS;
+        boolean ended = mysqld != null && !mysqld.isAlive();
+        boolean longEnough = ended || now - unreachableSince > START_AFTER_NANOS;
         if (longEnough) {
             owner.waits(new QuorateException(
                             ErrorCode.COPY_TO_START, "mysqld has ended, to begin with what it has received")

@@ -10,6 +10,9 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import io.quorate.sst.CloneCopy;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -17,6 +20,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
@@ -148,6 +152,17 @@ final class ServerAccess implements AutoCloseable {
 
     static UUID uuid(Connection connection) throws SQLException {
         return UUID.fromString(ask(connection, "SELECT @@server_uuid"));
+    }
+
+    /** The server's process, where its PID file can be read and is of this host. */
+    static Optional<ProcessHandle> process(Connection connection) throws SQLException {
+        try {
+            Path file = Path.of(ask(connection, "SELECT @@datadir")).resolve(ask(connection, "SELECT @@pid_file"));
+            return ProcessHandle.of(Long.parseLong(Files.readString(file).trim()));
+        } catch (IOException | NumberFormatException e) {
+            log.debug("mysqld's process is not known: {}", e.toString());
+            return Optional.empty();
+        }
     }
 
     /** The seqno up to which the server holds everything, 0 when it never took part. */
