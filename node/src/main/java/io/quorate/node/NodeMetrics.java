@@ -83,6 +83,16 @@ class NodeMetrics implements MeterBinder {
                 "quorate.copy.eta.seconds",
                 "until they are here, -1 when nobody can tell",
                 look -> look.etaMillis() < 0 ? -1 : look.etaMillis() / 1e3);
+        counter(
+                registry,
+                "quorate.copy.given.bytes",
+                "bytes of rows given to others by stream, compressed",
+                n -> n.streamSource().bytes());
+        counter(
+                registry,
+                "quorate.copy.held.seconds",
+                "for how long they were held back because this node had not applied what was ordered, over all streams",
+                n -> n.streamSource().heldMillis() / 1e3);
     }
 
     private void bindAudit(MeterRegistry registry) {

@@ -228,6 +228,7 @@ public record NodeProperties(
      * @param streamExpectedBytesPerSecond likewise of a copy by stream
      * @param streams of {@code STREAM}: how many pieces come at a time
      * @param chunk of {@code STREAM}: about how many bytes of rows a piece has
+     * @param donorLagMax of {@code STREAM}: a donor gives slowly while it hasn't applied what was ordered so long ago; 0 for never
      * @param without of {@code STREAM}: what doesn't come along
      */
     public record Sst(
@@ -238,6 +239,7 @@ public record NodeProperties(
             @DefaultValue("10MB") DataSize streamExpectedBytesPerSecond,
             @DefaultValue("4") @Min(1) @Max(64) int streams,
             @DefaultValue("16MB") DataSize chunk,
+            @DefaultValue("1s") Duration donorLagMax,
             @DefaultValue List<Part> without) {
         /** What a server has besides tables. */
         public enum Part {

@@ -54,6 +54,7 @@ final class StreamSource {
     private final BooleanSupplier synced;
     private final JsonMapper json;
     private final LongAdder bytes = new LongAdder();
+    private final DonorPace pace;
 
     /**
      * @param access null with an arbitrator
@@ -75,6 +76,13 @@ final class StreamSource {
         this.progress = progress;
         this.synced = synced;
         this.json = json;
+        this.pace = new DonorPace(
+                stream::lastOrdered, progress::lastApplied, properties.sst().donorLagMax(), System::nanoTime);
+    }
+
+    /** For how long it was held back for the sake of what this node has to apply. */
+    long heldMillis() {
+        return pace.heldMillis();
     }
 
     /** Given so far, compressed. */
@@ -265,6 +273,7 @@ final class StreamSource {
 
         @Override
         public void write(byte[] b, int offset, int length) throws IOException {
+            pace.await();
             out.write(b, offset, length);
             bytes.add(length);
         }

@@ -41,6 +41,7 @@ class TransferEndpoint {
         }
         answer.put("giving", node.donor().running());
         answer.put("bytesGiven", node.donor().bytes() + node.streamSource().bytes());
+        answer.put("heldMillis", node.streamSource().heldMillis());
         return answer;
     }
 
