@@ -299,6 +299,15 @@ final class Cluster implements AutoCloseable {
         }
     }
 
+    /** The lines of a node's log that have a text, of all its service's lives. */
+    List<String> logged(int node, String text) {
+        try (Stream<String> lines = Files.lines(node(node).serviceLog())) {
+            return lines.filter(line -> line.contains(text)).toList();
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+
     /** What an endpoint of a node answers. */
     String http(int node, String path) throws IOException, InterruptedException {
         return send(node, path, HttpRequest.newBuilder().GET());

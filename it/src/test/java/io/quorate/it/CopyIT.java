@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sandbox.Sandbox.Part;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.Statement;
@@ -72,18 +70,10 @@ class CopyIT {
         cluster.close();
     }
 
-    private static long count(int node, String logged) {
-        try (var lines = Files.lines(cluster.node(node).serviceLog())) {
-            return lines.filter(line -> line.contains(logged)).count();
-        } catch (IOException e) {
-            return 0;
-        }
-    }
-
     private static void assertCopied(int node) {
-        assertThat(count(node, "the full copy of the data of"))
+        assertThat(cluster.logged(node, "the full copy of the data of"))
                 .as("n%d got a full copy", node)
-                .isPositive();
+                .isNotEmpty();
     }
 
     /** Whoever dies in the middle of the copy: the joiner, the donor's server, with {@code -Dquorate.long=true} first the service alone. */
@@ -177,11 +167,11 @@ class CopyIT {
                 insert.executeUpdate();
             }
         }
-        long copies = count(3, "the full copy of the data of");
+        int copies = cluster.logged(3, "the full copy of the data of").size();
         cluster.mysql(3).execute("SET GLOBAL binlog_group_commit_sync_delay = 1000000");
         assertThat(cluster.restart(3)).isTrue();
-        assertThat(count(3, "changing over to a copy")).isEqualTo(1);
-        assertThat(count(3, "the full copy of the data of")).isGreaterThan(copies);
+        assertThat(cluster.logged(3, "changing over to a copy")).hasSize(1);
+        assertThat(cluster.logged(3, "the full copy of the data of")).hasSizeGreaterThan(copies);
         writes(3);
         cluster.assertConverged();
     }
@@ -219,16 +209,16 @@ class CopyIT {
 
     /** The last of what n3 said of its way back. */
     private static String story() {
-        try (var lines = Files.lines(cluster.node(3).serviceLog())) {
-            List<String> told = lines.filter(line -> STORY.matcher(line).find()).toList();
-            return String.join("\n", told.subList(Math.max(0, told.size() - 60), told.size()));
-        } catch (IOException e) {
-            return e.toString();
-        }
+        List<String> told = cluster.logged(3, "").stream()
+                .filter(line -> STORY.matcher(line).find())
+                .toList();
+        return String.join("\n", told.subList(Math.max(0, told.size() - 60), told.size()));
     }
 
     private static void awaitLog(String text, CompletableFuture<Boolean> restarting) throws InterruptedException {
-        Cluster.within(Duration.ofMinutes(3), () -> count(3, text) > 0 || restarting.isDone());
-        assertThat(count(3, text)).as("%s in the log of n3; %s", text, story()).isPositive();
+        Cluster.within(Duration.ofMinutes(3), () -> !cluster.logged(3, text).isEmpty() || restarting.isDone());
+        assertThat(cluster.logged(3, text))
+                .as("%s in the log of n3; %s", text, story())
+                .isNotEmpty();
     }
 }

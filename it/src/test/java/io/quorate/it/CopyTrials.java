@@ -73,13 +73,9 @@ class CopyTrials {
     }
 
     private static void assertCopied(Cluster cluster, int node) {
-        try (var lines = Files.lines(cluster.node(node).serviceLog())) {
-            assertThat(lines.filter(line -> line.contains("the full copy of the data of")))
-                    .as("n%d got a full copy", node)
-                    .isNotEmpty();
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
+        assertThat(cluster.logged(node, "the full copy of the data of"))
+                .as("n%d got a full copy", node)
+                .isNotEmpty();
     }
 
     /** Keys and foreign keys among them: all are made anew by a stream. */

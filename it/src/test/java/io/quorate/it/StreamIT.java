@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sandbox.Sandbox.Part;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -79,14 +78,6 @@ class StreamIT {
         cluster.close();
     }
 
-    private static long count(int node, String logged) {
-        try (var lines = Files.lines(cluster.node(node).serviceLog())) {
-            return lines.filter(line -> line.contains(logged)).count();
-        } catch (IOException e) {
-            return 0;
-        }
-    }
-
     /** Parents come and go and get other keys, and their children with them, which no writeset says. */
     private static final class Family implements AutoCloseable {
         private final AtomicBoolean stop = new AtomicBoolean();
@@ -144,7 +135,7 @@ class StreamIT {
                 Family family = new Family(1);
                 Load load = new Load(cluster, SEED, 2)) {
             cluster.add();
-            assertThat(count(4, "rows were brought from seqno")).isEqualTo(1);
+            assertThat(cluster.logged(4, "rows were brought from seqno")).hasSize(1);
             bank.stop();
             family.stop();
             Load.assertNothingLost(cluster, load.stop(), SEED);
@@ -228,8 +219,10 @@ class StreamIT {
             acknowledged = load.stop();
         }
         Load.assertNothingLost(cluster, acknowledged, SEED);
-        assertThat(count(3, "what this server holds goes")).as("copies begun").isEqualTo(1);
-        assertThat(count(3, "comes again")).as("the donor died").isPositive();
+        assertThat(cluster.logged(3, "what this server holds goes"))
+                .as("copies begun")
+                .hasSize(1);
+        assertThat(cluster.logged(3, "comes again")).as("the donor died").isNotEmpty();
         for (int node : cluster.servers()) {
             cluster.awaitQuery(node, "SELECT v FROM load_test.fat WHERE id = -3", "while away");
         }
@@ -248,7 +241,9 @@ class StreamIT {
                         "ALTER TABLE load_test.fat ADD COLUMN more INT DEFAULT 7 FIRST",
                         "CREATE TABLE load_test.another (a INT)",
                         "INSERT INTO load_test.another VALUES (1)");
-        assertThat(Cluster.within(Duration.ofMinutes(2), () -> count(3, "begins anew") > 0 || restarting.isDone()))
+        assertThat(Cluster.within(
+                        Duration.ofMinutes(2),
+                        () -> !cluster.logged(3, "begins anew").isEmpty() || restarting.isDone()))
                 .isTrue();
         cluster.mysql(2)
                 .execute(
@@ -256,7 +251,7 @@ class StreamIT {
                         "DROP PROCEDURE load_test.p",
                         "CREATE USER 'later'@'%' IDENTIFIED BY 'later'");
         assertThat(restarting.join()).isTrue();
-        assertThat(count(3, "begins anew")).isPositive();
+        assertThat(cluster.logged(3, "begins anew")).isNotEmpty();
         cluster.assertConverged();
         assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM mysql.user WHERE user = 'later'"))
                 .isEqualTo(1);

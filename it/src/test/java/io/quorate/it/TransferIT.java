@@ -4,7 +4,6 @@ package io.quorate.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sandbox.Sandbox.Part;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -43,12 +42,6 @@ class TransferIT {
         cluster.close();
     }
 
-    private static long count(int node, String logged) throws IOException {
-        try (var lines = Files.lines(cluster.node(node).serviceLog())) {
-            return lines.filter(line -> line.contains(logged)).count();
-        }
-    }
-
     /** Starts what is down of a node without waiting for it, and waits until a transfer to it is half way. */
     private static CompletableFuture<Void> restartUntilInTransfer(int node) throws InterruptedException {
         CompletableFuture<Void> restarting = CompletableFuture.runAsync(() -> {
@@ -80,7 +73,9 @@ class TransferIT {
             // What its server takes meanwhile is captured when it is back.
             cluster.mysql(3).execute("INSERT INTO load_test.fat VALUES (0, 'while away')");
             assertThat(cluster.restart(3)).isTrue();
-            assertThat(count(3, " writesets, ")).as("it received a transfer").isPositive();
+            assertThat(cluster.logged(3, " writesets, "))
+                    .as("it received a transfer")
+                    .isNotEmpty();
             Thread.sleep(1000);
             acknowledged = load.stop();
         }
@@ -95,11 +90,12 @@ class TransferIT {
         CompletableFuture<Void> restarting = restartUntilInTransfer(3);
         cluster.kill(3, Part.SERVICE);
         restarting.join();
-        long before = count(3, "receiving what was missed from the other nodes");
+        int before = cluster.logged(3, "receiving what was missed from the other nodes")
+                .size();
         assertThat(cluster.restart(3)).isTrue();
-        assertThat(count(3, "receiving what was missed from the other nodes"))
+        assertThat(cluster.logged(3, "receiving what was missed from the other nodes"))
                 .as("it went on receiving")
-                .isGreaterThan(before);
+                .hasSizeGreaterThan(before);
         cluster.assertConverged();
     }
 
@@ -126,7 +122,8 @@ class TransferIT {
         bytes[bytes.length - 2_000_000] ^= 1;
         Files.write(segment, bytes);
         assertThat(cluster.restart(3)).isTrue();
-        assertThat(count(3, "QRT-6001") + count(3, "it is kept in"))
+        assertThat(cluster.logged(3, "QRT-6001").size()
+                        + cluster.logged(3, "it is kept in").size())
                 .as("the damage was met")
                 .isPositive();
         cluster.assertConverged();
