@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.quorate.sandbox.Sandbox;
-import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -40,7 +40,11 @@ class CopyTrials {
     @TempDir
     Path directory;
 
-    private static Map<String, String> settings(String method) {
+    private static Cluster cluster(String method) throws Exception {
+        return cluster(method, Map.of());
+    }
+
+    private static Cluster cluster(String method, Map<String, String> more) throws Exception {
         Map<String, String> set = new LinkedHashMap<>();
         // Nobody comes by what the caches hold.
         set.put("quorate.order.checkpoint-entries", "20");
@@ -51,11 +55,8 @@ class CopyTrials {
         set.put("quorate.sst.bytes-per-second-max", "32MB");
         set.put("mysql.max_allowed_packet", "128M");
         set.put("mysql.innodb_redo_log_capacity", "256M");
-        return set;
-    }
-
-    private static Cluster cluster(String method) throws Exception {
-        Cluster cluster = Cluster.start(3, settings(method));
+        set.putAll(more);
+        Cluster cluster = Cluster.start(3, set);
         cluster.mysql(1).execute("CREATE DATABASE load_test", Load.TABLE);
         return cluster;
     }
@@ -164,25 +165,27 @@ class CopyTrials {
     @Test
     void aJoinerWhoseDiskIsFull() throws Exception {
         Path volume = Files.createDirectory(directory.resolve("volume"));
-        assumeThat(run("mount", "-t", "tmpfs", "-o", "size=800m", "tmpfs", volume.toString()))
+        assumeThat(DiskIT.run("mount", "-t", "tmpfs", "-o", "size=1200m", "tmpfs", volume.toString()))
                 .as("may mount")
                 .isZero();
-        try (Cluster cluster = Cluster.create(3, settings("stream"))) {
-            Path server = cluster.directory(3).resolve("mysql");
-            Files.createDirectories(server.getParent());
-            Files.createSymbolicLink(server, Files.createDirectory(volume.resolve("mysql")));
-            cluster.start();
-            cluster.mysql(1)
-                    .execute(
-                            "CREATE DATABASE load_test",
-                            Load.TABLE,
-                            "CREATE TABLE load_test.fat (id INT PRIMARY KEY, v LONGBLOB)");
-            cluster.kill(3, Sandbox.Part.SERVICE);
+        try (Cluster cluster = cluster("stream", Map.of("quorate.sst.bytes-per-second-max", "6MB"))) {
+            cluster.mysql(1).execute("CREATE TABLE load_test.fat (id INT PRIMARY KEY, v LONGBLOB)");
+            cluster.assertConverged();
+            cluster.kill(3, Sandbox.Part.BOTH);
+            Path data = cluster.directory(3).resolve("data");
+            DiskIT.copy(data, volume.resolve("data"));
+            Files.move(data, directory.resolve("before"));
+            Files.createSymbolicLink(data, volume.resolve("data"));
             Load.fat(cluster, 1, 0, 300);
             CompletableFuture<Boolean> back = CompletableFuture.supplyAsync(() -> cluster.restart(3));
             awaitTransfer(cluster, back, t -> t.path("copying").path("bytes").asLong() > 0);
             Path filler = volume.resolve("filler");
-            Files.write(filler, new byte[(int) Files.getFileStore(volume).getUsableSpace() - (20 << 20)]);
+            try (OutputStream out = Files.newOutputStream(filler)) {
+                byte[] megabyte = new byte[1 << 20];
+                while (Files.getFileStore(volume).getUsableSpace() > 8 << 20) {
+                    out.write(megabyte);
+                }
+            }
             awaitTransfer(cluster, back, t -> t.path("waitsFor").asString("").contains("full"));
             Thread.sleep(5000);
             Files.delete(filler);
@@ -190,7 +193,7 @@ class CopyTrials {
             assertCopied(cluster, 3);
             cluster.assertConverged();
         } finally {
-            assertThat(run("umount", volume.toString())).isZero();
+            assertThat(DiskIT.run("umount", volume.toString())).isZero();
         }
     }
 
@@ -198,11 +201,5 @@ class CopyTrials {
             throws InterruptedException {
         boolean seen = Cluster.within(Duration.ofMinutes(2), () -> back.isDone() || what.test(cluster.transfer(3)));
         assertThat(seen && !back.isDone()).as("n3: %s", cluster.transfer(3)).isTrue();
-    }
-
-    private static int run(String... command) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(command).inheritIO().start();
-        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
-        return process.exitValue();
     }
 }

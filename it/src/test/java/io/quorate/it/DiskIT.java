@@ -25,13 +25,13 @@ class DiskIT {
     @TempDir
     Path directory;
 
-    private static int run(String... command) throws IOException, InterruptedException {
+    static int run(String... command) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command).inheritIO().start();
         assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
         return process.exitValue();
     }
 
-    private static void copy(Path from, Path to) throws IOException {
+    static void copy(Path from, Path to) throws IOException {
         try (Stream<Path> all = Files.walk(from)) {
             for (Path path : all.toList()) {
                 Path target = to.resolve(from.relativize(path).toString());

@@ -19,14 +19,15 @@ import tools.jackson.databind.json.JsonMapper;
  * @param since everything ordered up to this seqno is in every row that is read
  * @param log where in the order's log that is
  * @param catalog what there was then
+ * @param bytes of the donor's files then
  * @param upTo rows are brought to this seqno; 0 while that isn't known
  * @param rest what there was besides tables then, null while that isn't known
  */
-record CopyPlan(String copy, long since, LogPosition log, Catalog catalog, long upTo, Catalog rest) {
+record CopyPlan(String copy, long since, LogPosition log, Catalog catalog, long bytes, long upTo, Catalog rest) {
     private static final String FILE = "copy-plan.json";
 
     CopyPlan upTo(long seqno, Catalog then) {
-        return new CopyPlan(copy, since, log, catalog, seqno, then);
+        return new CopyPlan(copy, since, log, catalog, bytes, seqno, then);
     }
 
     /** Null when there is none. */

@@ -154,6 +154,14 @@ final class ServerAccess implements AutoCloseable {
         return UUID.fromString(ask(connection, "SELECT @@server_uuid"));
     }
 
+    /** The size of the files of tables: what statistics say is behind for a while after much was written. */
+    static long tableBytes(Connection connection) throws SQLException {
+        return Long.parseLong(
+                ask(
+                        connection,
+                        "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_TABLESPACES WHERE SPACE_TYPE = 'Single'"));
+    }
+
     /** The server's process, where its PID file can be read and is of this host. */
     static Optional<ProcessHandle> process(Connection connection) throws SQLException {
         try {

@@ -45,8 +45,9 @@ record StreamRequest(What what, long after, Omitted omitted, List<Unit.Name> tab
     /**
      * @param log where in the order's log that moment is
      * @param ordered by this seqno the order has decided on all that it may hold
+     * @param bytes of the files of the tables
      */
-    record Contents(Moment moment, LogPosition log, long ordered, Catalog catalog) {}
+    record Contents(Moment moment, LogPosition log, long ordered, Catalog catalog, long bytes) {}
 
     /**
      * After the rows comes {@code i64 seqno}: by it the order has decided on all that they may hold.

@@ -154,7 +154,10 @@ final class StreamSource {
         Catalog catalog = Catalog.read(connection, request.omitted());
         Moment moment = moment(connection, server, before.seqno());
         long ordered = decided(working, moment);
-        head(out, new StreamRequest.Contents(moment, before.log(), ordered, catalog));
+        head(
+                out,
+                new StreamRequest.Contents(
+                        moment, before.log(), ordered, catalog, ServerAccess.tableBytes(connection)));
     }
 
     private void rows(Connection connection, UUID server, StreamRequest request, DataOutputStream out)

@@ -196,7 +196,13 @@ final class StreamedCopy {
         tell.accept("asking for what there is");
         StreamRequest.Contents contents = catalog(from);
         plan = new CopyPlan(
-                UUID.randomUUID().toString(), contents.moment().applied(), contents.log(), contents.catalog(), 0, null);
+                UUID.randomUUID().toString(),
+                contents.moment().applied(),
+                contents.log(),
+                contents.catalog(),
+                contents.bytes(),
+                0,
+                null);
         plan.write(directory(), donors.json());
     }
 
@@ -240,7 +246,7 @@ final class StreamedCopy {
     }
 
     private long estimate() {
-        return plan.catalog().tables().stream().mapToLong(Catalog.Table::bytes).sum();
+        return plan.bytes();
     }
 
     // FETCHING
