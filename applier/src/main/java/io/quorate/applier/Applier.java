@@ -36,6 +36,8 @@ public final class Applier implements AutoCloseable {
 
     /** Base64 takes 4/3 of the events; the rest is room for the keyword and the protocol. */
     static final double EVENTS_PER_PACKET = 0.7;
+    /** What is not committed may take this part of the heap as it came; as events, text and packets it takes several times that. */
+    private static final int HEAP_SHARE = 16;
 
     private final ApplierSettings settings;
     private final DataSource source;
@@ -123,7 +125,10 @@ public final class Applier implements AutoCloseable {
             packetBytesMax = (int) (EVENTS_PER_PACKET * packetMax(connection));
         }
         Schedule schedule = new Schedule(
-                position.seqno(), settings.groupTransactionsMax(), Math.min(settings.groupBytesMax(), packetBytesMax));
+                position.seqno(),
+                settings.groupTransactionsMax(),
+                Math.min(settings.groupBytesMax(), packetBytesMax),
+                Runtime.getRuntime().maxMemory() / HEAP_SHARE);
         register = register(position.seqno(), undone);
         pipeline = new Pipeline(schedule, new Telling(), settings.groupInterval(), settings.positionInterval());
         settler = new Settler(new AuxiliaryConnection(source), register.prepared(), pipeline, counters);

@@ -15,7 +15,7 @@ public final class Group {
     private final List<Certified> work = new ArrayList<>();
     private long last;
     private long needs;
-    private int bytes;
+    private long bytes;
     private boolean barrier;
     private boolean settling;
     private LogPosition position;
@@ -40,7 +40,7 @@ public final class Group {
                 needs = Math.max(needs, next.dependsOn());
             }
             work.add(next);
-            bytes += Math.min(next.writeSet().payload().length, Integer.MAX_VALUE - bytes);
+            bytes += next.writeSet().payload().length;
         }
     }
 
@@ -70,7 +70,7 @@ public final class Group {
         return settling ? 0 : (int) work.stream().filter(Certified::passed).count();
     }
 
-    public int bytes() {
+    public long bytes() {
         return bytes;
     }
 

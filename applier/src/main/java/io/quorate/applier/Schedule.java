@@ -17,6 +17,8 @@ import java.util.ArrayDeque;
  *
  * <p>A writeset that depends on a group still running would make the whole open group wait for that one. The open group is
  * then closed without it when that gains something: when it could start before that other group commits.
+ *
+ * <p>What has been accepted and isn't committed is bounded by its bytes too; one that is larger is alone.
  */
 public final class Schedule {
     /** Groups closed and not yet taken, at most: what a burst of dependencies may cut in advance. */
@@ -24,20 +26,28 @@ public final class Schedule {
 
     private final int transactionsMax;
     private final int bytesMax;
+    private final long heldMax;
     private final int cutMin;
     private final ArrayDeque<Group> running = new ArrayDeque<>();
     private final ArrayDeque<Group> closed = new ArrayDeque<>();
     private Group open;
     private long next;
+    private long held;
     private long committed;
     private LogPosition committedPosition = LogPosition.START;
     private long committedMicros;
 
-    public Schedule(long committed, int transactionsMax, int bytesMax) {
+    /**
+     * @param transactionsMax writesets of a group, at most
+     * @param bytesMax and their payload; a larger one is a group of its own
+     * @param heldMax payload of all groups together that are not committed, at most
+     */
+    public Schedule(long committed, int transactionsMax, int bytesMax, long heldMax) {
         this.committed = committed;
         this.next = committed + 1;
         this.transactionsMax = transactionsMax;
         this.bytesMax = bytesMax;
+        this.heldMax = heldMax;
         this.cutMin = Math.max(1, transactionsMax / 8);
     }
 
@@ -51,6 +61,10 @@ public final class Schedule {
         if (writeSet.seqno() != next) {
             throw new IllegalStateException("seqno " + writeSet.seqno() + " offered where " + next + " is next");
         }
+        long bytes = duty == Duty.NONE ? 0 : writeSet.writeSet().payload().length;
+        if (held > 0 && held + bytes > heldMax) {
+            return false;
+        }
         if (open != null && mustCut(writeSet, duty, idle)) {
             if (closed.size() >= CLOSED_MAX) {
                 return false;
@@ -61,6 +75,7 @@ public final class Schedule {
             open = new Group(writeSet.seqno(), writeSet.position(), 0);
         }
         open.add(writeSet, duty);
+        held += bytes;
         next++;
         if (open.isBarrier()) {
             close();
@@ -80,7 +95,7 @@ public final class Schedule {
             return true;
         }
         if (open.work().size() >= transactionsMax
-                || open.bytes() + (long) writeSet.writeSet().payload().length > bytesMax) {
+                || open.bytes() + writeSet.writeSet().payload().length > bytesMax) {
             return true;
         }
         long needs = writeSet.dependsOn();
@@ -153,6 +168,7 @@ public final class Schedule {
             throw new IllegalStateException(group + " committed out of order");
         }
         running.poll();
+        held -= group.bytes();
         committed = group.last();
         committedPosition = group.position();
         committedMicros = group.originCommittedMicros();

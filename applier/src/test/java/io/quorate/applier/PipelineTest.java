@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 class PipelineTest {
     private final List<Long> applied = Collections.synchronizedList(new ArrayList<>());
     private final Pipeline pipeline = new Pipeline(
-            new Schedule(0, 8, 1000),
+            new Schedule(0, 8, 1000, 1 << 20),
             new ApplierListener() {
                 @Override
                 public void applied(long seqno, int transactions, long originCommittedMicros) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ScheduleTest {
-    private final Schedule schedule = new Schedule(0, 16, 1000);
+    private final Schedule schedule = new Schedule(0, 16, 1000, Long.MAX_VALUE);
 
     @Test
     void gathersWhatIsOfferedUntilAWorkerTakesIt() {
@@ -52,6 +52,26 @@ class ScheduleTest {
         assertThat(schedule.take(true)).isNull();
         schedule.committed(running);
         assertThat(schedule.take(true).first()).isEqualTo(10);
+    }
+
+    @Test
+    void holdsSoManyBytesOrOneThatIsLarger() {
+        Schedule bounded = new Schedule(0, 16, 1000, 3000);
+        bounded.offer(Records.rows(1, 0, 1500), Duty.EXECUTE, true);
+        Group first = bounded.take(true);
+        bounded.offer(Records.rows(2, 0, 1000), Duty.EXECUTE, true);
+        Group second = bounded.take(true);
+        assertThat(bounded.offer(Records.rows(3, 0, 501), Duty.EXECUTE, true)).isFalse();
+        assertThat(bounded.offer(Records.rows(3, 0, 501), Duty.NONE, true)).isTrue();
+        assertThat(bounded.offer(Records.rows(4, 0, 500), Duty.EXECUTE, true)).isTrue();
+        bounded.committed(first);
+        bounded.committed(second);
+        assertThat(bounded.offer(Records.rows(5, 0, 5000), Duty.EXECUTE, true)).isFalse();
+        bounded.committed(bounded.take(true));
+        assertThat(bounded.offer(Records.rows(5, 0, 5000), Duty.EXECUTE, true)).isTrue();
+        assertThat(bounded.offer(Records.rows(6, 0, 1), Duty.EXECUTE, true)).isFalse();
+        bounded.committed(bounded.take(true));
+        assertThat(bounded.offer(Records.rows(6, 0, 1), Duty.EXECUTE, true)).isTrue();
     }
 
     @Test
@@ -168,7 +188,7 @@ class ScheduleTest {
             random = new Random(seed);
             transactionsMax = 1 + random.nextInt(20);
             bytesMax = 50 + random.nextInt(500);
-            schedule = new Schedule(0, transactionsMax, bytesMax);
+            schedule = new Schedule(0, transactionsMax, bytesMax, Long.MAX_VALUE);
         }
 
         void run() {

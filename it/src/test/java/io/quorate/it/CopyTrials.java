@@ -107,10 +107,11 @@ class CopyTrials {
     @ParameterizedTest
     @ValueSource(strings = {"stream", "clone"})
     void aRowOf30Megabytes(String method) throws Exception {
-        try (Cluster cluster = cluster(method)) {
+        try (Cluster cluster =
+                cluster(method, Map.of("quorate.jvm", "-Xmx" + System.getProperty("quorate.heap", "512m")))) {
             cluster.mysql(1)
                     .execute("CREATE TABLE load_test.large (id INT PRIMARY KEY, b LONGBLOB, t LONGTEXT, n INT)");
-            byte[] bytes = new byte[15_000_000];
+            byte[] bytes = new byte[16_000_000];
             new Random(SEED).nextBytes(bytes);
             try (Connection connection = cluster.app(1);
                     PreparedStatement insert =

@@ -59,7 +59,7 @@ final class Session {
                         ? new OwnWrites(position, Map.of(), c -> false)
                         : OwnWriteSets.beforeRepair(node.uuid(), node.takenBack(), node.lastOrdered());
         node.attach(own);
-        schedule = new Schedule(position, 1 + world.random.nextInt(8), 1 << 20);
+        schedule = new Schedule(position, 1 + world.random.nextInt(8), 1 << 20, Long.MAX_VALUE);
         feed();
     }
 
