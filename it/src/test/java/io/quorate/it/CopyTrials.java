@@ -35,6 +35,7 @@ class CopyTrials {
     private static final long SEED = System.nanoTime();
     private static final int TABLES = 500;
     private static final int ROWS = Integer.getInteger("quorate.rows", 5_000_000);
+    private static final int ROW_BYTES = Integer.getInteger("quorate.row.bytes", 30_000_000);
     private static final int BATCH = 5_000;
 
     @TempDir
@@ -111,7 +112,7 @@ class CopyTrials {
                 cluster(method, Map.of("quorate.jvm", "-Xmx" + System.getProperty("quorate.heap", "512m")))) {
             cluster.mysql(1)
                     .execute("CREATE TABLE load_test.large (id INT PRIMARY KEY, b LONGBLOB, t LONGTEXT, n INT)");
-            byte[] bytes = new byte[16_000_000];
+            byte[] bytes = new byte[ROW_BYTES / 2];
             new Random(SEED).nextBytes(bytes);
             try (Connection connection = cluster.app(1);
                     PreparedStatement insert =
@@ -119,13 +120,14 @@ class CopyTrials {
                 for (int id = 0; id < 4; id++) {
                     insert.setInt(1, id);
                     insert.setBytes(2, bytes);
-                    insert.setString(3, "\\ \t\n\u0000ä€\ud83d\ude00".repeat(1_000_000));
+                    insert.setString(3, "\\ \t\n\u0000ä€\ud83d\ude00".repeat(ROW_BYTES / 2 / 14 + 1));
                     insert.executeUpdate();
                 }
             }
             copy(cluster);
             assertThat(cluster.mysql(4)
-                            .queryLong("SELECT COUNT(*) FROM load_test.large WHERE LENGTH(b) + LENGTH(t) >= 30000000"))
+                            .queryLong(
+                                    "SELECT COUNT(*) FROM load_test.large WHERE LENGTH(b) + LENGTH(t) >= " + ROW_BYTES))
                     .isEqualTo(4);
         }
     }
