@@ -36,6 +36,11 @@ import org.slf4j.LoggerFactory;
  */
 final class PieceFetcher implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(PieceFetcher.class);
+    /** ER_RECORD_FILE_FULL. */
+    private static final int TABLE_FULL = 1114;
+
+    private static final String FREE_SPACE =
+            ": free space on the volume of this node's server; it goes on by itself then";
     private static final Duration ORDERED_WITHIN = Duration.ofSeconds(30);
     private static final long AGAIN_MILLIS = 1000;
     private static final long POLL_MILLIS = 50;
@@ -184,7 +189,7 @@ final class PieceFetcher implements AutoCloseable {
             if (!(e.getCause() instanceof IOException) && !connection.isValid(2)) {
                 throw e;
             }
-            waits(piece[0], e.getMessage());
+            waits(piece[0], e.getMessage() + (e.getErrorCode() == TABLE_FULL ? FREE_SPACE : ""));
         }
         return false;
     }
