@@ -2,6 +2,7 @@
 package io.quorate.node;
 
 import java.security.Security;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -11,6 +12,8 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 @EnableConfigurationProperties(NodeProperties.class)
 public class QuorateNode {
     private static final String ADDRESS_SECONDS = "networkaddress.cache.ttl";
+    /** What the JVM itself ends with under -XX:+ExitOnOutOfMemoryError. */
+    private static final int OUT_OF_MEMORY = 3;
 
     /**
      * With {@code check} as its first argument it only looks at a server, with {@code log} at a writeset cache. A start that fails ends the process, whatever threads a part had begun: a supervisor restarts what has ended
@@ -24,12 +27,23 @@ public class QuorateNode {
             System.exit(LogMain.run(args, System.out, System.err));
         }
         forgetAddressesSoon();
+        endWithoutMemory();
         try {
             SpringApplication.run(QuorateNode.class, args);
         } catch (RuntimeException | Error e) {
             // Spring Boot has reported it.
             System.exit(1);
         }
+    }
+
+    /** A thread that ended for want of memory leaves a node that looks alive and does nothing: a supervisor should start it anew. */
+    private static void endWithoutMemory() {
+        Thread.setDefaultUncaughtExceptionHandler((thread, e) -> {
+            LoggerFactory.getLogger(QuorateNode.class).error("The thread {} has ended", thread.getName(), e);
+            if (e instanceof OutOfMemoryError) {
+                Runtime.getRuntime().halt(OUT_OF_MEMORY);
+            }
+        });
     }
 
     /**

@@ -132,7 +132,7 @@ public final class RatisTotalOrder implements TotalOrder {
                 opened = PeerChannels.forOrderAlone(settings);
             }
             channels = given == null ? opened : given;
-            submitter = new Submitter(settings, new LeaderRoute());
+            submitter = new Submitter(settings, new LeaderRoute(), this::submitterBroken);
             channels.entries(this::forwarded);
             server.start();
             watch.start();
@@ -326,6 +326,10 @@ public final class RatisTotalOrder implements TotalOrder {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private void submitterBroken(Throwable cause) {
+        failed(new QuorateException(ErrorCode.ORDER_STOPPED, "the thread that submits ended of " + cause, cause));
     }
 
     /** The first failure stops this node's part in the order; the caller decides what becomes of the process. */

@@ -10,8 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.function.Consumer;
 
 /**
  * The one thread that sends entries to the log: this node's own, cut into frames, to the leader wherever it is; and those its
@@ -20,8 +19,6 @@ import org.slf4j.LoggerFactory;
  * <p>No frame is ever sent twice: when its fate is unknown the whole entry fails, and who submitted it may submit it again.
  */
 final class Submitter implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(Submitter.class);
-
     /** Where frames go. */
     interface Route {
         /** The leader's name now, null when none is known. */
@@ -33,6 +30,7 @@ final class Submitter implements AutoCloseable {
 
     private final TransportSettings settings;
     private final Route route;
+    private final Consumer<Throwable> broken;
     private final byte[] name;
     private final long stream = new SecureRandom().nextLong();
     private final long windowBytesMax;
@@ -74,9 +72,11 @@ final class Submitter implements AutoCloseable {
 
     private record Forwarded(byte[] frame, CompletableFuture<Answer> answer) {}
 
-    Submitter(TransportSettings settings, Route route) {
+    /** @param broken told when the thread has ended of something it should not meet, such as memory that ran out */
+    Submitter(TransportSettings settings, Route route, Consumer<Throwable> broken) {
         this.settings = settings;
         this.route = route;
+        this.broken = broken;
         name = settings.self().getBytes(StandardCharsets.UTF_8);
         windowBytesMax = 8L * settings.fragmentBytes();
         thread = new Thread(this::run, "quorate-submit");
@@ -204,9 +204,9 @@ final class Submitter implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (RuntimeException e) {
-            LOG.error("The submitting thread has ended", e);
-            throw e;
+        } catch (RuntimeException | Error e) {
+            close(); // Who waits for an answer would wait for ever.
+            broken.accept(e);
         }
     }
 
@@ -265,8 +265,14 @@ final class Submitter implements AutoCloseable {
             own.remove();
         }
         return () -> {
-            byte[] frame = EntryFrame.encode(name, stream, head.sequence, index, head.frames, head.entry, from, length);
-            var unused = route.send(leader, frame).thenAccept(answer -> answered(head, length, answer));
+            try {
+                byte[] frame =
+                        EntryFrame.encode(name, stream, head.sequence, index, head.frames, head.entry, from, length);
+                var unused = route.send(leader, frame).thenAccept(answer -> answered(head, length, answer));
+            } catch (RuntimeException | Error e) {
+                answered(head, length, Answer.failed(e.toString()));
+                throw e;
+            }
         };
     }
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs with a heap of 256 MB, which three nodes and the test share. */
+/** Runs with a heap of 400 MB, which three nodes and the test share. */
 @Timeout(180)
 class LargeEntryTest {
     @TempDir
