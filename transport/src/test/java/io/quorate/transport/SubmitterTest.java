@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.core.ErrorCode;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(30)
+class SubmitterTest {
+    @TempDir
+    Path directory;
+
+    /** As memory does when it runs out, in the one thread that all entries go through. */
+    @Test
+    void tellsOfItsThreadsEndAndLeavesNobodyWaiting() throws Exception {
+        AtomicReference<Throwable> told = new AtomicReference<>();
+        CountDownLatch broken = new CountDownLatch(1);
+        CountDownLatch both = new CountDownLatch(1);
+        OutOfMemoryError cause = new OutOfMemoryError("of this test");
+        Submitter.Route route = new Submitter.Route() {
+            @Override
+            public String leader() {
+                return "n1";
+            }
+
+            @Override
+            public CompletableFuture<Answer> send(String leader, byte[] frame) {
+                try {
+                    both.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+                throw cause;
+            }
+        };
+        TransportSettings.Peer self = new TransportSettings.Peer("n1", "127.0.0.1", 1, 2);
+        TransportSettings settings = TransportSettings.of("test", "n1", List.of(self), directory);
+        try (Submitter submitter = new Submitter(settings, route, e -> {
+            told.set(e);
+            broken.countDown();
+        })) {
+            CompletableFuture<Void> sent = submitter.submit(new byte[1]);
+            CompletableFuture<Void> queued = submitter.submit(new byte[1]);
+            both.countDown();
+            assertThat(broken.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(told.get()).isSameAs(cause);
+            OrderTest.assertFailsWith(sent, ErrorCode.ORDER_INTERRUPTED);
+            OrderTest.assertFailsWith(queued, ErrorCode.ORDER_INTERRUPTED);
+            OrderTest.assertFailsWith(submitter.submit(new byte[1]), ErrorCode.ORDER_INTERRUPTED);
+        }
+    }
+}
