@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
-import io.quorate.core.ColumnMask;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
-import io.quorate.node.AuditRequest.Contents;
 import io.quorate.node.AuditRequest.Next;
-import io.quorate.node.AuditRequest.Repaired;
-import io.quorate.node.AuditRequest.Rows;
 import io.quorate.node.AuditRequest.Tables;
 import io.quorate.node.AuditRequest.What;
-import io.quorate.node.AuditRequest.Wrong;
 import io.quorate.node.AuditState.Difference;
 import io.quorate.node.AuditedNodes.Answers;
-import io.quorate.sst.audit.AuditedTable.Row;
 import io.quorate.sst.audit.AuditedTable.Stretch;
 import io.quorate.sst.audit.AuditedTable.Sum;
 import io.quorate.transport.DurableFile;
@@ -23,9 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -40,7 +32,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Compares all nodes' servers, stretch by stretch of every table, while they are written to. Sums that agree settle a stretch, at
- * whatever moment each server took its own. Where they don't, its rows are read {@link #LOOKS} times, each time from servers that
+ * whatever moment each server took its own. Where they don't, its rows are read {@link AuditedRows#LOOKS} times, each time from servers that
  * hold all that any of them had at the time before, in the order's sense; rows that differ in the same way every time are no
  * writeset on its way. (Only rows that went to another value and back between all the looks would be taken for it.) No lock is taken.
  *
@@ -49,20 +41,17 @@ import tools.jackson.databind.json.JsonMapper;
 final class Audit implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Audit.class);
     private static final String FILE = "audit.json";
-    private static final int LOOKS = 3;
     /** A stretch with nodes that come and go is tried so often. */
     private static final int ATTEMPTS = 5;
 
     private static final Duration PAUSE = Duration.ofSeconds(1);
     private static final Duration SAVE = Duration.ofSeconds(1);
     private static final Duration PAUSE_MAX = Duration.ofSeconds(10);
-    /** Rows of a stretch that are shown with their values. */
-    private static final int SHOWN_ROWS = 100;
 
     private final NodeProperties properties;
     private final AuditedNodes nodes;
     private final JsonMapper json;
-    private final ColumnMask mask;
+    private final AuditedRows rows;
     private final Path file;
     private final Thread thread;
     private volatile AuditState state;
@@ -75,7 +64,7 @@ final class Audit implements AutoCloseable {
         this.properties = properties;
         this.nodes = nodes;
         this.json = json;
-        this.mask = properties.conflicts().mask();
+        this.rows = new AuditedRows(nodes, properties.conflicts().mask(), this::check);
         this.file = properties.dataDir().resolve(FILE);
         this.thread = new Thread(this::run, "quorate-audit");
         thread.setDaemon(true);
@@ -230,7 +219,7 @@ final class Audit implements AutoCloseable {
     }
 
     /** Thrown through the work when it is to end. */
-    private static final class Stopped extends Exception {
+    static final class Stopped extends Exception {
         private static final long serialVersionUID = 1;
     }
 
@@ -283,13 +272,13 @@ final class Audit implements AutoCloseable {
         Map<String, Map<String, String>> before = null;
         Set<String> all = new TreeSet<>();
         long after = 0;
-        for (int looks = 0; looks < LOOKS; looks++) {
-            Answers<Tables> answers = compare(AuditRequest.of(What.TABLES, null, null, null, after), Tables.class);
+        for (int looks = 0; looks < AuditedRows.LOOKS; looks++) {
+            Answers<Tables> answers = compare(AuditRequest.of(What.TABLES, null, null, after), Tables.class);
             Map<String, Map<String, String>> versions = new TreeMap<>();
             answers.given().forEach((node, tables) -> versions.put(node, tables.definitions()));
             all.clear();
             versions.values().forEach(each -> all.addAll(each.keySet()));
-            Map<String, Map<String, String>> differing = differing(versions);
+            Map<String, Map<String, String>> differing = AuditedRows.differing(versions);
             if (before != null) {
                 differing.entrySet().retainAll(before.entrySet());
             }
@@ -315,7 +304,7 @@ final class Audit implements AutoCloseable {
             List<Difference> found = new ArrayList<>();
             differing.forEach((table, versions) -> {
                 if (all.contains(table)) {
-                    found.add(new Difference(table, null, versions, majority(versions), Map.of(), null));
+                    found.add(new Difference(table, null, versions, AuditedRows.majority(versions), Map.of(), null));
                     change(state.leftOut(table, "its definition isn't the same on all nodes"));
                 }
             });
@@ -330,45 +319,12 @@ final class Audit implements AutoCloseable {
         return List.copyOf(all);
     }
 
-    /** What isn't the same on all nodes, by node. */
-    private static Map<String, Map<String, String>> differing(Map<String, Map<String, String>> versions) {
-        Set<String> all = new TreeSet<>();
-        versions.values().forEach(each -> all.addAll(each.keySet()));
-        Map<String, Map<String, String>> differing = new LinkedHashMap<>();
-        for (String each : all) {
-            Map<String, String> byNode = new TreeMap<>();
-            versions.forEach((node, has) -> byNode.put(node, has.getOrDefault(each, AuditState.ABSENT)));
-            if (new HashSet<>(byNode.values()).size() > 1) {
-                differing.put(each, byNode);
-            }
-        }
-        return differing;
-    }
-
-    private static String majority(Map<String, String> versions) {
-        return versions.values().stream()
-                .filter(v -> 2 * versions.values().stream().filter(v::equals).count() > versions.size())
-                .findFirst()
-                .orElse(null);
-    }
-
-    private static String schema(String table) {
-        return table.substring(0, table.indexOf('.'));
-    }
-
-    private static String name(String table) {
-        return table.substring(table.indexOf('.') + 1);
-    }
-
-    private static AuditRequest of(What what, String table, Stretch stretch, long after) {
-        return AuditRequest.of(what, schema(table), name(table), stretch, after);
-    }
-
     private Next next(String table, String from) throws InterruptedException, Stopped {
         while (true) {
             check();
             try {
-                Next next = nodes.ask(properties.node(), of(What.NEXT, table, new Stretch(from, null), 0), Next.class);
+                Next next = nodes.ask(
+                        properties.node(), AuditRequest.of(What.NEXT, table, new Stretch(from, null), 0), Next.class);
                 waits = "";
                 return next;
             } catch (QuorateException e) {
@@ -389,7 +345,7 @@ final class Audit implements AutoCloseable {
                 return;
             }
             Stretch stretch = new Stretch(from, next.to());
-            Answers<Sum> sums = compare(of(What.SUM, table, stretch, 0), Sum.class);
+            Answers<Sum> sums = compare(AuditRequest.of(What.SUM, table, stretch, 0), Sum.class);
             if (new HashSet<>(sums.given().values()).size() > 1) {
                 examine(table, stretch);
             }
@@ -418,10 +374,11 @@ final class Audit implements AutoCloseable {
     private void examine(String table, Stretch stretch) throws InterruptedException, Stopped {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             Set<String> servers = nodes.servers();
-            Map<String, Map<String, String>> differing = servers.size() < 2 ? null : look(servers, table, stretch);
+            Map<String, Map<String, String>> differing =
+                    servers.size() < 2 ? null : rows.differing(servers, table, stretch);
             if (differing != null) {
                 if (!differing.isEmpty()) {
-                    change(state.with(describe(servers, table, differing)));
+                    change(state.with(rows.described(servers, table, differing)));
                     save();
                     log.error(
                             "audit: {} rows of {} are not the same on {}, the first {}",
@@ -435,73 +392,6 @@ final class Audit implements AutoCloseable {
             pause("nodes come and go; comparing a stretch of " + table + " again");
         }
         change(state.leftOut(table, "a stretch after " + stretch.from() + " could not be compared row by row"));
-    }
-
-    /** @return by identity and node, null when a node could not answer all the time */
-    private Map<String, Map<String, String>> look(Set<String> servers, String table, Stretch stretch)
-            throws InterruptedException, Stopped {
-        Map<String, Map<String, String>> before = null;
-        for (int looks = 0; looks < LOOKS; looks++) {
-            check();
-            long after = nodes.settle(servers);
-            if (after < 0) {
-                return null;
-            }
-            Answers<Rows> rows = nodes.ask(servers, of(What.ROWS, table, stretch, after), Rows.class);
-            if (!rows.without().isEmpty()) {
-                return null;
-            }
-            Map<String, Map<String, String>> versions = new TreeMap<>();
-            rows.given().forEach((node, each) -> versions.put(node, each.versions()));
-            Map<String, Map<String, String>> differing = differing(versions);
-            if (before != null) {
-                differing.entrySet().retainAll(before.entrySet());
-            }
-            if (differing.isEmpty()) {
-                return differing;
-            }
-            before = differing;
-        }
-        return before;
-    }
-
-    private List<Difference> describe(Set<String> servers, String table, Map<String, Map<String, String>> differing)
-            throws InterruptedException {
-        List<String> shown = differing.keySet().stream().limit(SHOWN_ROWS).toList();
-        Answers<Contents> contents =
-                nodes.ask(servers, AuditRequest.shown(schema(table), name(table), shown), Contents.class);
-        List<Difference> described = new ArrayList<>();
-        differing.forEach((identity, versions) -> {
-            Map<String, Row> rows = new TreeMap<>();
-            contents.given().forEach((node, each) -> {
-                Row row = each.rows().get(identity);
-                if (row != null) {
-                    rows.put(node, row);
-                }
-            });
-            described.add(new Difference(table, identity, versions, majority(versions), values(table, rows), null));
-        });
-        return described;
-    }
-
-    private Map<String, Map<String, String>> values(String table, Map<String, Row> rows) {
-        Map<String, Map<String, String>> values = new TreeMap<>();
-        rows.forEach((node, row) -> {
-            Map<String, String> line = new LinkedHashMap<>();
-            row.shown().forEach((column, value) -> line.put(column, shown(table, column, value)));
-            values.put(node, line);
-        });
-        return values;
-    }
-
-    private String shown(String table, String column, String value) {
-        if (value == null) {
-            return null;
-        }
-        if (mask.hides(schema(table), name(table), column)) {
-            return ColumnMask.MASKED;
-        }
-        return value;
     }
 
     /**
@@ -519,71 +409,12 @@ final class Audit implements AutoCloseable {
                     ErrorCode.AUDIT_REFUSED,
                     now == null ? "no audit was done by this node" : "the audit is still running");
         }
-        // Rows that are too many go first, for those that are missing may need their place in a unique key.
-        Map<Difference, Difference> done = new HashMap<>();
-        for (boolean gone : new boolean[] {true, false}) {
-            for (Difference d : now.differences()) {
-                if (gone == AuditState.ABSENT.equals(right(d, trusted))) {
-                    done.put(d, d.outcome(repair(d, trusted, apply)));
-                }
-            }
-        }
-        List<Difference> told = now.differences().stream().map(done::get).toList();
+        List<Difference> told = new AuditRepair(nodes, trusted, apply).of(now.differences());
         if (apply) {
             state = now.repaired(told);
             save();
         }
         return told;
-    }
-
-    private static String right(Difference d, String trusted) {
-        return trusted == null ? d.right() : d.versions().get(trusted);
-    }
-
-    private String repair(Difference d, String trusted, boolean apply) {
-        if (d.identity() == null) {
-            return "left alone: the table's definition differs; change it by hand";
-        }
-        if (d.outcome() != null
-                && d.outcome().contains("repaired")
-                && !d.outcome().contains("left alone")) {
-            return d.outcome();
-        }
-        String right = right(d, trusted);
-        if (right == null) {
-            return trusted == null
-                    ? "left alone: no majority of the nodes has the same row; name a node to be trusted"
-                    : "left alone: " + trusted + " was not compared";
-        }
-        String whose = trusted != null ? trusted : rightNode(d, right);
-        List<String> outcomes = new ArrayList<>();
-        for (String odd : d.odd(right)) {
-            String found = d.versions().get(odd);
-            Wrong wrong = new Wrong(
-                    d.identity(),
-                    found.equals(AuditState.ABSENT) ? null : found,
-                    right.equals(AuditState.ABSENT) ? null : right);
-            AuditRequest request = new AuditRequest(
-                    What.REPAIR, schema(d.table()), name(d.table()), null, 0, List.of(wrong), whose, apply);
-            String outcome;
-            try {
-                outcome = nodes.ask(odd, request, Repaired.class).outcomes().get(d.identity());
-            } catch (IOException | QuorateException e) {
-                outcome = "left alone: " + e.getMessage();
-            }
-            outcomes.add(odd + " " + outcome);
-        }
-        return String.join("; ", outcomes);
-    }
-
-    /** The first that can be asked. */
-    private String rightNode(Difference d, String right) {
-        Set<String> servers = nodes.servers();
-        return d.versions().entrySet().stream()
-                .filter(e -> e.getValue().equals(right))
-                .map(Map.Entry::getKey)
-                .min((a, b) -> Boolean.compare(servers.contains(b), servers.contains(a)))
-                .orElseThrow();
     }
 
     @Override

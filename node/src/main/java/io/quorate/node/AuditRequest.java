@@ -84,8 +84,24 @@ record AuditRequest(
         return new AuditRequest(what, null, null, null, 0, List.of(), null, false);
     }
 
-    static AuditRequest of(What what, String schema, String table, Stretch stretch, long after) {
-        return new AuditRequest(what, schema, table, stretch, after, List.of(), null, false);
+    /** @param table as {@code schema.table}, null for one that is about all of them */
+    static AuditRequest of(What what, String table, Stretch stretch, long after) {
+        return new AuditRequest(what, schema(table), name(table), stretch, after, List.of(), null, false);
+    }
+
+    /** Asks for a row to be put right, or what would be done. */
+    static AuditRequest repair(String table, Wrong wrong, String trusted, boolean apply) {
+        return new AuditRequest(What.REPAIR, schema(table), name(table), null, 0, List.of(wrong), trusted, apply);
+    }
+
+    /** Of {@code schema.table}. */
+    static String schema(String table) {
+        return table == null ? null : table.substring(0, table.indexOf('.'));
+    }
+
+    /** Of {@code schema.table}. */
+    static String name(String table) {
+        return table == null ? null : table.substring(table.indexOf('.') + 1);
     }
 
     /** Asks for a row as a whole. */
@@ -95,10 +111,10 @@ record AuditRequest(
     }
 
     /** Asks for rows as people see them. */
-    static AuditRequest shown(String schema, String table, List<String> identities) {
+    static AuditRequest shown(String table, List<String> identities) {
         List<Wrong> rows =
                 identities.stream().map(i -> new Wrong(i, null, null)).toList();
-        return new AuditRequest(What.SHOWN, schema, table, null, 0, rows, null, false);
+        return new AuditRequest(What.SHOWN, schema(table), name(table), null, 0, rows, null, false);
     }
 
     static boolean isOne(byte[] bytes) {
