@@ -27,13 +27,11 @@ import org.apache.ratis.util.LifeCycle;
  * next heartbeat right away instead, to a follower that has acknowledged everything but does not know it committed.
  *
  * <p>The appender also mends what Ratis 3.3.0 makes of a follower whose log ends right before where the leader's begins: it asks
- * the follower to take a snapshot, is answered that it has all up to there already, and asks again, for ever. And it finds where a
- * follower's log departs from the leader's in steps that double: Ratis goes back by one entry a round trip, with all it has
- * after that, thousands of times for a leader that was cut off under load.
+ * the follower to take a snapshot, is answered that it has all up to there already, and asks again, for ever. And where a
+ * follower's log departs from the leader's is left to {@link DepartureSearch}.
  */
 final class CommitNotices {
     private static final String KEY = CommitNotices.class.getName();
-    private static final int CONFLICTS_BY_ONE = 3;
 
     private final List<Appender> appenders = new CopyOnWriteArrayList<>();
 
@@ -80,8 +78,7 @@ final class CommitNotices {
         /** The commit index told last; a notice is not repeated while its reply is on the way. */
         private volatile long told = RaftLog.INVALID_LOG_INDEX;
 
-        private long matchAtConflict = RaftLog.INVALID_LOG_INDEX;
-        private int conflicts;
+        private final DepartureSearch departure = new DepartureSearch();
 
         Appender(RaftServer.Division server, LeaderState state, FollowerInfo follower) {
             super(server, state, follower);
@@ -116,16 +113,14 @@ final class CommitNotices {
         @Override
         protected synchronized long getNextIndexForInconsistency(long requestFirst, long replyNext) {
             long next = super.getNextIndexForInconsistency(requestFirst, replyNext);
-            long match = getFollower().getMatchIndex();
-            conflicts = match == matchAtConflict ? conflicts + 1 : 0;
-            matchAtConflict = match;
             // Before the log's second entry only by Ratis' own steps: then the follower is asked whether it needs what
             // is gone.
-            long least = Math.max(match + 1, getRaftLog().getStartIndex() + 1);
-            if (conflicts < CONFLICTS_BY_ONE || next <= least) {
-                return next;
-            }
-            return Math.max(least, next - (1L << Math.min(conflicts - CONFLICTS_BY_ONE, 30)));
+            return departure.next(
+                    requestFirst,
+                    replyNext,
+                    next,
+                    getFollower().getMatchIndex(),
+                    getRaftLog().getStartIndex() + 1);
         }
 
         /** Null, so that entries are sent, when the follower's checkpoint, and so what it has is committed, ends there. */

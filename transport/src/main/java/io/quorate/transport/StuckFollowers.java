@@ -87,8 +87,8 @@ final class StuckFollowers {
 
     private void giveWay(String stuck, String heir) {
         LOG.warn(
-                "{} answers but takes nothing after {}: it has lost entries it had acknowledged. {} gives up the leadership, for"
-                        + " the next leader to bring it up to date.",
+                "{} answers but takes nothing after {}, as one does that has lost entries it had acknowledged. {} gives up the"
+                        + " leadership, for the next leader to bring it up to date.",
                 stuck,
                 progress.get(stuck).matchIndex,
                 division.getId());

@@ -7,6 +7,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -169,6 +170,39 @@ class OrderTest {
                             .get(nodes.recorder(leader).quorums.size() - 1)
                             .primary())
                     .isTrue();
+        }
+    }
+
+    /** As one that was cut off, or whose machine stood still, under load. */
+    @Test
+    void bringsBackALeaderWithEntriesThatNobodyElseHas() {
+        int own = 40;
+        // It takes entries until it notices that it is alone.
+        Duration alone = Duration.ofSeconds(1);
+        try (Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(alone, alone.plusMillis(500)))) {
+            String leader = nodes.start().awaitLeader();
+            for (int i = 0; i < 30; i++) {
+                nodes.submitSurely(leader, "common-" + i);
+            }
+            nodes.awaitEverywhere("common-29");
+            List<String> others = new ArrayList<>(nodes.names());
+            others.remove(leader);
+            others.forEach(nodes::stop);
+            long end = nodes.node(leader).logEnd().index();
+            for (int i = 0; i < own; i++) {
+                var unused = nodes.node(leader).submit(new byte[10]);
+            }
+            Nodes.await("its own", () -> nodes.node(leader).logEnd().index() >= end + own);
+            nodes.stop(leader);
+            others.forEach(nodes::start);
+            nodes.awaitLeader();
+            for (int i = 0; i < 50; i++) {
+                nodes.submitSurely(others.get(0), "without-" + i);
+            }
+            nodes.start(leader);
+            nodes.awaitEverywhere("without-49");
+            assertThat(nodes.recorder(leader).entries())
+                    .isEqualTo(nodes.recorder(others.get(0)).entries());
         }
     }
 
