@@ -28,6 +28,10 @@ import tools.jackson.databind.JsonNode;
 class CopyIT {
     private static final long SEED = System.nanoTime();
     private static final int ROWS = 60;
+    /** Of rows that are written for another attempt, in their ids. */
+    private static final int FAT_APART = 100_000;
+
+    private static final int ATTEMPTS = 3;
     private static final Pattern STORY =
             Pattern.compile(" : node n|FullCopy|ClonedCopy|CopyMethod|Rejoin|NodeLoop|The order stops");
 
@@ -190,21 +194,31 @@ class CopyIT {
         Load.assertNothingLost(cluster, acknowledged, SEED);
     }
 
-    /** Starts what is down of n3 without waiting for it, until a copy is half way. */
-    private static CompletableFuture<Boolean> restartUntilCopying() throws InterruptedException {
-        CompletableFuture<Boolean> restarting = CompletableFuture.supplyAsync(() -> cluster.restart(3));
-        boolean[] met = {false};
-        Cluster.within(Duration.ofSeconds(90), () -> {
-            JsonNode copying = cluster.transfer(3).path("copying");
-            met[0] = copying.path("bytes").asLong() > 0 && copying.path("toDo").asLong() > 0;
-            return met[0] || restarting.isDone();
-        });
-        assertThat(met[0])
-                .as(
-                        "a copy was under way; restarted: %s; %s",
-                        restarting.handle((done, e) -> e == null ? done : e).getNow("not yet"), story())
-                .isTrue();
-        return restarting;
+    /** Starts what is down of n3 without waiting for it, until a copy is half way. One that nobody saw is made once more. */
+    private static CompletableFuture<Boolean> restartUntilCopying() throws Exception {
+        StringBuilder before = new StringBuilder();
+        for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
+            int copies = cluster.logged(3, "the full copy of the data of").size();
+            CompletableFuture<Boolean> restarting = CompletableFuture.supplyAsync(() -> cluster.restart(3));
+            boolean[] met = {false};
+            Cluster.within(Duration.ofSeconds(90), () -> {
+                JsonNode copying = cluster.transfer(3).path("copying");
+                met[0] = copying.path("bytes").asLong() > 0
+                        && copying.path("toDo").asLong() > 0;
+                return met[0] || restarting.isDone();
+            });
+            if (met[0]) {
+                return restarting;
+            }
+            boolean over = restarting.handle((done, e) -> e == null && done).getNow(false);
+            before.append("\nattempt ").append(attempt).append(", restarted: ").append(over);
+            if (!over || cluster.logged(3, "the full copy of the data of").size() == copies) {
+                break;
+            }
+            cluster.kill(3, Part.SERVICE);
+            Load.fat(cluster, 1, attempt * FAT_APART, ROWS);
+        }
+        throw new AssertionError("no copy was seen under way" + before + "; " + story());
     }
 
     /** The last of what n3 said of its way back. */
