@@ -260,7 +260,9 @@ final class Rejoin implements AutoCloseable {
         return switch (look.phase()) {
             case WAITING -> waits == null ? "asking the other nodes for what was missed" : waits;
             case WRITESETS ->
-                "receiving what was missed from " + String.join(", ", look.donors()) + ": " + look.done()
+                "receiving what was missed"
+                        + (look.donors().isEmpty() ? "" : " from " + String.join(", ", look.donors())) + ": "
+                        + look.done()
                         + " writesets are here, " + look.toDo() + " to come, " + look.perSecond() + "/s"
                         + (look.etaMillis() < 0 ? "" : ", " + look.etaMillis() / 1000 + " s left")
                         + (waits == null ? "" : " (" + waits + ")");
