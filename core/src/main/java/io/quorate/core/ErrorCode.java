@@ -38,11 +38,11 @@ public enum ErrorCode {
     ORDER_INTERRUPTED(3007, "the leader changed or went away meanwhile; it is sent again by itself"),
     ORDER_TOO_FAR_BEHIND(3008, "the node receives what it missed from the others' writeset caches by itself"),
     NOT_A_MEMBER(3009, "nothing to do if that was meant; otherwise make it one again: quorate join"),
-    FORMER_LIFE(3011, "if that was meant, nothing: the node takes over what the others have, or says why it can't"),
-    ORDER_STOPPED(3012, "see the cause; start this node again, with a larger heap (-Xmx) where memory ran out"),
     COPY_NEEDED(
             3010,
             "give the node an empty server and data directory: then it receives a full copy, unless quorate.sst.method=none"),
+    FORMER_LIFE(3011, "if that was meant, nothing: the node takes over what the others have, or says why it can't"),
+    ORDER_STOPPED(3012, "see the cause; start this node again, with a larger heap (-Xmx) where memory ran out"),
 
     UNDO_IMPOSSIBLE(4003, "the other nodes never had that transaction; rebuild this node from one of them"),
     UNDO_MISMATCH(

@@ -136,7 +136,7 @@ final class StreamedCopy {
     /** How fast the last one came, in bytes of the donor's files a second, indexes included; 0 when it was interrupted. */
     long bytesPerSecond() {
         long millis = (System.nanoTime() - startedNanos) / 1_000_000;
-        return startedNanos == 0 || millis == 0 ? 0 : estimate() * 1000 / millis;
+        return startedNanos == 0 || millis == 0 ? 0 : plan.bytes() * 1000 / millis;
     }
 
     private long go(Connection connection, long atLeast) throws SQLException, IOException, InterruptedException {
@@ -212,7 +212,7 @@ final class StreamedCopy {
         log.info(
                 "copying {} tables, about {} MB, by method stream from seqno {} on; what this server holds goes",
                 plan.catalog().tables().size(),
-                estimate() >> 20,
+                plan.bytes() >> 20,
                 plan.since());
         ledger.begin(connection, plan.since());
         // Rows of different moments: at no position.
@@ -245,10 +245,6 @@ final class StreamedCopy {
         }
     }
 
-    private long estimate() {
-        return plan.bytes();
-    }
-
     // FETCHING
 
     private boolean fetch(Connection connection) throws SQLException, IOException, InterruptedException {
@@ -264,7 +260,7 @@ final class StreamedCopy {
                 fetcher.requireGoing();
                 donor = fetcher.donor();
                 long millis = (System.nanoTime() - start) / 1_000_000;
-                progress = CopyProgress.of("rows", before, fetcher.bytes(), estimate(), millis);
+                progress = CopyProgress.of("rows", before, fetcher.bytes(), plan.bytes(), millis);
                 obstacle = fetcher.obstacle();
                 tell.accept(obstacle == null ? progress.toString() : obstacle);
                 signals.await(signals.task(), POLL_MILLIS);

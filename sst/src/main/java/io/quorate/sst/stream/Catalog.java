@@ -34,7 +34,6 @@ public record Catalog(
      * @param create {@code CREATE TABLE} without what is deferred
      * @param indexes what is to be added when the rows are there
      * @param foreignKeys what is to be added when all tables have their indexes
-     * @param rows,bytes as the server estimates them
      * @param keyed whether rows are found by a primary key, as an audit sees it
      */
     public record Table(
@@ -44,8 +43,6 @@ public record Catalog(
             List<Clause> indexes,
             List<Clause> foreignKeys,
             String engine,
-            long rows,
-            long bytes,
             boolean keyed) {}
 
     /**

@@ -25,8 +25,7 @@ final class CatalogReader {
             LEFT JOIN information_schema.SCHEMATA_EXTENSIONS e ON e.SCHEMA_NAME = s.SCHEMA_NAME
             WHERE s.SCHEMA_NAME NOT IN %s ORDER BY 1""";
     private static final String TABLES = """
-            SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, COALESCE(ENGINE, ''), COALESCE(TABLE_ROWS, 0),
-              COALESCE(DATA_LENGTH, 0) + COALESCE(INDEX_LENGTH, 0)
+            SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, COALESCE(ENGINE, '')
             FROM information_schema.TABLES WHERE TABLE_SCHEMA NOT IN %s ORDER BY 1, 2""";
     private static final String ROUTINES = """
             SELECT ROUTINE_TYPE, ROUTINE_SCHEMA, ROUTINE_NAME FROM information_schema.ROUTINES
@@ -130,15 +129,7 @@ final class CatalogReader {
         if (audited != null) {
             TableText text = TableText.of(shown.get(1), row.get(3));
             tables.add(new Table(
-                    schema,
-                    name,
-                    text.create(),
-                    text.indexes(),
-                    text.foreignKeys(),
-                    row.get(3),
-                    Long.parseLong(row.get(4)),
-                    Long.parseLong(row.get(5)),
-                    audited.hasKey()));
+                    schema, name, text.create(), text.indexes(), text.foreignKeys(), row.get(3), audited.hasKey()));
         }
     }
 

@@ -85,16 +85,7 @@ public record Unit(int number, List<Name> tables, boolean whole) {
 
     /** The table with no other foreign keys than those. */
     public static Catalog.Table withCascadingOnly(Catalog.Table t) {
-        return new Catalog.Table(
-                t.schema(),
-                t.name(),
-                t.create(),
-                t.indexes(),
-                cascading(t),
-                t.engine(),
-                t.rows(),
-                t.bytes(),
-                t.keyed());
+        return new Catalog.Table(t.schema(), t.name(), t.create(), t.indexes(), cascading(t), t.engine(), t.keyed());
     }
 
     private static Name referenced(String schema, String key) {

@@ -14,7 +14,7 @@ class UnitTest {
         List<Clause> clauses = java.util.stream.Stream.of(foreignKeys)
                 .map(definition -> new Clause("c", definition))
                 .toList();
-        return new Table(schema, name, "", List.of(), clauses, "InnoDB", 0, 0, keyed);
+        return new Table(schema, name, "", List.of(), clauses, "InnoDB", keyed);
     }
 
     private static List<String> units(Table... tables) {
