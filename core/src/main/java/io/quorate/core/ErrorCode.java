@@ -4,7 +4,7 @@ package io.quorate.core;
 /**
  * The stable codes of everything Quorate refuses or stops for. The number never changes its meaning; the first digit
  * says where to look: 1 configuration and server, 2 capture, 3 order and peers, 4 certification, 5 apply, 6 storage, 7 full
- * copies and audits.
+ * copies and audits, 8 Quorate itself.
  * Each code carries the way out, because it is read at 3 a.m.
  */
 public enum ErrorCode {
@@ -65,7 +65,9 @@ public enum ErrorCode {
             7002,
             "start mysqld of this node; quorate.mysql.start-command has the service do it, a supervisor does it by itself"),
     COPY_NOT_BY_STREAM(7004, "set quorate.sst.method=clone, or auto, on the node that is to get the copy"),
-    AUDIT_REFUSED(7003, "correct what it names, then ask again; an audit that is under way goes on by itself");
+    AUDIT_REFUSED(7003, "correct what it names, then ask again; an audit that is under way goes on by itself"),
+
+    INTERNAL(8001, "a fault of Quorate itself: start this node again, and report it with what its log says");
 
     private final int number;
     private final String remedy;

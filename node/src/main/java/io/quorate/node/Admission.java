@@ -51,7 +51,8 @@ final class Admission implements AutoCloseable {
     private final Rejoin rejoin;
     private final PeerChannels channels;
     private final Consumer<NodeEvent> events;
-    private volatile Thread thread;
+    private final FaultHandler faults;
+    private volatile OwnedThread thread;
     /** What it takes part as; null while the others have to be asked. */
     private volatile TransportSettings settings;
 
@@ -72,7 +73,8 @@ final class Admission implements AutoCloseable {
             HistoryCheck history,
             Rejoin rejoin,
             PeerChannels channels,
-            Consumer<NodeEvent> events) {
+            Consumer<NodeEvent> events,
+            FaultHandler faults) {
         this.configured = configured;
         this.directory = directory;
         this.desk = desk;
@@ -84,6 +86,7 @@ final class Admission implements AutoCloseable {
         this.rejoin = rejoin;
         this.channels = channels;
         this.events = events;
+        this.faults = faults;
     }
 
     /** What the order is to be started with now. */
@@ -238,7 +241,12 @@ final class Admission implements AutoCloseable {
     }
 
     /** Asks to be a member, as a new one, of a cluster whose order goes on from what this node holds. */
-    synchronized void joinAnew(List<MemberRequest.Answer> answers) {
+    void joinAnew(List<MemberRequest.Answer> answers) {
+        close();
+        beginAnew(answers);
+    }
+
+    private synchronized void beginAnew(List<MemberRequest.Answer> answers) {
         Peer self = configured.selfPeer();
         int next = Math.max(Members.generation(answers, self.name()), configured.lastGeneration()) + 1;
         settings = joining(self.withGeneration(configured.freeGeneration(next)));
@@ -247,12 +255,12 @@ final class Admission implements AutoCloseable {
     }
 
     private synchronized void begin() {
-        thread = new Thread(this::run, "quorate-admission");
-        thread.setDaemon(true);
-        thread.start();
+        if (thread == null) {
+            thread = OwnedThread.task("quorate-admission", this::run, faults).start();
+        }
     }
 
-    private void run() {
+    private void run() throws InterruptedException {
         try {
             askHow();
             if (!settings.joining()) {
@@ -287,13 +295,15 @@ final class Admission implements AutoCloseable {
             events.accept(new NodeEvent.Joining(null));
             server.start();
             server.resume();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         } catch (QuorateException e) {
             events.accept(new NodeEvent.Failed(e));
         } finally {
-            thread = null;
+            over();
         }
+    }
+
+    private synchronized void over() {
+        thread = null;
     }
 
     /**
@@ -407,10 +417,10 @@ final class Admission implements AutoCloseable {
     }
 
     @Override
-    public void close() throws IOException {
-        Thread running = thread;
+    public void close() {
+        OwnedThread running = thread;
         if (running != null) {
-            running.interrupt();
+            running.close();
         }
     }
 }

@@ -53,21 +53,20 @@ final class Audit implements AutoCloseable {
     private final JsonMapper json;
     private final AuditedRows rows;
     private final Path file;
-    private final Thread thread;
+    private final OwnedThread thread;
     private volatile AuditState state;
     private volatile String waits = "";
     private volatile boolean stop;
     private volatile boolean closed;
     private long savedNanos;
 
-    Audit(NodeProperties properties, AuditedNodes nodes, JsonMapper json) throws IOException {
+    Audit(NodeProperties properties, AuditedNodes nodes, JsonMapper json, FaultHandler faults) throws IOException {
         this.properties = properties;
         this.nodes = nodes;
         this.json = json;
         this.rows = new AuditedRows(nodes, properties.conflicts().mask(), this::check);
         this.file = properties.dataDir().resolve(FILE);
-        this.thread = new Thread(this::run, "quorate-audit");
-        thread.setDaemon(true);
+        this.thread = OwnedThread.lasting("quorate-audit", this::run, faults);
         if (Files.exists(file)) {
             try {
                 state = json.readValue(Files.readAllBytes(file), AuditState.class);
@@ -129,16 +128,12 @@ final class Audit implements AutoCloseable {
         return null;
     }
 
-    private void run() {
-        try {
-            while (!closed) {
-                AuditState now = awaitWork();
-                if (now != null) {
-                    workOrEnd();
-                }
+    private void run() throws InterruptedException {
+        while (!closed) {
+            AuditState now = awaitWork();
+            if (now != null) {
+                workOrEnd();
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 
@@ -420,12 +415,7 @@ final class Audit implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        thread.interrupt();
-        try {
-            thread.join(2000);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        thread.close();
         if (state != null && state.isRunning()) {
             save();
         }

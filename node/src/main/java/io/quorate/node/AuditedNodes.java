@@ -69,7 +69,7 @@ final class AuditedNodes implements AutoCloseable {
             asking.execute(() -> {
                 try {
                     given.put(node, ask(node, request, type));
-                } catch (IOException | RuntimeException e) {
+                } catch (IOException | RuntimeException | Error e) {
                     failed.put(node, Objects.requireNonNullElse(e.getMessage(), e.toString()));
                 } finally {
                     all.countDown();

@@ -41,7 +41,7 @@ final class CatchUpChoice implements AutoCloseable {
     private final Supplier<List<MemberReport>> present;
     private final PeerStreams peers;
     private final JsonMapper json;
-    private final Thread thread;
+    private final OwnedThread thread;
     private final CopyRates rates;
     private long joinedNanos;
     private long behindThen;
@@ -59,7 +59,8 @@ final class CatchUpChoice implements AutoCloseable {
             LongSupplier applied,
             Supplier<List<MemberReport>> present,
             PeerStreams peers,
-            JsonMapper json)
+            JsonMapper json,
+            FaultHandler faults)
             throws IOException {
         this.properties = properties;
         this.server = server;
@@ -70,8 +71,7 @@ final class CatchUpChoice implements AutoCloseable {
         this.peers = peers;
         this.json = json;
         this.rates = CopyRates.read(properties);
-        this.thread = new Thread(this::run, "quorate-catch-up");
-        thread.setDaemon(true);
+        this.thread = OwnedThread.lasting("quorate-catch-up", this::run, faults);
     }
 
     void start() {
@@ -80,18 +80,14 @@ final class CatchUpChoice implements AutoCloseable {
         }
     }
 
-    private void run() {
-        try {
-            while (true) {
-                Thread.sleep(PERIOD_MILLIS);
-                try {
-                    look();
-                } catch (IOException | QuorateException e) {
-                    log.debug("no choice between catching up and a copy: {}", e.toString());
-                }
+    private void run() throws InterruptedException {
+        while (true) {
+            Thread.sleep(PERIOD_MILLIS);
+            try {
+                look();
+            } catch (IOException | QuorateException e) {
+                log.debug("no choice between catching up and a copy: {}", e.toString());
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 
@@ -209,11 +205,6 @@ final class CatchUpChoice implements AutoCloseable {
 
     @Override
     public void close() {
-        thread.interrupt();
-        try {
-            thread.join(2000);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        thread.close();
     }
 }

@@ -131,21 +131,19 @@ final class ClonedCopy {
         clone.clear(connection, budget.perSecond());
         mysqld = ServerAccess.process(connection).orElse(null);
         AtomicReference<Throwable> end = new AtomicReference<>();
-        Thread thread = new Thread(
+        OwnedThread thread = OwnedThread.task(
+                "quorate-clone",
                 () -> {
                     try (Connection own = access.connectAlone()) {
                         log.info("CLONE: {}", clone.run(own, source.host(), source.port()));
-                    } catch (SQLException | RuntimeException e) {
-                        end.set(e);
                     }
                 },
-                "quorate-clone");
-        thread.setDaemon(true);
+                (name, cause) -> end.set(cause));
         owner.waits(null);
         thread.start();
         while (thread.isAlive() && signals.task().serves()) {
             watch(connection);
-            thread.join(1);
+            thread.awaitEnd(Duration.ofMillis(1));
         }
         if (end.get() instanceof QuorateException refused) {
             log.info("the copy of {} has failed, trying again: {}", owner.note().donor(), refused.getMessage());

@@ -52,7 +52,7 @@ final class ConflictJournal implements AutoCloseable {
     private final ConflictReader reader;
     private final Function<Certified, String> accountOf;
     private final LinkedBlockingQueue<Long> failed = new LinkedBlockingQueue<>();
-    private final Thread thread;
+    private final OwnedThread thread;
     private long last;
     private Path current;
 
@@ -67,7 +67,8 @@ final class ConflictJournal implements AutoCloseable {
             JsonMapper json,
             MeterRegistry meters,
             Function<Certified, String> accountOf,
-            ConflictReader.Explainer explainer)
+            ConflictReader.Explainer explainer,
+            FaultHandler faults)
             throws IOException {
         this.directory = Files.createDirectories(directory);
         this.settings = settings;
@@ -84,9 +85,7 @@ final class ConflictJournal implements AutoCloseable {
                     ? first(current) - 1
                     : newest.get(newest.size() - 1).seqno();
         }
-        this.thread = new Thread(this::run, "quorate-conflicts");
-        thread.setDaemon(true);
-        thread.start();
+        this.thread = OwnedThread.lasting("quorate-conflicts", this::run, faults).start();
     }
 
     /** This writeset failed, and is in the cache. Never blocks. */
@@ -102,19 +101,15 @@ final class ConflictJournal implements AutoCloseable {
         failed.add(-seqno);
     }
 
-    private void run() {
-        try {
-            while (true) {
-                Long seqno = failed.take();
-                // What is handed out again after a restart was written before.
-                if (seqno > last) {
-                    write(seqno);
-                } else if (seqno < 0) {
-                    look(-seqno);
-                }
+    private void run() throws InterruptedException {
+        while (true) {
+            Long seqno = failed.take();
+            // What is handed out again after a restart was written before.
+            if (seqno > last) {
+                write(seqno);
+            } else if (seqno < 0) {
+                look(-seqno);
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 
@@ -279,11 +274,6 @@ final class ConflictJournal implements AutoCloseable {
 
     @Override
     public void close() {
-        thread.interrupt();
-        try {
-            thread.join(TimeUnit.SECONDS.toMillis(5));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        thread.close();
     }
 }

@@ -25,16 +25,17 @@ final class DiskGuard implements AutoCloseable {
     private final long reserve;
     private final PausableOrder order;
     private final Consumer<NodeEvent> events;
-    private final Thread thread = new Thread(this::run, "quorate-disk");
+    private final OwnedThread thread;
     private boolean paused;
 
     /** @param reserve bytes that are left alone; 0 for no guard */
-    DiskGuard(Path directory, DataSize reserve, PausableOrder order, Consumer<NodeEvent> events) {
+    DiskGuard(
+            Path directory, DataSize reserve, PausableOrder order, Consumer<NodeEvent> events, FaultHandler faults) {
         this.directory = directory;
         this.reserve = reserve.toBytes();
         this.order = order;
         this.events = events;
-        thread.setDaemon(true);
+        this.thread = OwnedThread.lasting("quorate-disk", this::run, faults);
     }
 
     void start() {
@@ -43,18 +44,14 @@ final class DiskGuard implements AutoCloseable {
         }
     }
 
-    private void run() {
-        try {
-            while (true) {
-                try {
-                    look(Files.getFileStore(directory).getUsableSpace());
-                } catch (IOException e) {
-                    log.warn("can't tell how much space {} has: {}", directory, e.toString());
-                }
-                Thread.sleep(PERIOD.toMillis());
+    private void run() throws InterruptedException {
+        while (true) {
+            try {
+                look(Files.getFileStore(directory).getUsableSpace());
+            } catch (IOException e) {
+                log.warn("can't tell how much space {} has: {}", directory, e.toString());
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            Thread.sleep(PERIOD.toMillis());
         }
     }
 
@@ -87,11 +84,6 @@ final class DiskGuard implements AutoCloseable {
 
     @Override
     public void close() {
-        thread.interrupt();
-        try {
-            thread.join(Duration.ofSeconds(10).toMillis());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        thread.close();
     }
 }

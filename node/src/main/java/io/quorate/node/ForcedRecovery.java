@@ -42,7 +42,8 @@ final class ForcedRecovery implements AutoCloseable {
     private final HistoryCheck history;
     private final Admission admission;
     private final Consumer<NodeEvent> events;
-    private Thread thread;
+    private final FaultHandler faults;
+    private OwnedThread thread;
     /** Whether it has been found to have a history of its own. */
     private boolean refused;
 
@@ -57,7 +58,8 @@ final class ForcedRecovery implements AutoCloseable {
             OrderedStream stream,
             HistoryCheck history,
             Admission admission,
-            Consumer<NodeEvent> events) {
+            Consumer<NodeEvent> events,
+            FaultHandler faults) {
         this.configured = configured;
         this.order = order;
         this.members = members;
@@ -69,6 +71,7 @@ final class ForcedRecovery implements AutoCloseable {
         this.history = history;
         this.admission = admission;
         this.events = events;
+        this.faults = faults;
     }
 
     /**
@@ -112,12 +115,11 @@ final class ForcedRecovery implements AutoCloseable {
             return; // One that is no member yet learns of it by asking.
         }
         log.warn("{}: {}", by.name(), why);
-        thread = new Thread(() -> leaveBehind(why), "quorate-former-life");
-        thread.setDaemon(true);
-        thread.start();
+        thread = OwnedThread.task("quorate-former-life", () -> leaveBehind(why), faults)
+                .start();
     }
 
-    private void leaveBehind(String why) {
+    private void leaveBehind(String why) throws IOException, InterruptedException {
         try {
             events.accept(new NodeEvent.Left(new QuorateException(ErrorCode.FORMER_LIFE, why).getMessage()));
             order.pause(Hold.LEFT);
@@ -132,16 +134,12 @@ final class ForcedRecovery implements AutoCloseable {
                 }
                 Thread.sleep(AGAIN.toMillis());
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         } catch (QuorateException e) {
             synchronized (this) {
                 refused = true;
             }
             log.error("this node stays out of the cluster's new life: {}", e.getMessage());
             events.accept(new NodeEvent.Left(e.getMessage()));
-        } catch (IOException e) {
-            events.accept(new NodeEvent.Failed(new QuorateException(ErrorCode.DISK, e.toString(), e)));
         } finally {
             synchronized (this) {
                 thread = null;
@@ -188,12 +186,12 @@ final class ForcedRecovery implements AutoCloseable {
 
     @Override
     public void close() {
-        Thread running;
+        OwnedThread running;
         synchronized (this) {
             running = thread;
         }
         if (running != null) {
-            running.interrupt();
+            running.close();
         }
     }
 }

@@ -31,6 +31,8 @@ final class Members implements AutoCloseable {
     private static final String GENERATION = "#";
 
     private static final long PERIOD_MILLIS = 250;
+    /** A node that can't tell of itself for ten seconds on end counts as absent for all others. */
+    private static final int FAILED_TICKS_MAX = 40;
     /** Who was not heard for so long counts as absent. */
     private static final Duration FRESH = Duration.ofSeconds(2);
 
@@ -41,7 +43,8 @@ final class Members implements AutoCloseable {
     private final Runnable each;
     private final JsonMapper json;
     private final Map<String, Heard> heard = new ConcurrentHashMap<>();
-    private final ScheduledExecutorService thread;
+    private final OwnedThread thread;
+    private int failedTicks;
 
     /**
      * The last report of a node.
@@ -62,7 +65,13 @@ final class Members implements AutoCloseable {
      * @param file where it is kept by which directory each node was heard of
      * @param each run at every report, on the same thread
      */
-    Members(Path file, Supplier<MemberReport> self, Consumer<byte[]> broadcast, Runnable each, JsonMapper json)
+    Members(
+            Path file,
+            Supplier<MemberReport> self,
+            Consumer<byte[]> broadcast,
+            Runnable each,
+            JsonMapper json,
+            FaultHandler faults)
             throws IOException {
         this.file = file;
         if (Files.exists(file)) {
@@ -76,22 +85,29 @@ final class Members implements AutoCloseable {
         this.broadcast = broadcast;
         this.each = each;
         this.json = json;
-        this.thread = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread t = new Thread(task, "quorate-members");
-            t.setDaemon(true);
-            return t;
-        });
+        this.thread = OwnedThread.lasting("quorate-members", this::run, faults);
     }
 
     void start() {
-        var unused = thread.scheduleWithFixedDelay(this::tick, 0, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+        thread.start();
+    }
+
+    private void run() throws InterruptedException {
+        while (true) {
+            tick();
+            Thread.sleep(PERIOD_MILLIS);
+        }
     }
 
     private void tick() {
         try {
             broadcast.accept(json.writeValueAsBytes(self.get()));
             each.run();
+            failedTicks = 0;
         } catch (RuntimeException e) {
+            if (++failedTicks > FAILED_TICKS_MAX) {
+                throw e;
+            }
             log.warn("telling the other nodes of this one failed; it is tried again", e);
         }
     }
@@ -188,6 +204,6 @@ final class Members implements AutoCloseable {
 
     @Override
     public void close() {
-        thread.shutdownNow();
+        thread.close();
     }
 }

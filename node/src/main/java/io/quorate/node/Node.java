@@ -109,12 +109,15 @@ class Node implements SmartLifecycle {
         NodeIdentity identity = NodeIdentity.read(directory, properties.cluster(), properties.node());
         String incarnation = incarnation();
         stores = Stores.open(directory, incarnation, properties);
+        Faults faults = new Faults(
+                failed -> loop.post(failed), status -> Runtime.getRuntime().halt(status));
         loop = new NodeLoop(
                 arbitrator
                         ? NodeMachine.ofArbitrator(ELECTION_GRACE_MILLIS)
                         : new NodeMachine(properties.apply().syncedLagMax(), ELECTION_GRACE_MILLIS),
                 this::look,
-                this::onState);
+                this::onState,
+                faults::loopEnded);
         stream = stores.stream(this::happened, this::quorumChanged);
         if (identity != null) {
             stream.self(identity.server());
@@ -126,7 +129,8 @@ class Node implements SmartLifecycle {
                 json,
                 meters,
                 this::accountOf,
-                arbitrator ? (loser, hashes) -> Map.of() : keys);
+                arbitrator ? (loser, hashes) -> Map.of() : keys,
+                faults);
         stream.onFailed(conflicts::failed, conflicts::lookBack);
         UUID life = UUID.fromString(incarnation);
         donor = new Donor(stores.cache(), stores.checkpoints(), life);
@@ -154,13 +158,14 @@ class Node implements SmartLifecycle {
                 standing::report,
                 r -> channels.broadcast(r),
                 this::eachReport,
-                json);
+                json,
+                faults);
         desk = new MemberDesk(properties.node(), pausable, standing::answer, members, json);
         standing.of(members);
         channels = PeerChannels.start(
                 configured.withPeers(configured.knownMembersAndSelf(), false), this::serve, members::heard);
         desk.through(channels);
-        disk = new DiskGuard(directory, properties.disk().reserve(), pausable, this::happened);
+        disk = new DiskGuard(directory, properties.disk().reserve(), pausable, this::happened, faults);
         ServerSession.Parts parts = new ServerSession.Parts(
                 properties,
                 incarnation,
@@ -170,7 +175,8 @@ class Node implements SmartLifecycle {
                 progress,
                 keyless,
                 System.nanoTime(),
-                this::happened);
+                this::happened,
+                faults);
         server = arbitrator
                 ? new NoServer()
                 : new ServerLink(
@@ -178,7 +184,8 @@ class Node implements SmartLifecycle {
                         properties.mysql().retry(),
                         parts,
                         new FullCopy.Donors(members::present, channels, json),
-                        this::happened);
+                        this::happened,
+                        faults);
         copySource = new CopySource(properties, access, () -> loop.state().isReady(), json);
         streamSource = new StreamSource(
                 properties,
@@ -197,10 +204,10 @@ class Node implements SmartLifecycle {
                 () -> loop.state().isReady(),
                 new RowRepair(properties, access, stream, channels, json));
         audit = new Audit(
-                properties, new AuditedNodes(properties.node(), auditSource, members::present, channels, json), json);
+                properties, new AuditedNodes(properties.node(), auditSource, members::present, channels, json), json, faults);
         choice = new CatchUpChoice(
-                properties, server, loop::state, standing, progress::lastApplied, members::present, channels, json);
-        rejoin = new Rejoin(stores, stream, pausable, server, channels, life, standing::offers, this::happened);
+                properties, server, loop::state, standing, progress::lastApplied, members::present, channels, json, faults);
+        rejoin = new Rejoin(stores, stream, pausable, server, channels, life, standing::offers, this::happened, faults);
         HistoryCheck history = new HistoryCheck(stores.cache(), channels, life);
         admission = new Admission(
                 configured,
@@ -213,7 +220,8 @@ class Node implements SmartLifecycle {
                 history,
                 rejoin,
                 channels,
-                this::happened);
+                this::happened,
+                faults);
         recovery = new ForcedRecovery(
                 configured,
                 pausable,
@@ -225,7 +233,8 @@ class Node implements SmartLifecycle {
                 stream,
                 history,
                 admission,
-                this::happened);
+                this::happened,
+                faults);
         channels.onFormer(recovery::former);
         admission.decide();
         loop.start();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.NodeMachine;
 import io.quorate.core.NodeState;
+import io.quorate.core.QuorateException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -14,6 +16,10 @@ import org.slf4j.LoggerFactory;
 /**
  * The thread that owns the node's state machine. Others post events; what follows from a new state is done by whoever
  * registered for it, on this thread, so it must be quick. Progress is polled rather than posted, a few times a second.
+ *
+ * <p>That a look at the progress fails is a failure of the node like others. If what follows from a new state can't be done,
+ * or the machine itself fails, the loop ends: nobody knows then whether clients are kept out, and its fault handler is to end
+ * the process.
  */
 final class NodeLoop implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(NodeLoop.class);
@@ -24,18 +30,22 @@ final class NodeLoop implements AutoCloseable {
     private final Supplier<NodeEvent.Progress> progress;
     private final Consumer<NodeState> onState;
     private final ArrayBlockingQueue<NodeEvent> events = new ArrayBlockingQueue<>(QUEUE_EVENTS_MAX);
-    private final Thread thread;
-    private volatile boolean closed;
+    private final OwnedThread thread;
     private volatile NodeState state;
     private volatile String reason;
 
-    NodeLoop(NodeMachine machine, Supplier<NodeEvent.Progress> progress, Consumer<NodeState> onState) {
+    /** @param ended told when the loop ends without having been closed */
+    NodeLoop(
+            NodeMachine machine,
+            Supplier<NodeEvent.Progress> progress,
+            Consumer<NodeState> onState,
+            FaultHandler ended) {
         this.machine = machine;
         this.progress = progress;
         this.onState = onState;
         this.state = machine.state();
         this.reason = machine.reason();
-        this.thread = new Thread(this::run, "quorate-node");
+        this.thread = OwnedThread.lasting("quorate-node", this::run, ended);
     }
 
     void start() {
@@ -44,11 +54,16 @@ final class NodeLoop implements AutoCloseable {
 
     /**
      * Hands an event over, also on a thread that was interrupted: a part that fails may be ending its own threads, this one
-     * among them, and what it says must not be lost. Waits when the loop is far behind, which only a stuck loop can be.
+     * among them, and what it says must not be lost. Waits when the loop is far behind, which only a stuck loop can be. Once
+     * the loop has ended nobody hears it any more.
      */
     void post(NodeEvent event) {
         boolean interrupted = false;
         while (!events.offer(event)) {
+            if (thread.isStarted() && !thread.isAlive()) {
+                log.debug("not heard, for the loop has ended: {}", event);
+                break;
+            }
             try {
                 Thread.sleep(1);
             } catch (InterruptedException e) {
@@ -68,14 +83,21 @@ final class NodeLoop implements AutoCloseable {
         return reason;
     }
 
-    private void run() {
+    private void run() throws InterruptedException {
+        while (true) {
+            NodeEvent event = events.poll(TICK_MILLIS, TimeUnit.MILLISECONDS);
+            take(event == null ? look() : event);
+        }
+    }
+
+    private NodeEvent look() {
         try {
-            while (!closed) {
-                NodeEvent event = events.poll(TICK_MILLIS, TimeUnit.MILLISECONDS);
-                take(event == null ? progress.get() : event);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            return progress.get();
+        } catch (QuorateException e) {
+            return new NodeEvent.Failed(e);
+        } catch (RuntimeException e) {
+            return new NodeEvent.Failed(
+                    new QuorateException(ErrorCode.INTERNAL, "the look at how far this node is failed: " + e, e));
         }
     }
 
@@ -97,7 +119,6 @@ final class NodeLoop implements AutoCloseable {
 
     @Override
     public void close() {
-        closed = true;
-        thread.interrupt();
+        thread.close();
     }
 }

@@ -57,7 +57,7 @@ final class PieceFetcher implements AutoCloseable {
     private final AtomicInteger open = new AtomicInteger();
     private final AtomicReference<Exception> failure = new AtomicReference<>();
     private final AtomicLong bytes = new AtomicLong();
-    private final List<Thread> threads = new ArrayList<>();
+    private final List<OwnedThread> threads = new ArrayList<>();
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
     private volatile String donor = "";
     private volatile String obstacle;
@@ -85,10 +85,8 @@ final class PieceFetcher implements AutoCloseable {
         queue.addAll(missing);
         open.set(missing.size());
         for (int i = 0; i < streams; i++) {
-            Thread thread = new Thread(this::work, "quorate-stream-" + i);
-            thread.setDaemon(true);
-            threads.add(thread);
-            thread.start();
+            threads.add(OwnedThread.task("quorate-stream-" + i, this::work, this::ended)
+                    .start());
         }
     }
 
@@ -123,7 +121,13 @@ final class PieceFetcher implements AutoCloseable {
         return obstacle;
     }
 
-    private void work() {
+    /** What ends one of the threads ends the fetching. */
+    private void ended(String thread, Throwable cause) {
+        boolean known = cause instanceof SQLException || cause instanceof IOException || cause instanceof QuorateException;
+        failure.compareAndSet(null, known ? (Exception) cause : Faults.explained(thread, cause));
+    }
+
+    private void work() throws SQLException, IOException, InterruptedException {
         Connection connection = null;
         try {
             while (!closed && failure.get() == null && open.get() > 0) {
@@ -144,10 +148,6 @@ final class PieceFetcher implements AutoCloseable {
                     connection = null;
                 }
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (SQLException | IOException | RuntimeException e) {
-            failure.compareAndSet(null, e);
         } finally {
             abort(connection);
         }
@@ -340,14 +340,8 @@ final class PieceFetcher implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        threads.forEach(Thread::interrupt);
+        threads.forEach(OwnedThread::expectEnd);
         connections.forEach(PieceFetcher::abort);
-        try {
-            for (Thread thread : threads) {
-                thread.join(Duration.ofSeconds(20).toMillis());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        threads.forEach(OwnedThread::close);
     }
 }

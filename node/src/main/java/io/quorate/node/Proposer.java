@@ -24,7 +24,7 @@ final class Proposer implements AutoCloseable {
     private final ProposalWindow window;
     private final TotalOrder order;
     private final long resendMillis;
-    private final Thread thread;
+    private final OwnedThread thread;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
@@ -38,15 +38,13 @@ final class Proposer implements AutoCloseable {
     private long lastDeliveryMillis;
     private final LongAdder resends = new LongAdder();
 
-    Proposer(ProposalWindow window, TotalOrder order, long resendMillis) {
+    Proposer(ProposalWindow window, TotalOrder order, long resendMillis, FaultHandler faults) {
         this.window = window;
         this.order = order;
         this.resendMillis = resendMillis;
         this.primary = order.quorum().primary();
         this.lastDeliveryMillis = millis();
-        this.thread = new Thread(this::run, "quorate-proposer");
-        this.thread.setDaemon(true);
-        this.thread.start();
+        this.thread = OwnedThread.lasting("quorate-proposer", this::run, faults).start();
     }
 
     /** A captured transaction; waits while the window is full. */
@@ -124,13 +122,9 @@ final class Proposer implements AutoCloseable {
         work.signal();
     }
 
-    private void run() {
-        try {
-            for (byte[] entry; (entry = next()) != null; ) {
-                submit(entry);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+    private void run() throws InterruptedException {
+        for (byte[] entry; (entry = next()) != null; ) {
+            submit(entry);
         }
     }
 
@@ -211,6 +205,7 @@ final class Proposer implements AutoCloseable {
 
     @Override
     public void close() {
+        thread.expectEnd();
         lock.lock();
         try {
             closed = true;
@@ -219,6 +214,6 @@ final class Proposer implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        thread.interrupt();
+        thread.close();
     }
 }

@@ -42,7 +42,7 @@ final class Rejoin implements AutoCloseable {
     private final Supplier<List<IncrementalTransfer.Offer>> offers;
     private final Consumer<NodeEvent> events;
     private final BlockingQueue<QuorateException> asked = new LinkedBlockingQueue<>();
-    private final Thread thread = new Thread(this::run, "quorate-join");
+    private final OwnedThread thread;
 
     private volatile TransferProgress progress;
     /** What it waits for, null while it goes on. */
@@ -59,7 +59,8 @@ final class Rejoin implements AutoCloseable {
             PeerStreams peers,
             UUID incarnation,
             Supplier<List<IncrementalTransfer.Offer>> offers,
-            Consumer<NodeEvent> events) {
+            Consumer<NodeEvent> events,
+            FaultHandler faults) {
         this.stores = stores;
         this.stream = stream;
         this.order = order;
@@ -68,7 +69,7 @@ final class Rejoin implements AutoCloseable {
         this.incarnation = incarnation;
         this.offers = offers;
         this.events = events;
-        thread.setDaemon(true);
+        this.thread = OwnedThread.lasting("quorate-join", this::run, faults);
     }
 
     void start() {
@@ -90,23 +91,12 @@ final class Rejoin implements AutoCloseable {
         asked.add(cause);
     }
 
-    private void run() {
-        try {
-            while (true) {
-                QuorateException cause = asked.take();
-                asked.clear();
-                log.warn("receiving what was missed from the other nodes: {}", cause.detail());
-                receive(isOfCache(cause));
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (IOException e) {
-            events.accept(new NodeEvent.Failed(new QuorateException(ErrorCode.DISK, e.toString(), e)));
-        } catch (QuorateException e) {
-            events.accept(new NodeEvent.Failed(e));
-        } catch (RuntimeException e) {
-            log.error("a transfer ended unexpectedly", e);
-            events.accept(new NodeEvent.Failed(new QuorateException(ErrorCode.STATE_DIVERGED, e.toString(), e)));
+    private void run() throws IOException, InterruptedException {
+        while (true) {
+            QuorateException cause = asked.take();
+            asked.clear();
+            log.warn("receiving what was missed from the other nodes: {}", cause.detail());
+            receive(isOfCache(cause));
         }
     }
 
@@ -273,11 +263,6 @@ final class Rejoin implements AutoCloseable {
 
     @Override
     public void close() {
-        thread.interrupt();
-        try {
-            thread.join(Duration.ofSeconds(10).toMillis());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        thread.close();
     }
 }

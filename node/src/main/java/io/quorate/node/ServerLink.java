@@ -23,13 +23,16 @@ import org.slf4j.LoggerFactory;
 final class ServerLink implements Server {
     private static final Logger log = LoggerFactory.getLogger(ServerLink.class);
 
+    /** Long enough to end a session in order, with what the applier has under way. */
+    private static final Duration CLOSE_GRACE = Duration.ofSeconds(20);
+
     private final ServerAccess access;
     private final Duration retry;
     private final Consumer<NodeEvent> events;
     private final LinkSignals signals = new LinkSignals();
     private final ServerSession.Parts parts;
     private final FullCopy copy;
-    private final Thread thread;
+    private final OwnedThread thread;
     private final Object idle = new Object();
     private volatile ServerSession session;
     /** Guarded by {@link #idle}. */
@@ -40,13 +43,14 @@ final class ServerLink implements Server {
             Duration retry,
             ServerSession.Parts parts,
             FullCopy.Donors donors,
-            Consumer<NodeEvent> events) {
+            Consumer<NodeEvent> events,
+            FaultHandler faults) {
         this.access = access;
         this.retry = retry;
         this.parts = parts;
         this.copy = new FullCopy(parts, access, signals, donors);
         this.events = events;
-        this.thread = new Thread(this::run, "quorate-server");
+        this.thread = OwnedThread.lasting("quorate-server", this::run, faults);
     }
 
     /**
@@ -89,7 +93,7 @@ final class ServerLink implements Server {
 
     @Override
     public synchronized void start() {
-        if (thread.getState() == Thread.State.NEW) {
+        if (!thread.isStarted()) {
             thread.start();
         }
     }
@@ -127,22 +131,30 @@ final class ServerLink implements Server {
         }
     }
 
-    private void run() {
+    private void run() throws InterruptedException {
         try {
-            while (signals.task() != LinkSignals.Task.CLOSED) {
-                LinkSignals.Task task = signals.task();
-                if (task == LinkSignals.Task.STOPPED || task == LinkSignals.Task.SUSPENDED) {
-                    closeForWrites();
-                    resting(true);
-                    signals.await(task, Long.MAX_VALUE / 1_000_000);
-                    resting(false);
-                    continue;
-                }
-                serve();
-                signals.await(signals.task(), retry.toMillis());
+            work();
+        } catch (Throwable e) {
+            // Nobody else would keep clients out of the server of a node that is none any more.
+            if (signals.task() != LinkSignals.Task.CLOSED) {
+                closeForWrites();
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            throw e;
+        }
+    }
+
+    private void work() throws InterruptedException {
+        while (signals.task() != LinkSignals.Task.CLOSED) {
+            LinkSignals.Task task = signals.task();
+            if (task == LinkSignals.Task.STOPPED || task == LinkSignals.Task.SUSPENDED) {
+                closeForWrites();
+                resting(true);
+                signals.await(task, Long.MAX_VALUE / 1_000_000);
+                resting(false);
+                continue;
+            }
+            serve();
+            signals.await(signals.task(), retry.toMillis());
         }
     }
 
@@ -160,7 +172,7 @@ final class ServerLink implements Server {
             if (copy.isPending()) {
                 copy.run();
             } else {
-                work();
+                hold();
             }
         } catch (SQLException e) {
             events.accept(new NodeEvent.DatabaseDown(access.unreachable(e).getMessage()));
@@ -177,7 +189,7 @@ final class ServerLink implements Server {
         }
     }
 
-    private void work() throws SQLException, IOException, InterruptedException {
+    private void hold() throws SQLException, IOException, InterruptedException {
         try (ServerSession s = new ServerSession(parts, access, signals)) {
             s.open();
             session = s;
@@ -211,12 +223,10 @@ final class ServerLink implements Server {
 
     @Override
     public void close() {
+        thread.expectEnd();
         signals.close();
-        try {
-            thread.join(Duration.ofSeconds(20).toMillis());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        if (thread.isStarted()) {
+            thread.close(CLOSE_GRACE);
         }
-        thread.interrupt();
     }
 }

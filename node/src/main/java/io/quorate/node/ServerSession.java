@@ -58,7 +58,8 @@ final class ServerSession implements AutoCloseable {
             ApplyProgress progress,
             KeylessTables keyless,
             long openedNanos,
-            Consumer<NodeEvent> events) {}
+            Consumer<NodeEvent> events,
+            FaultHandler faults) {}
 
     private final Parts parts;
     private final ServerAccess access;
@@ -292,7 +293,7 @@ final class ServerSession implements AutoCloseable {
             window.announce();
         }
         Proposer next = new Proposer(
-                window, parts.order, parts.properties.order().resendAfter().toMillis());
+                window, parts.order, parts.properties.order().resendAfter().toMillis(), parts.faults);
         // What was delivered since we asked is told now; what comes after goes to the proposer by itself.
         next.delivered(parts.stream.attach(next));
         proposer = next;

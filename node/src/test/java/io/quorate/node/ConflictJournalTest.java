@@ -31,7 +31,8 @@ class ConflictJournalTest {
                 JsonMapper.shared(),
                 new SimpleMeterRegistry(),
                 loser -> null,
-                (w, hashes) -> Map.of());
+                (w, hashes) -> Map.of(),
+                (thread, cause) -> {});
     }
 
     @Test
