@@ -107,7 +107,7 @@ public final class CopyReplay {
      *
      * @param reached told how far it is
      * @return false when it was to stop before
-     * @throws QuorateException COPY_REFUSED for what can't be carried out over rows of which nobody knows
+     * @throws QuorateException COPY_UNUSABLE for what can't be carried out over rows of which nobody knows
      */
     public boolean run(long from, long upTo, BooleanSupplier goesOn, LongConsumer reached)
             throws SQLException, IOException, InterruptedException {
@@ -178,7 +178,7 @@ public final class CopyReplay {
                             c.lastOfEntry(),
                             new WriteSet(w.gtid(), w.lastSeen(), w.committedMicros(), w.kind(), w.keys(), payload));
         } catch (Upserts.Impossible e) {
-            throw new QuorateException(ErrorCode.COPY_REFUSED, "seqno " + c.seqno() + ": " + e.getMessage(), e);
+            throw new QuorateException(ErrorCode.COPY_UNUSABLE, "seqno " + c.seqno() + ": " + e.getMessage(), e);
         }
     }
 }

@@ -7,8 +7,10 @@ import io.quorate.core.LogPosition;
 import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.OwnWrites.Losers;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Retry;
 import io.quorate.core.WriteSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +23,12 @@ import org.slf4j.LoggerFactory;
  */
 final class Worker implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(Worker.class);
-    private static final long PAUSE_MILLIS_MAX = 1000;
+    private static final Duration LOCKED = Duration.ofMillis(10);
+    private static final Duration LOCKED_MAX = Duration.ofSeconds(1);
+    private static final Retry.Policy READ_ONLY = Retry.Policy.unbounded(
+                    "the order is kept in the cache meanwhile, and only whoever made the server read-only knows for how long",
+                    Duration.ofSeconds(1))
+            .telling(0, 30);
 
     private final Context context;
     private final Session session;
@@ -30,7 +37,8 @@ final class Worker implements Runnable {
     private final Statements statements;
     private final LeftRows leftRows;
     private long definitions;
-    private int readOnlyTries;
+    /** Over groups: a server that takes no writes takes none of the next one either. */
+    private final Retry readOnly = new Retry(READ_ONLY, System.nanoTime());
     /** Whether what runs now takes back own transactions. */
     private boolean undoing;
     /** Whether clients are being kept from writing, because what they write is lost before it can be undone. */
@@ -114,18 +122,27 @@ final class Worker implements Runnable {
             settle(group);
             return;
         }
-        for (int attempt = 1; !tryTogether(group, attempt); attempt++) {
+        Retry locks = locks();
+        for (boolean again = false; !tryTogether(group, locks, again); again = true) {
             context.counters().retries.increment();
         }
     }
 
+    /** For one step that may meet locks. Not for ever: a client that holds one is killed long before, if that is all it is. */
+    private Retry locks() {
+        Retry.Policy policy = Retry.Policy.attempts(context.settings().retriesMax(), LOCKED)
+                .growingTo(LOCKED_MAX)
+                .telling(9, 10);
+        return new Retry(policy, System.nanoTime());
+    }
+
     /** Executes and commits the group; false when it has to be tried again. */
-    private boolean tryTogether(Group group, int attempt) throws SQLException, InterruptedException {
+    private boolean tryTogether(Group group, Retry locks, boolean again) throws SQLException, InterruptedException {
         boolean head = context.pipeline().isHead(group);
         long from = System.nanoTime();
         try {
             Step step = new Step(group, group.work(), group.last(), group.position());
-            List<Doomed> losers = executeClear(step, head, attempt);
+            List<Doomed> losers = executeClear(step, head, again);
             context.counters().busyNanos.add(System.nanoTime() - from);
             if (losers == null) {
                 context.pipeline().awaitHead(group);
@@ -141,7 +158,7 @@ final class Worker implements Runnable {
             commit(losers, group.last());
             context.counters().busyNanos.add(System.nanoTime() - turn);
         } catch (SQLException e) {
-            afterFailure(group, e, attempt);
+            afterFailure(group, e, locks);
             if (!head || mayPass(e)) {
                 context.pipeline().awaitHead(group);
                 return false;
@@ -166,15 +183,20 @@ final class Worker implements Runnable {
      *
      * <p>Only the head undoes: a group before this one may have to undo the same.
      *
+     * <p>Rounds have no bound of their own: each takes locks that the next one keeps, and clients are kept from writing after a
+     * hundred of them.
+     *
+     * @param again whether it was tried before: then in rounds at once
      * @return what is undone in it; null when nothing is open and it has to be tried again as the head
      */
-    private List<Doomed> executeClear(Step step, boolean head, int attempt) throws SQLException, InterruptedException {
+    private List<Doomed> executeClear(Step step, boolean head, boolean again)
+            throws SQLException, InterruptedException {
         Undo undo = context.undo();
         List<Doomed> losers = certain(undo.losers(step.writeSets), step);
         if (!head && !losers.isEmpty()) {
             return null;
         }
-        boolean inRounds = head && (attempt > 1 || !losers.isEmpty());
+        boolean inRounds = head && (again || !losers.isEmpty());
         byte[] update = positionUpdate(step.seqno, step.position);
         if (inRounds) {
             run(List.of(), update);
@@ -210,7 +232,7 @@ final class Worker implements Runnable {
         }
     }
 
-    /** Waits, with or without locks, for what the order has to tell: it doesn't wait for us. */
+    /** Waits, with or without locks, for what the order has to tell: it doesn't wait for us, so this needs no bound. */
     private List<Doomed> certain(Losers losers, Step step) throws InterruptedException {
         Losers now = losers;
         while (!now.certain()) {
@@ -228,6 +250,7 @@ final class Worker implements Runnable {
         }
     }
 
+    /** Without a bound: nothing may be decided before the capture says what clients have committed, and it starts anew by itself. */
     private void awaitCapture() throws SQLException, InterruptedException {
         while (!context.undo().awaitCapture(session)) {
             context.pipeline().pause(0);
@@ -303,7 +326,7 @@ final class Worker implements Runnable {
         counters.groups.increment();
         counters.transactions.add(group.transactions());
         counters.bytes.add(group.bytes());
-        readOnlyTries = 0;
+        readOnly.reset(System.nanoTime());
         context.pipeline().committed(group, positionSaved);
     }
 
@@ -313,37 +336,40 @@ final class Worker implements Runnable {
     }
 
     /** Rolls back, and waits when waiting may help; throws when the connection is gone or all tries are used up. */
-    private void afterFailure(Group group, SQLException e, int attempt) throws SQLException, InterruptedException {
+    private void afterFailure(Group group, SQLException e, Retry locks) throws SQLException, InterruptedException {
         if (SqlErrors.of(e) == SqlErrors.CONNECTION) {
             throw e;
         }
         session.rollback();
-        waitOut(group, e, attempt);
+        waitOut(group, e, locks);
     }
 
-    private void waitOut(Group group, SQLException e, int attempt) throws InterruptedException {
+    private void waitOut(Group group, SQLException e, Retry locks) throws InterruptedException {
         SqlErrors error = SqlErrors.of(e);
         if (error == SqlErrors.READ_ONLY) {
             context.counters().readOnlyWaits.increment();
-            if (readOnlyTries++ % 30 == 0) {
+            Retry.Next next = readOnly.failed(e.getMessage(), System.nanoTime());
+            if (next.tell()) {
                 log.warn("the server takes no writes ({}); {} waits for it", e.getMessage(), group);
             }
-            context.pipeline().pause(PAUSE_MILLIS_MAX);
+            context.pipeline().pause(next.pauseMillis());
         } else if (error == SqlErrors.LOCK) {
             context.counters().lockWaits.increment();
-            if (attempt >= context.settings().retriesMax()) {
+            // Which lock it was changes from one to the next, and is no news.
+            Retry.Next next = locks.failed("locks", System.nanoTime());
+            if (!next.again()) {
                 throw new QuorateException(
                         ErrorCode.APPLY_FAILED,
-                        group + " met locks " + attempt + " times, last: " + ApplyErrors.describe(e),
+                        group + " met locks " + next.attempts() + " times, last: " + ApplyErrors.describe(e),
                         e);
             }
-            if (attempt % 10 == 0) {
-                log.warn("{} still meets locks after {} tries: {}", group, attempt, e.getMessage());
+            if (next.tell()) {
+                log.warn("{} still meets locks after {} tries: {}", group, next.attempts(), e.getMessage());
             }
             if (context.pipeline().isHead(group)) {
                 context.pipeline().yieldAllButHead();
             }
-            context.pipeline().pause(Math.min(10L * attempt, PAUSE_MILLIS_MAX));
+            context.pipeline().pause(next.pauseMillis());
         }
     }
 
@@ -359,7 +385,8 @@ final class Worker implements Runnable {
                 writeSet.seqno() == group.work().get(group.work().size() - 1).seqno();
         long seqno = last ? group.last() : writeSet.seqno();
         LogPosition position = last ? group.position() : writeSet.position();
-        for (int attempt = 1; !tryAlone(group, writeSet, seqno, position, attempt); attempt++) {
+        Retry locks = locks();
+        while (!tryAlone(group, writeSet, seqno, position, locks)) {
             context.counters().retries.increment();
         }
     }
@@ -377,7 +404,8 @@ final class Worker implements Runnable {
     }
 
     private boolean isSettled(Group group, Certified own) throws SQLException, InterruptedException {
-        for (int attempt = 1; ; attempt++) {
+        Retry locks = locks();
+        while (true) {
             try {
                 return context.settler().settle(own);
             } catch (SQLException e) {
@@ -387,18 +415,18 @@ final class Worker implements Runnable {
                 if (!mayPass(e)) {
                     throw ApplyErrors.apply(own, e);
                 }
-                waitOut(group, e, attempt);
+                waitOut(group, e, locks);
             }
         }
     }
 
-    private boolean tryAlone(Group group, Certified writeSet, long seqno, LogPosition position, int attempt)
+    private boolean tryAlone(Group group, Certified writeSet, long seqno, LogPosition position, Retry locks)
             throws SQLException, InterruptedException {
         Step step = new Step(group, List.of(writeSet), seqno, position);
         List<Doomed> losers = context.undo().losers(step.writeSets).doomed();
         try {
             // In rounds from the first attempt on.
-            losers = executeClear(step, true, attempt + 1);
+            losers = executeClear(step, true, true);
             if (losers == null) {
                 return false;
             }
@@ -406,7 +434,7 @@ final class Worker implements Runnable {
             return true;
         } catch (SQLException e) {
             boolean tookBack = undoing;
-            afterFailure(group, e, attempt);
+            afterFailure(group, e, locks);
             if (mayPass(e)) {
                 return false;
             }
@@ -422,9 +450,13 @@ final class Worker implements Runnable {
         }
     }
 
-    /** Before DDL, which commits by itself: takes back what it dooms, in a transaction of its own. */
+    /**
+     * Before DDL, which commits by itself: takes back what it dooms, in a transaction of its own. Until there is no more of it: clients are
+     * kept from writing meanwhile.
+     */
     private void undoBefore(Group group) throws SQLException, InterruptedException {
-        for (int attempt = 1; ; attempt++) {
+        Retry locks = locks();
+        while (true) {
             awaitCapture();
             Step step = new Step(group, group.work(), group.last(), group.position());
             List<Doomed> losers = certain(context.undo().losers(group.work()), step);
@@ -441,7 +473,7 @@ final class Worker implements Runnable {
                         positionUpdate(group.first() - 1, context.pipeline().committedPosition()));
                 commit(losers, group.last());
             } catch (SQLException e) {
-                afterFailure(group, e, attempt);
+                afterFailure(group, e, locks);
                 if (!mayPass(e) && !hasNewLosers(step, losers)) {
                     throw ApplyErrors.undo(
                             context.undo().names(losers), group.work().get(0), e);
@@ -465,7 +497,8 @@ final class Worker implements Runnable {
     }
 
     private void applyOutsideTransaction(Group group, Certified writeSet) throws SQLException, InterruptedException {
-        for (int attempt = 1; ; attempt++) {
+        Retry locks = locks();
+        while (true) {
             try (DdlSession ddl = context.ddl().open(writeSet.seqno())) {
                 group.session(ddl.id());
                 ddl.run(writeSet, this::separateStatements);
@@ -477,7 +510,7 @@ final class Worker implements Runnable {
                 if (!mayPass(e)) {
                     throw ApplyErrors.apply(writeSet, e);
                 }
-                waitOut(group, e, attempt);
+                waitOut(group, e, locks);
             }
         }
     }

@@ -8,7 +8,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,15 +23,6 @@ public final class MySqlCapture implements AutoCloseable {
     private static final Duration PAUSE_MAX = Duration.ofSeconds(5);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(60);
     private static final int HEARTBEATS_MISSED = 4;
-
-    private static final Set<ErrorCode> FATAL = Set.of(
-            ErrorCode.WRONG_SERVER,
-            ErrorCode.STATEMENT_FORMAT,
-            ErrorCode.UNSUPPORTED_EVENT,
-            ErrorCode.BINLOG_PURGED,
-            ErrorCode.BINLOG_LOST,
-            ErrorCode.TRANSACTION_TOO_LARGE,
-            ErrorCode.CORRUPT_EVENT);
 
     private final CaptureSettings settings;
     private final CaptureSink sink;
@@ -94,7 +84,7 @@ public final class MySqlCapture implements AutoCloseable {
                 return;
             }
             counters.lastError = end.getMessage();
-            if (FATAL.contains(end.code())) {
+            if (!end.code().isRetryable()) {
                 LOG.error("Capture of {} ends for good", settings, end);
                 onFailure.accept(end);
                 return;

@@ -13,7 +13,8 @@ import java.util.UUID;
 
 /** A capture of a real server that begins at its present, and what it has taken since. */
 final class CaptureFixture implements AutoCloseable {
-    static final Duration LIMIT = Duration.ofSeconds(60);
+    /** Long, for it is only waited out when something is wrong, and machines may be slow. */
+    static final Duration LIMIT = Duration.ofMinutes(3);
 
     final MySqlServer server;
     final Recorder recorder;

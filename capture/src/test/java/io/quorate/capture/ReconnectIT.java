@@ -21,23 +21,39 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(240)
+@Timeout(600)
 class ReconnectIT {
     private static final int WRITERS = 3;
 
-    private MySqlServer server;
+    private static MySqlServer server;
+
     private final ExecutorService writers = Executors.newFixedThreadPool(WRITERS);
     private volatile boolean writing = true;
 
+    @BeforeAll
+    static void startServer() {
+        server = MySqlServer.builder().start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
     @BeforeEach
     void start() {
-        server = MySqlServer.builder().start();
+        server.start();
         server.execute(
+                "DROP DATABASE IF EXISTS load_test",
+                // Of what a test before has broken or purged nothing is left.
+                "RESET MASTER",
                 "CREATE DATABASE load_test",
                 "CREATE TABLE load_test.t (id BIGINT PRIMARY KEY AUTO_INCREMENT, writer INT, n BIGINT, KEY (writer))");
     }
@@ -46,8 +62,7 @@ class ReconnectIT {
     void stop() throws InterruptedException {
         writing = false;
         writers.shutdownNow();
-        writers.awaitTermination(30, TimeUnit.SECONDS);
-        server.close();
+        writers.awaitTermination(CaptureFixture.LIMIT.toSeconds(), TimeUnit.SECONDS);
     }
 
     /** Inserts until told to stop, through crashes of the server; returns how many it knows to be committed. */
@@ -79,6 +94,11 @@ class ReconnectIT {
         return futures;
     }
 
+    /** Waits until it has captured some hundred transactions more. */
+    private static void awaitMore(CaptureFixture fixture) throws InterruptedException {
+        fixture.recorder.awaitEntries(fixture.recorder.entries().size() + 200, CaptureFixture.LIMIT);
+    }
+
     private void requireComplete(CaptureFixture fixture) throws InterruptedException {
         fixture.awaitAll();
         List<WriteSet> all = fixture.recorder.writeSets();
@@ -98,12 +118,13 @@ class ReconnectIT {
             List<Future<Long>> futures = startWriters();
             int killed = 0;
             for (int i = 0; i < 6; i++) {
-                Thread.sleep(1000);
+                // Each connection is in the middle of something.
+                awaitMore(fixture);
                 killed += DumpThreads.kill(server);
             }
             writing = false;
             for (Future<Long> f : futures) {
-                f.get(30, TimeUnit.SECONDS);
+                f.get(CaptureFixture.LIMIT.toSeconds(), TimeUnit.SECONDS);
             }
             requireComplete(fixture);
             assertThat(killed).isGreaterThan(2);
@@ -116,15 +137,18 @@ class ReconnectIT {
         try (CaptureFixture fixture = new CaptureFixture(server)) {
             startWriters();
             for (int i = 0; i < 2; i++) {
-                Thread.sleep(1500);
+                awaitMore(fixture);
                 server.kill9();
-                Thread.sleep(300);
+                long restarts = fixture.capture.stats().restarts();
+                while (fixture.capture.stats().restarts() == restarts) {
+                    Thread.sleep(20);
+                }
                 server.start();
             }
-            Thread.sleep(1000);
+            awaitMore(fixture);
             writing = false;
             writers.shutdown();
-            writers.awaitTermination(30, TimeUnit.SECONDS);
+            writers.awaitTermination(CaptureFixture.LIMIT.toSeconds(), TimeUnit.SECONDS);
             requireComplete(fixture);
         }
     }
@@ -136,7 +160,7 @@ class ReconnectIT {
         long total = 0;
         for (int i = 0; i < 4; i++) {
             try (CaptureFixture fixture = new CaptureFixture(server, position)) {
-                Thread.sleep(1500);
+                awaitMore(fixture);
                 fixture.capture.close();
                 List<Recorder.Entry> entries = fixture.recorder.entries();
                 if (!entries.isEmpty()) {

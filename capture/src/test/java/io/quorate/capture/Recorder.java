@@ -75,6 +75,21 @@ final class Recorder implements CaptureSink {
         return List.copyOf(entries);
     }
 
+    /** Waits until there are so many entries; fails when capture does. */
+    synchronized void awaitEntries(int count, Duration timeout) throws InterruptedException {
+        long end = System.nanoTime() + timeout.toNanos();
+        while (entries.size() < count) {
+            if (failure != null) {
+                throw failure;
+            }
+            long left = (end - System.nanoTime()) / 1_000_000;
+            if (left <= 0) {
+                throw new AssertionError(entries.size() + " entries instead of " + count + " within " + timeout);
+            }
+            wait(left);
+        }
+    }
+
     synchronized QuorateException awaitFailure(Duration timeout) throws InterruptedException {
         long end = System.nanoTime() + timeout.toNanos();
         while (failure == null) {

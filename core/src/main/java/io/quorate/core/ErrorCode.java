@@ -5,79 +5,171 @@ package io.quorate.core;
  * The stable codes of everything Quorate refuses or stops for. The number never changes its meaning; the first digit
  * says where to look: 1 configuration and server, 2 capture, 3 order and peers, 4 certification, 5 apply, 6 storage, 7 full
  * copies and audits, 8 Quorate itself.
- * Each code carries the way out, because it is read at 3 a.m.
+ * Each code carries the way out, because it is read at 3 a.m., and what is done about it, so that this is decided in one place.
+ * {@code docs/errors.md} has a row for each.
  */
 public enum ErrorCode {
-    SERVER_SETTINGS(1001, "run the statements listed, restart mysqld where one says so, then start this node again"),
-    SERVER_UNREACHABLE(1002, "start mysqld or correct quorate.mysql.*; the node keeps ordering and retries by itself"),
-    CONFIGURATION(1003, "correct the configuration keys named and start this node again"),
+    SERVER_SETTINGS(
+            1001,
+            Kind.RETRYABLE,
+            "run the statements listed, restart mysqld where one says so, then start this node again"),
+    SERVER_UNREACHABLE(
+            1002,
+            Kind.RETRYABLE,
+            "start mysqld or correct quorate.mysql.*; the node keeps ordering and retries by itself"),
+    CONFIGURATION(1003, Kind.REFUSAL, "correct the configuration keys named and start this node again"),
     WRONG_SERVER(
-            1004, "point quorate.mysql.* at the server this data directory belongs to, or give the node a new one"),
+            1004,
+            Kind.FATAL,
+            "point quorate.mysql.* at the server this data directory belongs to, or give the node a new one"),
 
-    STATEMENT_FORMAT(2001, "set binlog_format=ROW for that session and repeat its changes, or exclude the node"),
+    STATEMENT_FORMAT(
+            2001, Kind.FATAL, "set binlog_format=ROW for that session and repeat its changes, or exclude the node"),
     UNSUPPORTED_EVENT(
-            2002, "undo what produced the event on this server; the binlog file and position are in the message"),
-    BINLOG_PURGED(2003, "this server purged binary logs that were never ordered; rebuild the node from another one"),
-    TRANSACTION_TOO_LARGE(2004, "split the transaction, or raise quorate.capture.transaction-bytes-max on every node"),
-    CAPTURE_FAILED(2005, "see the cause; capture is restarted from the last ordered transaction by itself"),
-    CORRUPT_EVENT(2006, "an event fails its checksum; check this server's disk and memory before restarting the node"),
-    BINLOG_LOST(2007, "this server lost transactions that were ordered; rebuild the node, and set sync_binlog=1"),
+            2002,
+            Kind.FATAL,
+            "undo what produced the event on this server; the binlog file and position are in the message"),
+    BINLOG_PURGED(
+            2003,
+            Kind.FATAL,
+            "this server purged binary logs that were never ordered; rebuild the node from another one"),
+    TRANSACTION_TOO_LARGE(
+            2004, Kind.FATAL, "split the transaction, or raise quorate.capture.transaction-bytes-max on every node"),
+    CAPTURE_FAILED(
+            2005, Kind.RETRYABLE, "see the cause; capture is restarted from the last ordered transaction by itself"),
+    CORRUPT_EVENT(
+            2006,
+            Kind.FATAL,
+            "an event fails its checksum; check this server's disk and memory before restarting the node"),
+    BINLOG_LOST(
+            2007,
+            Kind.FATAL,
+            "this server lost transactions that were ordered; rebuild the node, and set sync_binlog=1"),
     BINLOG_SHORT(
             2008,
+            Kind.FATAL,
             "they are in this server's rows alone and can't be given to the others; rebuild this node from one of them, and"
                     + " set sync_binlog=1"),
     TAIL_UNCLEAR(
-            2009, "rebuild this node from another one, and set sync_binlog=1 and innodb_flush_log_at_trx_commit=1"),
+            2009,
+            Kind.FATAL,
+            "rebuild this node from another one, and set sync_binlog=1 and innodb_flush_log_at_trx_commit=1"),
 
-    FOREIGN_CLUSTER(3001, "a peer answers for another cluster; correct quorate.cluster or quorate.peers"),
-    INCOMPATIBLE_PEER(3002, "a peer speaks another protocol version; upgrade the older node"),
-    NO_QUORUM(3003, "start the missing nodes or mend the network; writes are refused until a majority is connected"),
-    MALFORMED_MESSAGE(3004, "the connection was closed; check that nothing but Quorate nodes uses this port"),
-    LOG_UNREADABLE(3005, "the order's log on this node is damaged; move the named file away and let a peer resend it"),
-    ORDER_BUSY(3006, "more is waiting to be ordered than memory is set aside for; it is sent again by itself"),
-    ORDER_INTERRUPTED(3007, "the leader changed or went away meanwhile; it is sent again by itself"),
-    ORDER_TOO_FAR_BEHIND(3008, "the node receives what it missed from the others' writeset caches by itself"),
-    NOT_A_MEMBER(3009, "nothing to do if that was meant; otherwise make it one again: quorate join"),
+    FOREIGN_CLUSTER(3001, Kind.REFUSAL, "a peer answers for another cluster; correct quorate.cluster or quorate.peers"),
+    INCOMPATIBLE_PEER(3002, Kind.REFUSAL, "a peer speaks another protocol version; upgrade the older node"),
+    NO_QUORUM(
+            3003,
+            Kind.RETRYABLE,
+            "start the missing nodes or mend the network; writes are refused until a majority is connected"),
+    MALFORMED_MESSAGE(
+            3004, Kind.REFUSAL, "the connection was closed; check that nothing but Quorate nodes uses this port"),
+    LOG_UNREADABLE(
+            3005,
+            Kind.FATAL,
+            "the order's log on this node is damaged; move the named file away and let a peer resend it"),
+    ORDER_BUSY(
+            3006,
+            Kind.RETRYABLE,
+            "more is waiting to be ordered than memory is set aside for; it is sent again by itself"),
+    ORDER_INTERRUPTED(3007, Kind.RETRYABLE, "the leader changed or went away meanwhile; it is sent again by itself"),
+    ORDER_TOO_FAR_BEHIND(
+            3008, Kind.RETRYABLE, "the node receives what it missed from the others' writeset caches by itself"),
+    NOT_A_MEMBER(3009, Kind.FATAL, "nothing to do if that was meant; otherwise make it one again: quorate join"),
     COPY_NEEDED(
             3010,
+            Kind.FATAL,
             "give the node an empty server and data directory: then it receives a full copy, unless quorate.sst.method=none"),
-    FORMER_LIFE(3011, "if that was meant, nothing: the node takes over what the others have, or says why it can't"),
-    ORDER_STOPPED(3012, "see the cause; start this node again, with a larger heap (-Xmx) where memory ran out"),
+    FORMER_LIFE(
+            3011,
+            Kind.RETRYABLE,
+            "if that was meant, nothing: the node takes over what the others have, or says why it can't"),
+    ORDER_STOPPED(
+            3012, Kind.FATAL, "see the cause; start this node again, with a larger heap (-Xmx) where memory ran out"),
 
-    UNDO_IMPOSSIBLE(4003, "the other nodes never had that transaction; rebuild this node from one of them"),
+    UNDO_IMPOSSIBLE(4003, Kind.FATAL, "the other nodes never had that transaction; rebuild this node from one of them"),
     UNDO_MISMATCH(
             4004,
+            Kind.FATAL,
             "rows here are not as the transaction left them: something wrote around the binlog; rebuild this node"),
 
-    APPLY_MISMATCH(5001, "the rows here differ from the origin's; compare the tables and rebuild this node"),
-    SCHEMA_MISMATCH(5002, "bring the table's definition in line with the origin's and restart this node"),
-    APPLY_FAILED(5003, "see the server's error; correct its cause and restart this node"),
+    APPLY_MISMATCH(
+            5001, Kind.FATAL, "the rows here differ from the origin's; compare the tables and rebuild this node"),
+    SCHEMA_MISMATCH(5002, Kind.FATAL, "bring the table's definition in line with the origin's and restart this node"),
+    APPLY_FAILED(5003, Kind.FATAL, "see the server's error; correct its cause and restart this node"),
 
-    CACHE_CORRUPT(6001, "the node fetches what it needs from the others by itself; check this volume"),
-    DISK(6002, "free space or mend the volume of quorate.data-dir, then restart this node"),
-    STATE_DIVERGED(6003, "this node would decide differently from the others; rebuild it"),
+    CACHE_CORRUPT(6001, Kind.RETRYABLE, "the node fetches what it needs from the others by itself; check this volume"),
+    DISK(6002, Kind.FATAL, "free space or mend the volume of quorate.data-dir, then restart this node"),
+    STATE_DIVERGED(6003, Kind.FATAL, "this node would decide differently from the others; rebuild it"),
     CACHE_PASSED(
-            6004, "start a node that still holds it, or rebuild this one; raise quorate.cache.bytes-max for next time"),
-    DISK_LOW(6005, "free space on the volume of quorate.data-dir; the node goes on by itself then"),
+            6004,
+            Kind.RETRYABLE,
+            "start a node that still holds it, or rebuild this one; raise quorate.cache.bytes-max for next time"),
+    DISK_LOW(6005, Kind.RETRYABLE, "free space on the volume of quorate.data-dir; the node goes on by itself then"),
 
-    COPY_REFUSED(7001, "correct what it names; the copy is tried again by itself"),
+    COPY_REFUSED(7001, Kind.RETRYABLE, "correct what it names; the copy is tried again by itself"),
     COPY_TO_START(
             7002,
+            Kind.RETRYABLE,
             "start mysqld of this node; quorate.mysql.start-command has the service do it, a supervisor does it by itself"),
-    COPY_NOT_BY_STREAM(7004, "set quorate.sst.method=clone, or auto, on the node that is to get the copy"),
-    AUDIT_REFUSED(7003, "correct what it names, then ask again; an audit that is under way goes on by itself"),
+    COPY_NOT_BY_STREAM(
+            7004, Kind.REFUSAL, "set quorate.sst.method=clone, or auto, on the node that is to get the copy"),
+    AUDIT_REFUSED(
+            7003, Kind.REFUSAL, "correct what it names, then ask again; an audit that is under way goes on by itself"),
+    COPY_NO_DONOR(
+            7005,
+            Kind.RETRYABLE,
+            "have a node with a server SYNCED that can be reached from here; the copy goes on by itself then"),
+    COPY_TOO_EARLY(
+            7006,
+            Kind.RETRYABLE,
+            "it is asked again by itself; if it stays so, see what keeps the node named from ordering or applying"),
+    COPY_UNDECIDED(
+            7007,
+            Kind.RETRYABLE,
+            "decide them with the statement named, or they would be lost; the copy begins by itself then"),
+    COPY_UNUSABLE(
+            7008,
+            Kind.RETRYABLE,
+            "it is made again by itself; if that happens again and again, set another quorate.sst.method on this node"),
 
-    INTERNAL(8001, "a fault of Quorate itself: start this node again, and report it with what its log says");
+    INTERNAL(
+            8001,
+            Kind.FATAL,
+            "a fault of Quorate itself: start this node again, and report it with what its log says");
+
+    /** What is done about a failure, wherever it is met. */
+    public enum Kind {
+        /**
+         * Passes by itself, or by somebody else's doing. What failed is tried again, in one place, with a bound or a reason
+         * for having none. That place isn't always the one that meets it: a damaged cache is mended by a transfer.
+         */
+        RETRYABLE,
+        /** Something was asked for, by a person, a peer or a configuration, that is not done. The node goes on as before. */
+        REFUSAL,
+        /** The node leaves the cluster rather than go on with less than it has promised. Trying again wouldn't help. */
+        FATAL
+    }
 
     private final int number;
+    private final Kind kind;
     private final String remedy;
 
-    ErrorCode(int number, String remedy) {
+    ErrorCode(int number, Kind kind, String remedy) {
         this.number = number;
+        this.kind = kind;
         this.remedy = remedy;
     }
 
-    /** The code as users see and search for it, such as {@code QRT-4001}. */
+    public Kind kind() {
+        return kind;
+    }
+
+    /** Whether what failed is worth another try, without anything being done about it here. */
+    public boolean isRetryable() {
+        return kind == Kind.RETRYABLE;
+    }
+
+    /** The code as users see and search for it, such as {@code QRT-4003}. */
     public String code() {
         return "QRT-" + number;
     }

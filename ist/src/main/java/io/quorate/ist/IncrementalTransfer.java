@@ -218,11 +218,18 @@ public final class IncrementalTransfer {
         try {
             return client.state(donor, checkpoints);
         } catch (IOException e) {
-            failed(donor, e);
-            throw new QuorateException(ErrorCode.ORDER_INTERRUPTED, donor + " broke off: " + e, e);
+            throw brokeOff(donor, e);
+        } catch (QuorateException e) {
+            // What ends the donor's part in the cluster doesn't end this node's.
+            throw e.code().isRetryable() ? e : brokeOff(donor, e);
         } finally {
             progress.givesNoMore(donor);
         }
+    }
+
+    private QuorateException brokeOff(String donor, Exception e) {
+        failed(donor, e);
+        return new QuorateException(ErrorCode.ORDER_INTERRUPTED, donor + " broke off: " + e, e);
     }
 
     private static long millis() {

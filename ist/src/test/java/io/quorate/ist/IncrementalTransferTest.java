@@ -194,6 +194,20 @@ class IncrementalTransferTest {
     }
 
     @Test
+    void whatEndsTheDonorsPartInTheClusterDoesNotEndTheJoiners() throws Exception {
+        Node donor = node("n1", 1, 0, 0);
+        donor.checkpoints.save(new LogPosition(1, 40), 0, out -> out.writeUTF("state"));
+        donors.put("n1", donor);
+        PeerStreams left = (peer, request) -> {
+            throw new QuorateException(ErrorCode.NOT_A_MEMBER, "n1 takes no part in the order");
+        };
+        assertThatThrownBy(() -> transfer(node("n3", 1, 0, 0), left, progress()).stateAlone(0))
+                .isInstanceOfSatisfying(QuorateException.class, e -> assertThat(e.code())
+                        .isEqualTo(ErrorCode.ORDER_INTERRUPTED))
+                .hasMessageContaining("n1 takes no part");
+    }
+
+    @Test
     void bringsAllThatIsMissingAndTheStateAtItsEnd() throws Exception {
         donor("n1", 1, 0);
         Node joiner = node("n3", 1, 20_000, 0);

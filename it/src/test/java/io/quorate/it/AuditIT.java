@@ -27,7 +27,7 @@ import tools.jackson.databind.json.JsonMapper;
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class AuditIT {
     private static final long SEED = System.nanoTime();
-    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final int ROWS = 3000;
 
     private static Cluster cluster;

@@ -76,8 +76,9 @@ final class Bank implements AutoCloseable {
                 connection.setAutoCommit(false);
                 while (!stop.get()) {
                     n++;
+                    long start = System.nanoTime();
                     transfer(connection, writer, n, random);
-                    Thread.sleep(pauseMillis);
+                    Load.rest(start, pauseMillis);
                 }
             } catch (SQLException e) {
                 refused.incrementAndGet();

@@ -92,7 +92,7 @@ final class CertifiedBank implements AutoCloseable {
             return;
         }
         prepared.incrementAndGet();
-        await(statement, writer, n);
+        await(statement, xid, writer, n);
     }
 
     private static void end(Statement statement, CertifiedXid xid) throws SQLException {
@@ -117,9 +117,12 @@ final class CertifiedBank implements AutoCloseable {
                 "UPDATE bank.account SET balance = " + balance + ", token = " + token + " WHERE id = " + account);
     }
 
-    /** Who sees its own entry has it acknowledged; who doesn't for a while never hears. */
-    private void await(Statement statement, int writer, int n) throws SQLException {
-        for (int look = 0; look < 60 && !stop.get(); look++) {
+    /** Who sees its own entry has it acknowledged; whose transaction is decided, and who doesn't see it, has lost. */
+    private void await(Statement statement, CertifiedXid xid, int writer, int n) throws SQLException {
+        boolean decided = false;
+        while (!decided && !stop.get()) {
+            pause(5);
+            decided = isDecided(statement, xid);
             try (ResultSet row = statement.executeQuery(
                     "SELECT COUNT(*) FROM bank.history WHERE writer = " + writer + " AND n = " + n)) {
                 row.next();
@@ -128,8 +131,23 @@ final class CertifiedBank implements AutoCloseable {
                     return;
                 }
             }
-            pause(5);
         }
+    }
+
+    private static boolean isDecided(Statement statement, CertifiedXid xid) throws SQLException {
+        try (ResultSet prepared = statement.executeQuery("XA RECOVER")) {
+            while (prepared.next()) {
+                if (prepared.getString("data").startsWith(xid.slot() + "." + xid.count() + "." + xid.secret())) {
+                    return false;
+                }
+            }
+            return true;
+        }
+    }
+
+    /** Whether enough has happened for what the test claims of it. */
+    boolean hasSeenEnough() {
+        return acknowledged.size() > 50 && readings.get() > 100 && prepared.get() > acknowledged.size() + 10;
     }
 
     private void read(int node) {

@@ -44,8 +44,8 @@ class CertifiedIT {
         Set<Bank.Transfer> acknowledged;
         try (CertifiedBank bank = new CertifiedBank(cluster, seed, HOT_ACCOUNTS, 2, 1, 2, 3)) {
             long end = System.nanoTime() + SECONDS * 1_000_000_000L;
-            Thread.sleep(5000);
-            while (System.nanoTime() < end) {
+            Thread.sleep(3000);
+            while (System.nanoTime() < end || !bank.hasSeenEnough()) {
                 int node = 1 + random.nextInt(3);
                 Part part = Part.values()[random.nextInt(Part.values().length)];
                 System.out.println("kill -9 " + part + " of n" + node);

@@ -37,7 +37,12 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** A sandbox of real servers and services for one test class, with what tests ask of it. Ends all its processes. */
 final class Cluster implements AutoCloseable {
-    private static final Duration LIMIT = Duration.ofMinutes(5);
+    static final Duration LIMIT = Duration.ofMinutes(5);
+    private static final String PREFIX = "quorate-it-";
+    /** For a service that runs to answer: many share a small machine. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static final int STORY_LINES = 60;
     private static final Pattern LEADER = Pattern.compile("\"leader\" *: *\"n(\\d)\"");
 
     private Sandbox sandbox;
@@ -45,6 +50,7 @@ final class Cluster implements AutoCloseable {
 
     private Cluster(Sandbox sandbox) {
         this.sandbox = sandbox;
+        sandbox.endWithThisProgram();
     }
 
     static Cluster start(int nodes, Map<String, String> set) throws IOException {
@@ -80,7 +86,8 @@ final class Cluster implements AutoCloseable {
 
     private static Cluster create(int nodes, Set<Integer> arbitrators, Map<String, String> set, List<Place> places)
             throws IOException {
-        Path directory = Files.createTempDirectory("quorate-it-");
+        Path directory = Files.createTempDirectory(PREFIX);
+        Sandbox.endOrphans(directory.getParent(), System.err::println);
         Map<String, String> all = new LinkedHashMap<>(Map.of("mysql.innodb_buffer_pool_size", "64M"));
         all.putAll(set);
         return new Cluster(
@@ -146,9 +153,11 @@ final class Cluster implements AutoCloseable {
     private void add(boolean arbitrator) {
         try {
             sandbox = sandbox.add(arbitrator, LIMIT);
+            sandbox.endWithThisProgram();
         } catch (RuntimeException e) {
             // It runs, and is to end with the others.
             sandbox = Sandbox.open(sandbox.directory(), line -> {});
+            sandbox.endWithThisProgram();
             throw e;
         }
     }
@@ -181,11 +190,34 @@ final class Cluster implements AutoCloseable {
     }
 
     String state(int node) {
-        return node(node).report().map(NodeReport::state).orElse("UNREACHABLE");
+        return report(node).map(NodeReport::state).orElse("UNREACHABLE");
     }
 
+    /** The seqno up to which a node knows the order, -1 when its service doesn't run. */
     long lastOrdered(int node) {
-        return node(node).report().map(NodeReport::lastOrdered).orElse(-1L);
+        return report(node).map(NodeReport::lastOrdered).orElse(-1L);
+    }
+
+    /** The seqno up to which its server has everything, -1 when its service doesn't run. */
+    long lastApplied(int node) {
+        return report(node).map(NodeReport::lastApplied).orElse(-1L);
+    }
+
+    /** Waits until a node has ordered more than up to {@code seqno}. */
+    void awaitOrdered(int node, long seqno) throws InterruptedException {
+        assertThat(within(LIMIT, () -> lastOrdered(node) > seqno))
+                .as("n%d orders more than %d: %s", node, seqno, node(node).report())
+                .isTrue();
+    }
+
+    /** What a node says of itself. One that is late isn't one that is away: whose service runs is asked again. */
+    private Optional<NodeReport> report(int node) {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        Optional<NodeReport> report = node(node).report();
+        while (report.isEmpty() && node(node).isServiceAlive() && System.nanoTime() < end) {
+            report = node(node).report();
+        }
+        return report;
     }
 
     /**
@@ -284,7 +316,7 @@ final class Cluster implements AutoCloseable {
     }
 
     String reason(int node) {
-        return node(node).report().map(NodeReport::reason).orElse("");
+        return report(node).map(NodeReport::reason).orElse("");
     }
 
     /** What a node says of what it receives and gives; nothing while it doesn't answer. */
@@ -299,12 +331,37 @@ final class Cluster implements AutoCloseable {
         }
     }
 
-    /** The lines of a node's log that have a text, of all its service's lives. */
-    List<String> logged(int node, String text) {
-        try (Stream<String> lines = Files.lines(node(node).serviceLog())) {
-            return lines.filter(line -> line.contains(text)).toList();
+    /**
+     * How often a node has taken a step to receive what it missed, since its service began; 0 while that doesn't answer.
+     *
+     * @param step as the metric {@code quorate.join.steps} names it
+     */
+    int steps(int node, String step) {
+        try {
+            return steps(http(node, "/actuator/prometheus"), step);
         } catch (IOException e) {
-            return List.of();
+            return 0;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** @param metrics as {@code /actuator/prometheus} gives them */
+    static int steps(String metrics, String step) {
+        Matcher steps = Pattern.compile("(?m)^quorate_join_steps_total\\{.*step=\"" + step + "\".*} ([0-9.E]+)$")
+                .matcher(metrics);
+        return steps.find() ? (int) Double.parseDouble(steps.group(1)) : 0;
+    }
+
+    /** The end of what a node has said, for a person to read where a test fails. */
+    String story(int node) {
+        try (Stream<String> lines = Files.lines(node(node).serviceLog())) {
+            List<String> told =
+                    lines.filter(line -> line.contains(" io.quorate.")).toList();
+            return String.join("\n", told.subList(Math.max(0, told.size() - STORY_LINES), told.size()));
+        } catch (IOException e) {
+            return e.toString();
         }
     }
 

@@ -5,14 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sandbox.Sandbox.Part;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.Statement;
-import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.regex.Pattern;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -21,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Nodes that nobody's writeset cache can bring up to date: they get all data of another one, under load. */
 @Timeout(600)
@@ -32,8 +32,10 @@ class CopyIT {
     private static final int FAT_APART = 100_000;
 
     private static final int ATTEMPTS = 3;
-    private static final Pattern STORY =
-            Pattern.compile(" : node n|FullCopy|ClonedCopy|CopyMethod|Rejoin|NodeLoop|The order stops");
+    /** Bytes a second: half a minute and more for what there is to copy, or some seconds. */
+    private static final long SLOW = 6 << 20;
+
+    private static final long FAST = 64 << 20;
 
     private static Cluster cluster;
 
@@ -46,7 +48,7 @@ class CopyIT {
                         "quorate.order.log-bytes-max", "2MB",
                         "quorate.cache.segment-bytes", "1MB",
                         "quorate.cache.bytes-max", "8MB",
-                        "quorate.sst.bytes-per-second-max", "32MB",
+                        "quorate.sst.bytes-per-second-max", "64MB",
                         "quorate.sst.switch-after", "1m",
                         // Clone it is, by the estimate.
                         "quorate.sst.stream-expected-bytes-per-second", "1B",
@@ -75,9 +77,9 @@ class CopyIT {
     }
 
     private static void assertCopied(int node) {
-        assertThat(cluster.logged(node, "the full copy of the data of"))
+        assertThat(cluster.steps(node, "copy_completed"))
                 .as("n%d got a full copy", node)
-                .isNotEmpty();
+                .isPositive();
     }
 
     /** Whoever dies in the middle of the copy: the joiner, the donor's server, with {@code -Dquorate.long=true} first the service alone. */
@@ -96,7 +98,10 @@ class CopyIT {
         Load.fat(cluster, 1, 0, ROWS);
         Map<Integer, Integer> acknowledged;
         CompletableFuture<Boolean> first = CompletableFuture.supplyAsync(() -> cluster.restart(3));
-        awaitLog("clients have prepared transactions on this server", first);
+        await(
+                "it is told what is undecided",
+                first,
+                () -> cluster.transfer(3).path("waitsFor").asString("").contains("XA COMMIT"));
         cluster.kill(3, Part.SERVICE);
         cluster.mysql(3).execute("XA COMMIT 'mine'");
         first.exceptionally(e -> false).join();
@@ -111,8 +116,10 @@ class CopyIT {
             CompletableFuture<Boolean> restarting = restartUntilCopying();
             int donor = Integer.parseInt(
                     cluster.transfer(3).path("copyFrom").asString().substring(1));
+            int brokenOff = cluster.steps(3, "copy_broken_off");
             cluster.mysql(donor).kill9();
-            awaitLog("trying again", restarting);
+            await("it was broken off", restarting, () -> cluster.steps(3, "copy_broken_off") > brokenOff);
+            throttle(FAST);
             cluster.mysql(donor).start();
             assertThat(restarting.join()).isTrue();
             assertCopied(3);
@@ -171,11 +178,10 @@ class CopyIT {
                 insert.executeUpdate();
             }
         }
-        int copies = cluster.logged(3, "the full copy of the data of").size();
         cluster.mysql(3).execute("SET GLOBAL binlog_group_commit_sync_delay = 1000000");
         assertThat(cluster.restart(3)).isTrue();
-        assertThat(cluster.logged(3, "changing over to a copy")).hasSize(1);
-        assertThat(cluster.logged(3, "the full copy of the data of")).hasSizeGreaterThan(copies);
+        assertThat(cluster.steps(3, "copy_preferred")).isEqualTo(1);
+        assertCopied(3);
         writes(3);
         cluster.assertConverged();
     }
@@ -186,9 +192,7 @@ class CopyIT {
         cluster.mysql(node).execute("DELETE FROM load_test.ledger WHERE writer = " + node);
         Map<Integer, Integer> acknowledged;
         try (Load load = new Load(cluster, SEED, node)) {
-            assertThat(Cluster.within(
-                            Duration.ofMinutes(1), () -> load.acknowledged().get(node) > 50))
-                    .isTrue();
+            load.goesOn(50, node);
             acknowledged = load.stop();
         }
         Load.assertNothingLost(cluster, acknowledged, SEED);
@@ -198,10 +202,12 @@ class CopyIT {
     private static CompletableFuture<Boolean> restartUntilCopying() throws Exception {
         StringBuilder before = new StringBuilder();
         for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
-            int copies = cluster.logged(3, "the full copy of the data of").size();
             CompletableFuture<Boolean> restarting = CompletableFuture.supplyAsync(() -> cluster.restart(3));
             boolean[] met = {false};
-            Cluster.within(Duration.ofSeconds(90), () -> {
+            boolean[] throttled = {false};
+            Cluster.within(Cluster.LIMIT, () -> {
+                // Before it begins: there is to be time to do something to it.
+                throttled[0] = throttled[0] || throttle(SLOW);
                 JsonNode copying = cluster.transfer(3).path("copying");
                 met[0] = copying.path("bytes").asLong() > 0
                         && copying.path("toDo").asLong() > 0;
@@ -212,27 +218,38 @@ class CopyIT {
             }
             boolean over = restarting.handle((done, e) -> e == null && done).getNow(false);
             before.append("\nattempt ").append(attempt).append(", restarted: ").append(over);
-            if (!over || cluster.logged(3, "the full copy of the data of").size() == copies) {
+            if (!over || cluster.steps(3, "copy_completed") == 0) {
                 break;
             }
             cluster.kill(3, Part.SERVICE);
             Load.fat(cluster, 1, attempt * FAT_APART, ROWS);
         }
-        throw new AssertionError("no copy was seen under way" + before + "; " + story());
+        throw new AssertionError("no copy was seen under way" + before + "; " + cluster.story(3));
     }
 
-    /** The last of what n3 said of its way back. */
-    private static String story() {
-        List<String> told = cluster.logged(3, "").stream()
-                .filter(line -> STORY.matcher(line).find())
-                .toList();
-        return String.join("\n", told.subList(Math.max(0, told.size() - 60), told.size()));
+    /** From its next beginning on a copy takes no more than that; false while none is under way. */
+    private static boolean throttle(long bytesPerSecond) {
+        try {
+            JsonMapper json = JsonMapper.shared();
+            String change = json.writeValueAsString(Map.of("action", "throttle", "bytesPerSecond", bytesPerSecond));
+            return json.readTree(cluster.post(3, "/actuator/transfer", change))
+                    .path("done")
+                    .asBoolean();
+        } catch (IOException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
     }
 
-    private static void awaitLog(String text, CompletableFuture<Boolean> restarting) throws InterruptedException {
-        Cluster.within(Duration.ofMinutes(3), () -> !cluster.logged(3, text).isEmpty() || restarting.isDone());
-        assertThat(cluster.logged(3, text))
-                .as("%s in the log of n3; %s", text, story())
-                .isNotEmpty();
+    private static void await(String what, CompletableFuture<Boolean> restarting, BooleanSupplier happened)
+            throws InterruptedException {
+        boolean[] met = {false};
+        Cluster.within(Cluster.LIMIT, () -> {
+            met[0] = happened.getAsBoolean();
+            return met[0] || restarting.isDone();
+        });
+        assertThat(met[0]).as("%s; %s", what, cluster.story(3)).isTrue();
     }
 }

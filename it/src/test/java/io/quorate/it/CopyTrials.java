@@ -75,9 +75,9 @@ class CopyTrials {
     }
 
     private static void assertCopied(Cluster cluster, int node) {
-        assertThat(cluster.logged(node, "the full copy of the data of"))
+        assertThat(cluster.steps(node, "copy_completed"))
                 .as("n%d got a full copy", node)
-                .isNotEmpty();
+                .isPositive();
     }
 
     /** Keys and foreign keys among them: all are made anew by a stream. */

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.quorate.sandbox.Sandbox.Part;
 import io.quorate.sandbox.SandboxException;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -52,12 +51,12 @@ class ForcedRecoveryIT {
         long seed = System.nanoTime();
         Map<Integer, Integer> acknowledged;
         try (Load load = new Load(cluster, seed, 1)) {
-            Thread.sleep(1000);
+            load.goesOn(20, 1);
             kill(2, 3);
             cluster.awaitState(1, "NON_PRIMARY");
             acknowledged = load.stop();
         }
-        assertThat(Cluster.within(Duration.ofSeconds(20), () -> recovery().contains("\"present\":[]")))
+        assertThat(Cluster.within(Cluster.LIMIT, () -> recovery().contains("\"present\":[]")))
                 .isTrue();
         assertThat(recovery()).contains("\"majority\":false").contains("\"name\":\"n2\"");
         assertThat(cluster.post(1, "/actuator/recovery", "{\"action\":\"force\",\"cluster\":\"other\"}"))

@@ -26,6 +26,8 @@ final class Load implements AutoCloseable {
             "CREATE TABLE load_test.ledger (writer INT, n INT, touched INT NOT NULL, note VARCHAR(100),"
                     + " PRIMARY KEY (writer, n), UNIQUE KEY note (note), KEY touched (touched))";
 
+    private static final int PAUSE_MILLIS = 20;
+
     /** A connection of an ordinary account to the server of a node. */
     interface Servers {
         Connection app(int node) throws SQLException;
@@ -58,9 +60,9 @@ final class Load implements AutoCloseable {
                 connection.setAutoCommit(false);
                 connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
                 while (!stop.get()) {
+                    long start = System.nanoTime();
                     transaction(connection, writer, random);
-                    // Steady rather than all the machine has: services that start meanwhile need some of it too.
-                    Thread.sleep(20);
+                    rest(start, PAUSE_MILLIS);
                 }
             } catch (SQLException e) {
                 pause();
@@ -68,6 +70,17 @@ final class Load implements AutoCloseable {
                 return;
             }
         }
+    }
+
+    /**
+     * Steady rather than all the machine has, and the less the slower it is: services that start and nodes that catch up meanwhile
+     * need some of it too.
+     *
+     * @param startNanos when the transaction began that has just ended
+     */
+    static void rest(long startNanos, long leastMillis) throws InterruptedException {
+        long took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
+        Thread.sleep(Math.max(leastMillis, 2 * took));
     }
 
     private void transaction(Connection connection, int writer, Random random) throws SQLException {
@@ -127,6 +140,16 @@ final class Load implements AutoCloseable {
             Thread.sleep(50);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Waits until each of these has had so many more transactions acknowledged. */
+    void goesOn(int more, int... writers) throws InterruptedException {
+        Map<Integer, Integer> before = acknowledged();
+        for (int writer : writers) {
+            assertThat(Cluster.within(Cluster.LIMIT, () -> acknowledged.get(writer) >= before.get(writer) + more))
+                    .as("writer %d goes on: %s, before %s", writer, acknowledged, before)
+                    .isTrue();
         }
     }
 

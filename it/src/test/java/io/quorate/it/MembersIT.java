@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -52,7 +51,7 @@ class MembersIT {
 
     private static int leader() throws InterruptedException {
         int[] leader = new int[1];
-        assertThat(Cluster.within(Duration.ofSeconds(30), () -> {
+        assertThat(Cluster.within(Cluster.LIMIT, () -> {
                     leader[0] = cluster.numbers().stream()
                             .mapToInt(cluster::leader)
                             .filter(n -> cluster.numbers().contains(n))
@@ -71,11 +70,11 @@ class MembersIT {
         long seed = System.nanoTime();
         Map<Integer, Integer> acknowledged;
         try (Load load = new Load(cluster, seed, 1, 2, 3)) {
-            Thread.sleep(1000);
+            load.goesOn(20, 1, 2, 3);
             cluster.add();
             assertThat(cluster.numbers()).containsExactly(1, 2, 3, 4);
             assertThat(cluster.http(1, "/actuator/members")).contains("n4");
-            Thread.sleep(1000);
+            load.goesOn(20, 1, 2, 3);
             acknowledged = load.stop();
         }
         Load.assertNothingLost(cluster, acknowledged, seed);
@@ -172,7 +171,8 @@ class MembersIT {
             cluster.stopService(node);
             assertThat(cluster.restart(node)).isTrue();
         }
-        Thread.sleep(1000);
+        int before = written.get();
+        Cluster.within(Cluster.LIMIT, () -> written.get() > before + 60 || refused[0] != null);
         stop.set(true);
         for (Thread writer : writers) {
             writer.join(60_000);

@@ -24,6 +24,7 @@ final class NodeProgram {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx128m",
                 "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
                 "-jar",
                 Path.of("..", "node", "target", "quorate-node.jar").toString()));
         command.addAll(arguments);
@@ -33,7 +34,7 @@ final class NodeProgram {
                 .redirectOutput(output.toFile())
                 .start();
         try {
-            assertThat(process.waitFor(90, TimeUnit.SECONDS)).as("it ends").isTrue();
+            assertThat(process.waitFor(180, TimeUnit.SECONDS)).as("it ends").isTrue();
             String printed = Files.readString(output);
             assertThat(process.exitValue()).as(printed).isEqualTo(exit);
             return printed;

@@ -105,7 +105,8 @@ class PowerIT {
         cluster.assertConverged();
         Map<Integer, Integer> acknowledged;
         try (Load load = new Load(cluster, seed, 1, 2, 3)) {
-            Thread.sleep(1500 + random.nextInt(2000));
+            load.goesOn(10, 1, 2, 3);
+            Thread.sleep(random.nextInt(2000));
             failPower(victims);
             for (Volume volume : volumes(victims)) {
                 volume.restorePower();
@@ -113,7 +114,7 @@ class PowerIT {
             long start = System.nanoTime();
             cluster.startAgain();
             System.out.printf("SYNCED %d ms after power came back%n", (System.nanoTime() - start) / 1_000_000);
-            Thread.sleep(1000);
+            load.goesOn(10, 1, 2, 3);
             acknowledged = load.stop();
         }
         System.out.println("acknowledged " + acknowledged);

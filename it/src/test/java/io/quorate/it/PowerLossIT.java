@@ -144,7 +144,7 @@ class PowerLossIT {
                 startAgain(syncBinlog);
                 System.out.printf("SYNCED %d ms after power came back%n", (System.nanoTime() - start) / 1_000_000);
             }
-            Thread.sleep(1000);
+            load.goesOn(10, 1, 2, 3);
             acknowledged = load.stop();
             if (bank != null) {
                 bank.stop();

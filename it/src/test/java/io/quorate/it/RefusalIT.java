@@ -23,7 +23,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What the service refuses to start with, and what it says. */
-@Timeout(180)
+@Timeout(600)
 class RefusalIT {
     @TempDir
     Path directory;

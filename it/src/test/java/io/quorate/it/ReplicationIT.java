@@ -33,6 +33,8 @@ import tools.jackson.databind.json.JsonMapper;
 @Timeout(900)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ReplicationIT {
+    private static final int ATTEMPTS = 10;
+
     private static Cluster cluster;
 
     @BeforeAll
@@ -249,9 +251,8 @@ class ReplicationIT {
         }
         clients.forEach(Thread::start);
         try {
-            Thread.sleep(1500);
+            cluster.awaitOrdered(3, cluster.lastOrdered(3) + 200);
             // These meet no rows, so they lose against none.
-            long ordered = cluster.lastOrdered(3);
             for (String statement : List.of(
                     "CREATE DATABASE rep_more",
                     "CREATE USER rep_reader",
@@ -260,19 +261,17 @@ class ReplicationIT {
                     "ANALYZE TABLE rep.busy",
                     "FLUSH PRIVILEGES")) {
                 cluster.mysql(1).execute(statement);
-                Thread.sleep(200);
+                // Clients write meanwhile.
+                cluster.awaitOrdered(3, cluster.lastOrdered(3) + 40);
             }
-            assertThat(cluster.lastOrdered(3)).as("clients write meanwhile").isGreaterThan(ordered + 200);
             cluster.mysql(1).execute("ALTER TABLE rep.busy ADD x INT");
             cluster.awaitQuery(
                     3,
                     "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = 'rep' AND table_name = 'busy'",
                     "3");
             cluster.awaitQuery(3, "SELECT @@read_only", "0");
-            long before = cluster.lastOrdered(3);
-            assertThat(Cluster.within(Duration.ofSeconds(30), () -> cluster.lastOrdered(3) > before + 100))
-                    .as("clients write on")
-                    .isTrue();
+            // Clients write on.
+            cluster.awaitOrdered(3, cluster.lastOrdered(3) + 100);
         } finally {
             stop.set(true);
             for (Thread client : clients) {
@@ -306,7 +305,7 @@ class ReplicationIT {
                         "CREATE TABLE rep.cut (id INT PRIMARY KEY)");
         cluster.awaitQuery(2, "SELECT COUNT(*) FROM rep.cut", "0");
         // On a slow machine the holder is killed before, and the TRUNCATE has seen the rows: then it is tried again.
-        for (int attempt = 1; attempt <= 5 && !truncatedBeforeRows(attempt); attempt++) {
+        for (int attempt = 1; attempt <= ATTEMPTS && !truncatedBeforeRows(attempt); attempt++) {
             cluster.awaitQuery(2, "SELECT COUNT(*) FROM rep.cut", "0");
             cluster.awaitQuery(1, "SELECT COUNT(*) FROM rep.cut", "0");
         }
@@ -329,12 +328,19 @@ class ReplicationIT {
                             "UPDATE rep.lock_me SET v = v + 1",
                             rows.isEmpty() ? "DO 0" : rows,
                             "COMMIT");
-            assertThat(Cluster.within(Duration.ofSeconds(20), () -> cluster.lastOrdered(1) > before))
-                    .isTrue();
+            cluster.awaitOrdered(1, before);
         }
         cluster.mysql(1).execute("TRUNCATE rep.cut");
         holder.abort(Runnable::run);
-        return Cluster.within(Duration.ofSeconds(5), () -> cluster.state(1).equals("INCONSISTENT"));
+        long ordered = cluster.lastOrdered(1);
+        boolean[] stopped = {false};
+        assertThat(Cluster.within(Cluster.LIMIT, () -> {
+                    stopped[0] = cluster.state(1).equals("INCONSISTENT");
+                    return stopped[0] || cluster.lastApplied(1) >= ordered;
+                }))
+                .as("what was ordered is applied, or its node is stopped: %s", cluster.reason(1))
+                .isTrue();
+        return stopped[0];
     }
 
     private static void writeAllTheTime(int client, AtomicBoolean stop) {

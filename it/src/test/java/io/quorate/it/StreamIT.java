@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sandbox.Sandbox.Part;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,6 +35,11 @@ import tools.jackson.databind.json.JsonMapper;
 class StreamIT {
     private static final long SEED = System.nanoTime();
     private static final int FAT_ROWS = 80;
+    /** Bytes a second. */
+    private static final long SLOW = 1 << 20;
+
+    private static final long FAST = 8 << 20;
+    private static final long AS_FAST_AS_IT_CAN = 0;
     private static final Path AWKWARD = Path.of("../applier/src/test/resources/awkward-types.sql");
 
     private static Cluster cluster;
@@ -50,7 +56,7 @@ class StreamIT {
                         "quorate.sst.method", "stream",
                         // Many pieces, so that there is a middle to die in.
                         "quorate.sst.chunk", "32KB",
-                        "quorate.sst.bytes-per-second-max", "8MB"));
+                        "quorate.sst.bytes-per-second-max", "4MB"));
         MySqlServer first = cluster.mysql(1);
         List<String> awkward = Files.readAllLines(AWKWARD, StandardCharsets.UTF_8);
         first.execute(Stream.concat(
@@ -92,13 +98,14 @@ class StreamIT {
             while (!stop.get()) {
                 try (Connection connection = cluster.app(node)) {
                     for (int id = 1; !stop.get(); id++) {
+                        long start = System.nanoTime();
                         int parent = random.nextInt(50);
                         run(connection, "REPLACE INTO load_test.parent VALUES (?, ?)", parent, id);
                         run(connection, "INSERT INTO load_test.child (parent) VALUES (?)", parent);
                         run(connection, "DELETE FROM load_test.parent WHERE id = ?", random.nextInt(100));
                         int moved = random.nextInt(50);
                         run(connection, "UPDATE IGNORE load_test.parent SET id = ? WHERE id = ?", 50 + moved, moved);
-                        Thread.sleep(5);
+                        Load.rest(start, 5);
                     }
                 } catch (SQLException e) {
                     Thread.onSpinWait();
@@ -135,7 +142,10 @@ class StreamIT {
                 Family family = new Family(1);
                 Load load = new Load(cluster, SEED, 2)) {
             cluster.add();
-            assertThat(cluster.logged(4, "rows were brought from seqno")).hasSize(1);
+            assertThat(cluster.steps(4, "copy_begun")).isEqualTo(1);
+            assertThat(cluster.steps(4, "copy_completed")).isEqualTo(1);
+            assertThat(cluster.steps(4, "copy_broken_off") + cluster.steps(4, "copy_begun_anew"))
+                    .isZero();
             bank.stop();
             family.stop();
             Load.assertNothingLost(cluster, load.stop(), SEED);
@@ -174,9 +184,7 @@ class StreamIT {
         cluster.mysql(node).execute("DELETE FROM load_test.ledger WHERE writer = " + node);
         Map<Integer, Integer> acknowledged;
         try (Load load = new Load(cluster, SEED, node)) {
-            assertThat(Cluster.within(
-                            Duration.ofMinutes(1), () -> load.acknowledged().get(node) > 50))
-                    .isTrue();
+            load.goesOn(50, node);
             acknowledged = load.stop();
         }
         Load.assertNothingLost(cluster, acknowledged, SEED);
@@ -195,9 +203,11 @@ class StreamIT {
         Map<Integer, Integer> acknowledged;
         try (Load load = new Load(cluster, SEED + 1, 1, 2)) {
             long before = 0;
+            int begun = 0;
             for (Part part : new Part[] {Part.SERVICE, Part.BOTH}) {
                 CompletableFuture<Boolean> restarting = restartUntil(before + (4 << 20));
                 before = cluster.transfer(3).path("copying").path("bytes").asLong();
+                begun += cluster.steps(3, "copy_begun");
                 cluster.kill(3, part);
                 restarting.exceptionally(e -> false).join();
             }
@@ -207,22 +217,25 @@ class StreamIT {
             cluster.mysql(donor).kill9();
             int other = donor;
             assertThat(Cluster.within(
-                            Duration.ofMinutes(1),
+                            Cluster.LIMIT,
                             () -> restarting.isDone()
                                     || !cluster.transfer(3)
                                             .path("copyFrom")
                                             .asString()
                                             .equals("n" + other)))
                     .isTrue();
+            throttle(AS_FAST_AS_IT_CAN);
             cluster.mysql(donor).start();
             assertThat(restarting.join()).isTrue();
+            assertThat(begun + cluster.steps(3, "copy_begun"))
+                    .as("copies begun")
+                    .isEqualTo(1);
+            assertThat(cluster.steps(3, "piece_broken_off"))
+                    .as("the donor died")
+                    .isPositive();
             acknowledged = load.stop();
         }
         Load.assertNothingLost(cluster, acknowledged, SEED);
-        assertThat(cluster.logged(3, "what this server holds goes"))
-                .as("copies begun")
-                .hasSize(1);
-        assertThat(cluster.logged(3, "comes again")).as("the donor died").isNotEmpty();
         for (int node : cluster.servers()) {
             cluster.awaitQuery(node, "SELECT v FROM load_test.fat WHERE id = -3", "while away");
         }
@@ -241,9 +254,8 @@ class StreamIT {
                         "ALTER TABLE load_test.fat ADD COLUMN more INT DEFAULT 7 FIRST",
                         "CREATE TABLE load_test.another (a INT)",
                         "INSERT INTO load_test.another VALUES (1)");
-        assertThat(Cluster.within(
-                        Duration.ofMinutes(2),
-                        () -> !cluster.logged(3, "begins anew").isEmpty() || restarting.isDone()))
+        throttle(FAST);
+        assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.steps(3, "copy_begun_anew") > 0 || restarting.isDone()))
                 .isTrue();
         cluster.mysql(2)
                 .execute(
@@ -251,7 +263,7 @@ class StreamIT {
                         "DROP PROCEDURE load_test.p",
                         "CREATE USER 'later'@'%' IDENTIFIED BY 'later'");
         assertThat(restarting.join()).isTrue();
-        assertThat(cluster.logged(3, "begins anew")).isNotEmpty();
+        assertThat(cluster.steps(3, "copy_begun_anew")).isPositive();
         cluster.assertConverged();
         assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM mysql.user WHERE user = 'later'"))
                 .isEqualTo(1);
@@ -265,32 +277,53 @@ class StreamIT {
     private static void waitsWhileItIsPaused() throws Exception {
         assertThat(post("pause").path("done").asBoolean()).isTrue();
         assertThat(Cluster.within(
-                        Duration.ofSeconds(30),
+                        Cluster.LIMIT,
                         () -> cluster.transfer(3).path("waitsFor").asString("").contains("paused")))
                 .isTrue();
-        // Pieces under way come to an end.
-        Thread.sleep(3000);
-        long here = cluster.transfer(3).path("copying").path("bytes").asLong();
-        Thread.sleep(1000);
-        assertThat(cluster.transfer(3).path("copying").path("bytes").asLong()).isEqualTo(here);
+        // Pieces under way come to an end, and no others begin although there are more.
+        long[] here = {-1, 0};
+        assertThat(Cluster.within(Cluster.LIMIT, () -> {
+                    JsonNode copying = cluster.transfer(3).path("copying");
+                    boolean moves = copying.path("bytes").asLong() != here[0];
+                    here[0] = copying.path("bytes").asLong();
+                    here[1] = moves ? System.nanoTime() : here[1];
+                    return System.nanoTime() - here[1] > Duration.ofSeconds(2).toNanos();
+                }))
+                .isTrue();
+        assertThat(cluster.transfer(3).path("copying").path("toDo").asLong()).isPositive();
         assertThat(post("cancel").path("refusal").asString()).contains("can't be brought up to date otherwise");
         assertThat(post("resume").path("done").asBoolean()).isTrue();
     }
 
-    private static JsonNode post(String action) throws Exception {
-        return JsonMapper.shared().readTree(cluster.post(3, "/actuator/transfer", "{\"action\": \"" + action + "\"}"));
+    private static JsonNode post(String action) throws IOException, InterruptedException {
+        return post(Map.of("action", action));
     }
 
-    /** Starts what is down of n3 without waiting for it, until a copy has so many bytes. */
-    private static CompletableFuture<Boolean> restartUntil(long bytes) throws InterruptedException {
+    private static JsonNode post(Map<String, Object> what) throws IOException, InterruptedException {
+        JsonMapper json = JsonMapper.shared();
+        return json.readTree(cluster.post(3, "/actuator/transfer", json.writeValueAsString(what)));
+    }
+
+    /** From now on the copy takes no more than that. */
+    private static void throttle(long bytesPerSecond) throws IOException, InterruptedException {
+        JsonNode answer = post(Map.of("action", "throttle", "bytesPerSecond", bytesPerSecond));
+        assertThat(answer.path("done").asBoolean()).as(answer.toString()).isTrue();
+    }
+
+    /** Starts what is down of n3 without waiting for it, until a copy has so many bytes. It is slow then. */
+    private static CompletableFuture<Boolean> restartUntil(long bytes) throws IOException, InterruptedException {
         CompletableFuture<Boolean> restarting = CompletableFuture.supplyAsync(() -> cluster.restart(3));
         boolean[] met = {false};
-        Cluster.within(Duration.ofSeconds(90), () -> {
+        Cluster.within(Cluster.LIMIT, () -> {
             JsonNode copying = cluster.transfer(3).path("copying");
             met[0] = copying.path("bytes").asLong() >= bytes
                     && copying.path("toDo").asLong() > 0;
             return met[0] || restarting.isDone();
         });
+        if (met[0]) {
+            // There is to be time to do something to it.
+            throttle(SLOW);
+        }
         assertThat(met[0])
                 .as(
                         "a copy was under way; restarted: %s",

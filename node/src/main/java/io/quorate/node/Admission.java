@@ -5,6 +5,7 @@ import io.quorate.applier.PositionTable.Position;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Retry;
 import io.quorate.ist.HistoryCheck;
 import io.quorate.node.PausableOrder.Hold;
 import io.quorate.transport.PeerChannels;
@@ -35,8 +36,11 @@ import org.slf4j.LoggerFactory;
 final class Admission implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Admission.class);
     private static final Duration AGAIN = Duration.ofSeconds(1);
-    /** Nodes that begin together wait for one another, so often. */
-    private static final Duration ASK_AGAIN = Duration.ofMillis(200);
+    private static final Retry.Policy ASK_HOW = Retry.Policy.unbounded(
+                    "nodes that begin together wait for one another, and are started by hand", Duration.ofMillis(200))
+            .telling(0, 300);
+    private static final Retry.Policy ASK = Retry.Policy.unbounded(
+            "without the others it can't take part, and they may be away for any time", AGAIN);
 
     private static final long STUCK_NANOS = Duration.ofSeconds(12).toNanos();
 
@@ -132,9 +136,9 @@ final class Admission implements AutoCloseable {
      * How a node with a new directory takes part. It doesn't begin without a majority's word that it isn't known by another
      * directory: what that one has acknowledged it could help to forget. Null while that can't be told.
      */
-    private TransportSettings ofNew(List<MemberRequest.Answer> answers) {
+    private TransportSettings ofNew(List<Membership> answers) {
         Peer self = configured.selfPeer();
-        MemberRequest.Answer answer = answers.stream()
+        Membership answer = answers.stream()
                 .filter(a -> a.leader() != null && !a.members().isEmpty())
                 .max(Comparator.comparingInt(a -> a.lives().ids().size()))
                 .orElse(null);
@@ -163,38 +167,38 @@ final class Admission implements AutoCloseable {
 
     /** Asks the others until it can be told how this node takes part. */
     private void askHow() throws InterruptedException {
-        boolean told = false;
+        Retry retry = new Retry(ASK_HOW, System.nanoTime());
         while (settings == null) {
-            List<MemberRequest.Answer> answers = desk.askAll(configured.peers());
+            List<Membership> answers = desk.askAll(configured.peers());
             settings = ofNew(answers);
             if (settings == null) {
                 String why = waitsFor(answers);
                 events.accept(new NodeEvent.Joining(why));
-                if (!told) {
+                Retry.Next next = retry.failed(why, System.nanoTime());
+                if (next.tell()) {
                     log.info("{}", why);
-                    told = true;
                 }
-                Thread.sleep(ASK_AGAIN.toMillis());
+                Thread.sleep(next.pauseMillis());
             }
         }
     }
 
-    private boolean isMajority(List<MemberRequest.Answer> answers) {
+    private boolean isMajority(List<Membership> answers) {
         return 2 * (answers.size() + 1) > configured.peers().size();
     }
 
     /** Whether who answers is new itself or counts on this very node. */
-    private boolean expects(MemberRequest.Answer answer, Peer self) {
+    private boolean expects(Membership answer, Peer self) {
         return answer.lives().ids().isEmpty()
                 && (answer.members().isEmpty() || self.equals(answer.member(self.name())))
                 && !Members.elsewhere(List.of(answer), self, directory);
     }
 
-    private String waitsFor(List<MemberRequest.Answer> answers) {
+    private String waitsFor(List<Membership> answers) {
         if (isMajority(answers)) {
             return "there is a cluster already; waiting until it has a majority that takes this node in";
         }
-        String known = answers.stream().map(MemberRequest.Answer::node).collect(Collectors.joining(", "));
+        String known = answers.stream().map(Membership::node).collect(Collectors.joining(", "));
         return "the data directory is new; waiting until a majority of the configured nodes says whether there is a"
                 + " cluster already" + (known.isEmpty() ? "" : ", so far " + known);
     }
@@ -241,12 +245,12 @@ final class Admission implements AutoCloseable {
     }
 
     /** Asks to be a member, as a new one, of a cluster whose order goes on from what this node holds. */
-    void joinAnew(List<MemberRequest.Answer> answers) {
+    void joinAnew(List<Membership> answers) {
         close();
         beginAnew(answers);
     }
 
-    private synchronized void beginAnew(List<MemberRequest.Answer> answers) {
+    private synchronized void beginAnew(List<Membership> answers) {
         Peer self = configured.selfPeer();
         int next = Math.max(Members.generation(answers, self.name()), configured.lastGeneration()) + 1;
         settings = joining(self.withGeneration(configured.freeGeneration(next)));
@@ -272,8 +276,8 @@ final class Admission implements AutoCloseable {
             requireData();
             order.resume(Hold.START);
             order.resume(Hold.LEFT);
-            MemberRequest request = new MemberRequest(MemberRequest.What.JOIN, settings.selfPeer(), directory);
-            String told = null;
+            MemberQuestion.Join request = new MemberQuestion.Join(settings.selfPeer(), directory);
+            Retry retry = new Retry(ASK, System.nanoTime());
             long moved = System.nanoTime();
             long there = held.getAsLong();
             for (String refusal; (refusal = ask(request)) != null; ) {
@@ -285,11 +289,11 @@ final class Admission implements AutoCloseable {
                     moved = System.nanoTime();
                 }
                 events.accept(new NodeEvent.Joining("asking to be a member: " + refusal));
-                if (!refusal.equals(told)) {
+                Retry.Next next = retry.failed(refusal, System.nanoTime());
+                if (next.tell()) {
                     log.info("not a member yet: {}", refusal);
-                    told = refusal;
                 }
-                Thread.sleep(AGAIN.toMillis());
+                Thread.sleep(next.pauseMillis());
             }
             log.info("{} is a member now", settings.selfPeer());
             events.accept(new NodeEvent.Joining(null));
@@ -317,8 +321,8 @@ final class Admission implements AutoCloseable {
         order.resume(Hold.START);
     }
 
-    private String ask(MemberRequest request) throws InterruptedException {
-        List<MemberRequest.Answer> answers = desk.askAll(configured.peers());
+    private String ask(MemberQuestion.Join request) throws InterruptedException {
+        List<Membership> answers = desk.askAll(configured.peers());
         heard(answers);
         if (answers.isEmpty()) {
             return "no node of " + configured.peers() + " answers";
@@ -338,7 +342,7 @@ final class Admission implements AutoCloseable {
         }
     }
 
-    private void heard(List<MemberRequest.Answer> answers) {
+    private void heard(List<Membership> answers) {
         answers.stream()
                 .filter(answer -> answer.lives().equals(configured.lives()))
                 .forEach(answer -> members.heard(answer.report()));
@@ -346,8 +350,9 @@ final class Admission implements AutoCloseable {
 
     /** A server that nothing was ever applied to can begin from the order alone only where the cluster did. */
     private void requireData() throws InterruptedException {
+        Retry retry = new Retry(ASK, System.nanoTime());
         while (held.getAsLong() == 0 && server.exists() && !server.copy().isPending()) {
-            List<MemberRequest.Answer> answers = desk.askAll(configured.peers());
+            List<Membership> answers = desk.askAll(configured.peers());
             String obstacle = "no other node answers";
             if (!answers.isEmpty()) {
                 try {
@@ -377,21 +382,25 @@ final class Admission implements AutoCloseable {
                 } catch (IOException e) {
                     obstacle = e.getMessage();
                 } catch (QuorateException e) {
-                    if (e.code() != ErrorCode.ORDER_INTERRUPTED && e.code() != ErrorCode.CACHE_PASSED) {
+                    if (!e.code().isRetryable()) {
                         throw e;
                     }
                     obstacle = e.detail();
                 }
             }
             events.accept(new NodeEvent.Joining("before it asks to be a member: " + obstacle));
-            Thread.sleep(AGAIN.toMillis());
+            Retry.Next next = retry.failed(obstacle, System.nanoTime());
+            if (next.tell()) {
+                log.info("not asking to be a member yet: {}", obstacle);
+            }
+            Thread.sleep(next.pauseMillis());
         }
     }
 
     /** What its server holds must be the beginning of what the others do. Where no majority was ever forced it can't be otherwise. */
-    private void requireSameHistory(List<MemberRequest.Answer> answers, Position position) throws IOException {
+    private void requireSameHistory(List<Membership> answers, Position position) throws IOException {
         try {
-            List<MemberRequest.Answer> ofThisLife = answers.stream()
+            List<Membership> ofThisLife = answers.stream()
                     .filter(a -> a.lives().equals(configured.lives()))
                     .toList();
             history.require(Standing.offers(ofThisLife), position.seqno(), position.log());
@@ -403,14 +412,14 @@ final class Admission implements AutoCloseable {
     }
 
     /** Whether a server that nothing was applied to is what the cluster began with; null when nobody there can tell. */
-    private static Boolean isBeginning(List<MemberRequest.Answer> answers, boolean empty) {
+    private static Boolean isBeginning(List<Membership> answers, boolean empty) {
         if (!empty) {
             throw new QuorateException(
                     ErrorCode.COPY_NEEDED,
                     "this server has tables of its own, and nothing of the cluster's; they are not overwritten");
         }
         List<Boolean> founded = answers.stream()
-                .map(MemberRequest.Answer::foundedEmpty)
+                .map(Membership::foundedEmpty)
                 .filter(Objects::nonNull)
                 .toList();
         return founded.isEmpty() ? null : founded.contains(true);

@@ -3,10 +3,13 @@ package io.quorate.node;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
-import io.quorate.node.AuditRequest.Next;
-import io.quorate.node.AuditRequest.Tables;
-import io.quorate.node.AuditRequest.What;
-import io.quorate.node.AuditState.Difference;
+import io.quorate.core.answer.Difference;
+import io.quorate.node.AuditQuestion.Definitions;
+import io.quorate.node.AuditQuestion.End;
+import io.quorate.node.AuditQuestion.Next;
+import io.quorate.node.AuditQuestion.SumOf;
+import io.quorate.node.AuditQuestion.TableName;
+import io.quorate.node.AuditQuestion.Tables;
 import io.quorate.node.AuditedNodes.Answers;
 import io.quorate.sst.audit.AuditedTable.Stretch;
 import io.quorate.sst.audit.AuditedTable.Sum;
@@ -245,7 +248,7 @@ final class Audit implements AutoCloseable {
     }
 
     /** Asks two nodes at least, this one among them, for as long as it takes until they answer. */
-    private <T> Answers<T> compare(AuditRequest request, Class<T> type) throws InterruptedException, Stopped {
+    private <T> Answers<T> compare(AuditQuestion<T> question) throws InterruptedException, Stopped {
         while (true) {
             check();
             Set<String> servers = nodes.servers();
@@ -253,7 +256,7 @@ final class Audit implements AutoCloseable {
                 pause("no other node with a server is SYNCED");
                 continue;
             }
-            Answers<T> answers = nodes.ask(servers, request, type);
+            Answers<T> answers = nodes.ask(servers, question);
             if (answers.given().size() >= 2 && answers.given().containsKey(properties.node())) {
                 waits = "";
                 return answers;
@@ -268,7 +271,7 @@ final class Audit implements AutoCloseable {
         Set<String> all = new TreeSet<>();
         long after = 0;
         for (int looks = 0; looks < AuditedRows.LOOKS; looks++) {
-            Answers<Tables> answers = compare(AuditRequest.of(What.TABLES, null, null, after), Tables.class);
+            Answers<Definitions> answers = compare(new Tables(after));
             Map<String, Map<String, String>> versions = new TreeMap<>();
             answers.given().forEach((node, tables) -> versions.put(node, tables.definitions()));
             all.clear();
@@ -314,12 +317,11 @@ final class Audit implements AutoCloseable {
         return List.copyOf(all);
     }
 
-    private Next next(String table, String from) throws InterruptedException, Stopped {
+    private End next(String table, String from) throws InterruptedException, Stopped {
         while (true) {
             check();
             try {
-                Next next = nodes.ask(
-                        properties.node(), AuditRequest.of(What.NEXT, table, new Stretch(from, null), 0), Next.class);
+                End next = nodes.ask(properties.node(), new Next(TableName.of(table), from));
                 waits = "";
                 return next;
             } catch (QuorateException e) {
@@ -334,13 +336,13 @@ final class Audit implements AutoCloseable {
         String from = state.from();
         do {
             long began = System.nanoTime();
-            Next next = next(table, from);
+            End next = next(table, from);
             if (next.unreadable() != null) {
                 change(state.leftOut(table, next.unreadable()));
                 return;
             }
             Stretch stretch = new Stretch(from, next.to());
-            Answers<Sum> sums = compare(AuditRequest.of(What.SUM, table, stretch, 0), Sum.class);
+            Answers<Sum> sums = compare(new SumOf(TableName.of(table), stretch));
             if (new HashSet<>(sums.given().values()).size() > 1) {
                 examine(table, stretch);
             }

@@ -2,8 +2,8 @@
 package io.quorate.node;
 
 import io.quorate.core.QuorateException;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import io.quorate.core.answer.AuditAnswer;
+import io.quorate.core.answer.AuditOutcome;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -21,12 +21,9 @@ class AuditEndpoint {
     }
 
     @ReadOperation
-    Map<String, Object> audit() {
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("node", node.status().name());
-        answer.put("waitsFor", node.audit().waits());
-        answer.put("audit", node.audit().state());
-        return answer;
+    AuditAnswer audit() {
+        AuditState state = node.audit().state();
+        return new AuditAnswer(node.status().name(), node.audit().waits(), state == null ? null : state.answer());
     }
 
     /**
@@ -36,25 +33,16 @@ class AuditEndpoint {
      * @param apply of repair: {@code true} to do it, else it is only said what would be done
      */
     @WriteOperation
-    Map<String, Object> change(
-            String action, @Nullable String table, @Nullable String trusted, @Nullable Boolean apply) {
-        Map<String, Object> answer = new LinkedHashMap<>();
-        String refusal;
+    AuditOutcome change(String action, @Nullable String table, @Nullable String trusted, @Nullable Boolean apply) {
         try {
-            refusal = switch (action) {
-                case "start" -> node.audit().start(table);
-                case "stop" -> node.audit().stop();
-                case "repair" -> {
-                    answer.put("differences", node.audit().repair(trusted, apply != null && apply));
-                    yield null;
-                }
-                default -> "an action is start, stop or repair, not " + action;
+            return switch (action) {
+                case "start" -> AuditOutcome.of(node.audit().start(table));
+                case "stop" -> AuditOutcome.of(node.audit().stop());
+                case "repair" -> AuditOutcome.repaired(node.audit().repair(trusted, apply != null && apply));
+                default -> AuditOutcome.of("an action is start, stop or repair, not " + action);
             };
         } catch (QuorateException e) {
-            refusal = e.getMessage();
+            return AuditOutcome.of(e.getMessage());
         }
-        answer.put("done", refusal == null);
-        answer.put("refusal", refusal);
-        return answer;
     }
 }

@@ -2,9 +2,10 @@
 package io.quorate.node;
 
 import io.quorate.core.QuorateException;
-import io.quorate.node.AuditRequest.Repaired;
-import io.quorate.node.AuditRequest.Wrong;
-import io.quorate.node.AuditState.Difference;
+import io.quorate.core.answer.Difference;
+import io.quorate.node.AuditQuestion.Repair;
+import io.quorate.node.AuditQuestion.TableName;
+import io.quorate.node.AuditQuestion.Wrong;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -34,7 +35,7 @@ final class AuditRepair {
         Map<Difference, Difference> done = new HashMap<>();
         for (boolean gone : new boolean[] {true, false}) {
             for (Difference d : differences) {
-                if (gone == AuditState.ABSENT.equals(right(d))) {
+                if (gone == Difference.ABSENT.equals(right(d))) {
                     done.put(d, d.outcome(outcome(d)));
                 }
             }
@@ -67,12 +68,12 @@ final class AuditRepair {
             String found = d.versions().get(odd);
             Wrong wrong = new Wrong(
                     d.identity(),
-                    found.equals(AuditState.ABSENT) ? null : found,
-                    right.equals(AuditState.ABSENT) ? null : right);
-            AuditRequest request = AuditRequest.repair(d.table(), wrong, whose, apply);
+                    found.equals(Difference.ABSENT) ? null : found,
+                    right.equals(Difference.ABSENT) ? null : right);
+            Repair question = new Repair(TableName.of(d.table()), wrong, whose, apply);
             String outcome;
             try {
-                outcome = nodes.ask(odd, request, Repaired.class).outcomes().get(d.identity());
+                outcome = nodes.ask(odd, question).outcome();
             } catch (IOException | QuorateException e) {
                 outcome = "left alone: " + e.getMessage();
             }

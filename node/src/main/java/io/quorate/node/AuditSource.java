@@ -3,12 +3,23 @@ package io.quorate.node;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
-import io.quorate.node.AuditRequest.Contents;
-import io.quorate.node.AuditRequest.Next;
-import io.quorate.node.AuditRequest.Rows;
-import io.quorate.node.AuditRequest.Settled;
-import io.quorate.node.AuditRequest.Tables;
-import io.quorate.node.AuditRequest.Wrong;
+import io.quorate.node.AuditQuestion.Definitions;
+import io.quorate.node.AuditQuestion.End;
+import io.quorate.node.AuditQuestion.FoundRow;
+import io.quorate.node.AuditQuestion.Next;
+import io.quorate.node.AuditQuestion.Repair;
+import io.quorate.node.AuditQuestion.Repaired;
+import io.quorate.node.AuditQuestion.Rows;
+import io.quorate.node.AuditQuestion.Settle;
+import io.quorate.node.AuditQuestion.Settled;
+import io.quorate.node.AuditQuestion.Shown;
+import io.quorate.node.AuditQuestion.ShownRows;
+import io.quorate.node.AuditQuestion.SumOf;
+import io.quorate.node.AuditQuestion.TableName;
+import io.quorate.node.AuditQuestion.Tables;
+import io.quorate.node.AuditQuestion.Versions;
+import io.quorate.node.AuditQuestion.WholeRow;
+import io.quorate.node.question.Answers;
 import io.quorate.sst.audit.AuditedTable;
 import io.quorate.sst.audit.AuditedTable.Row;
 import java.sql.Connection;
@@ -66,33 +77,46 @@ final class AuditSource implements AutoCloseable {
         this.repair = repair;
     }
 
+    void register(Answers answers) {
+        answers.on(
+                Tables.class,
+                q -> serve(server -> {
+                    awaitApplied(q.after());
+                    return new Definitions(AuditedTable.all(server));
+                }));
+        answers.on(Settle.class, q -> serve(server -> new Settled(settled(server))));
+        answers.on(Next.class, q -> serve(server -> next(server, q)));
+        answers.on(SumOf.class, q -> serve(server -> table(server, q.table()).sum(server, q.stretch())));
+        answers.on(
+                Rows.class,
+                q -> serve(server -> {
+                    awaitApplied(q.after());
+                    long most = properties.audit().keylessRowsMax();
+                    return new Versions(table(server, q.table()).rows(server, q.stretch(), most));
+                }));
+        answers.on(
+                WholeRow.class,
+                q -> serve(server -> {
+                    awaitApplied(q.after());
+                    return new FoundRow(table(server, q.table()).row(server, q.identity(), false));
+                }));
+        answers.on(Shown.class, q -> serve(server -> shown(server, q)));
+        answers.on(Repair.class, q -> serve(server -> new Repaired(repair.run(table(server, q.table()), q))));
+        answers.requireAll(AuditQuestion.class);
+    }
+
+    /** Something that is read of the server. */
+    private interface Reading<A> {
+        A read(Connection server) throws SQLException, InterruptedException;
+    }
+
     /** @throws QuorateException AUDIT_REFUSED when this node's server can't be compared now, with the reason */
-    synchronized Object answer(AuditRequest request) {
+    private synchronized <A> A serve(Reading<A> reading) {
         if (access == null || closed || !synced.getAsBoolean()) {
             throw refused("is not SYNCED");
         }
         try {
-            Connection server = connection();
-            return switch (request.what()) {
-                case TABLES -> {
-                    awaitApplied(request.after());
-                    yield new Tables(AuditedTable.all(server));
-                }
-                case SETTLE -> new Settled(settled(server));
-                case NEXT -> next(server, request);
-                case SUM -> table(server, request).sum(server, request.stretch());
-                case ROWS -> {
-                    awaitApplied(request.after());
-                    yield new Rows(table(server, request)
-                            .rows(server, request.stretch(), properties.audit().keylessRowsMax()));
-                }
-                case ROW -> {
-                    awaitApplied(request.after());
-                    yield contents(server, table(server, request), request);
-                }
-                case SHOWN -> contents(server, table(server, request), request);
-                case REPAIR -> repair.run(table(server, request), request);
-            };
+            return reading.read(connection());
         } catch (SQLException e) {
             drop();
             throw refused(access.unreachable(e).getMessage());
@@ -113,10 +137,10 @@ final class AuditSource implements AutoCloseable {
         return connection;
     }
 
-    private AuditedTable table(Connection server, AuditRequest request) throws SQLException {
-        AuditedTable table = AuditedTable.read(server, request.schema(), request.table());
+    private AuditedTable table(Connection server, TableName name) throws SQLException {
+        AuditedTable table = AuditedTable.read(server, name.schema(), name.name());
         if (table == null) {
-            throw refused("has no table " + request.schema() + "." + request.table());
+            throw refused("has no table " + name);
         }
         return table;
     }
@@ -148,15 +172,16 @@ final class AuditSource implements AutoCloseable {
         }
     }
 
-    private Next next(Connection server, AuditRequest request) throws SQLException {
-        AuditedTable table = AuditedTable.read(server, request.schema(), request.table());
+    private End next(Connection server, Next question) throws SQLException {
+        TableName name = question.table();
+        AuditedTable table = AuditedTable.read(server, name.schema(), name.name());
         if (table == null) {
-            return new Next(null, 0, "it was dropped meanwhile");
+            return new End(null, 0, "it was dropped meanwhile");
         }
         AuditedTable.Estimate estimate = table.estimate(server);
         if (!table.hasKey()) {
             long most = properties.audit().keylessRowsMax();
-            return new Next(
+            return new End(
                     null,
                     estimate.rows(),
                     estimate.rows() <= most
@@ -166,20 +191,19 @@ final class AuditSource implements AutoCloseable {
         }
         long rows = Math.max(
                 1, Math.min(properties.audit().stretchRows(), STRETCH_BYTES / Math.max(1, estimate.bytesPerRow())));
-        return new Next(table.next(server, request.stretch().from(), rows), estimate.rows(), null);
+        return new End(table.next(server, question.from(), rows), estimate.rows(), null);
     }
 
-    private static Contents contents(Connection server, AuditedTable table, AuditRequest request) throws SQLException {
+    private ShownRows shown(Connection server, Shown question) throws SQLException {
+        AuditedTable table = table(server, question.table());
         Map<String, Row> rows = new LinkedHashMap<>();
-        for (Wrong each : request.rows()) {
-            Row row = request.what() == AuditRequest.What.SHOWN
-                    ? table.shown(server, each.identity(), SHOWN_CHARACTERS)
-                    : table.row(server, each.identity(), false);
+        for (String identity : question.identities()) {
+            Row row = table.shown(server, identity, SHOWN_CHARACTERS);
             if (row != null) {
-                rows.put(each.identity(), row);
+                rows.put(identity, row);
             }
         }
-        return new Contents(rows);
+        return new ShownRows(rows);
     }
 
     private QuorateException refused(String why) {

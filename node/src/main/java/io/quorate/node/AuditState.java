@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.core.answer.AuditAnswer;
+import io.quorate.core.answer.Difference;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -44,39 +46,6 @@ record AuditState(
         List<Difference> differences) {
     static final int DIFFERENCES_MAX = 1000;
 
-    /** In place of a version: the row isn't there. */
-    static final String ABSENT = "absent";
-
-    /**
-     * Something that isn't the same on all nodes, though no writeset was on its way.
-     *
-     * @param identity of the row; null when the table itself differs
-     * @param versions by node: the row's hash, of a row without a key how often it is there, {@link #ABSENT}; of a table its
-     *     definition
-     * @param right the version that more than half of the nodes have, null when there is none
-     * @param rows by node: the row's values, those that differ and those of its key
-     * @param outcome of putting it right, null before
-     */
-    record Difference(
-            String table,
-            String identity,
-            Map<String, String> versions,
-            String right,
-            Map<String, Map<String, String>> rows,
-            String outcome) {
-        /** Nodes that have another version. */
-        List<String> odd(String version) {
-            return versions.entrySet().stream()
-                    .filter(e -> !e.getValue().equals(version))
-                    .map(Map.Entry::getKey)
-                    .toList();
-        }
-
-        Difference outcome(String said) {
-            return new Difference(table, identity, versions, right, rows, said);
-        }
-    }
-
     static AuditState begin(String started, String only) {
         return new AuditState(
                 started,
@@ -95,6 +64,27 @@ record AuditState(
                 Map.of(),
                 0,
                 List.of());
+    }
+
+    /** What is told of it. */
+    AuditAnswer.Audit answer() {
+        return new AuditAnswer.Audit(
+                started,
+                ended,
+                stopped,
+                only,
+                table,
+                from,
+                List.copyOf(nodes),
+                tables,
+                tablesDone,
+                rows,
+                rowsToDo,
+                seconds,
+                left,
+                missed,
+                found,
+                differences);
     }
 
     boolean isRunning() {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
-import io.quorate.core.PeerStreams;
-import io.quorate.node.AuditRequest.Settled;
-import io.quorate.node.AuditRequest.What;
+import io.quorate.node.AuditQuestion.Settle;
+import io.quorate.node.AuditQuestion.Settled;
+import io.quorate.node.question.Questions;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -16,15 +16,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Supplier;
-import tools.jackson.databind.json.JsonMapper;
 
 /** The nodes that an audit compares, this one among them, and how they are asked. */
 final class AuditedNodes implements AutoCloseable {
     private final String name;
-    private final AuditSource self;
+    private final Questions questions;
     private final Supplier<List<MemberReport>> present;
-    private final PeerStreams peers;
-    private final JsonMapper json;
     private final ExecutorService asking = Executors.newCachedThreadPool(task -> {
         Thread thread = new Thread(task, "quorate-audit-ask");
         thread.setDaemon(true);
@@ -34,14 +31,11 @@ final class AuditedNodes implements AutoCloseable {
     /** Nodes that answered, and those that could not. */
     record Answers<T>(Map<String, T> given, Set<String> without, String why) {}
 
-    /** @param name this node's, which is asked through {@code self} */
-    AuditedNodes(
-            String name, AuditSource self, Supplier<List<MemberReport>> present, PeerStreams peers, JsonMapper json) {
+    /** @param name this node's */
+    AuditedNodes(String name, Questions questions, Supplier<List<MemberReport>> present) {
         this.name = name;
-        this.self = self;
+        this.questions = questions;
         this.present = present;
-        this.peers = peers;
-        this.json = json;
     }
 
     /** The nodes whose servers hold what the order says. */
@@ -56,19 +50,19 @@ final class AuditedNodes implements AutoCloseable {
         return servers;
     }
 
-    <T> T ask(String node, AuditRequest request, Class<T> type) throws IOException {
-        return node.equals(name) ? type.cast(self.answer(request)) : request.ask(peers, node, json, type);
+    <T> T ask(String node, AuditQuestion<T> question) throws IOException {
+        return questions.ask(node, question);
     }
 
     /** Asks several nodes at once. */
-    <T> Answers<T> ask(Set<String> nodes, AuditRequest request, Class<T> type) throws InterruptedException {
+    <T> Answers<T> ask(Set<String> nodes, AuditQuestion<T> question) throws InterruptedException {
         Map<String, T> given = new ConcurrentHashMap<>();
         Map<String, String> failed = new ConcurrentHashMap<>();
         CountDownLatch all = new CountDownLatch(nodes.size());
         for (String node : nodes) {
             asking.execute(() -> {
                 try {
-                    given.put(node, ask(node, request, type));
+                    given.put(node, ask(node, question));
                 } catch (IOException | RuntimeException | Error e) {
                     failed.put(node, Objects.requireNonNullElse(e.getMessage(), e.toString()));
                 } finally {
@@ -82,7 +76,7 @@ final class AuditedNodes implements AutoCloseable {
 
     /** @return the seqno by which the order has all that clients of these nodes have committed; -1 when one can't say */
     long settle(Set<String> nodes) throws InterruptedException {
-        Answers<Settled> settled = ask(nodes, AuditRequest.of(What.SETTLE), Settled.class);
+        Answers<Settled> settled = ask(nodes, new Settle());
         return settled.without.isEmpty()
                 ? settled.given.values().stream()
                         .mapToLong(Settled::seqno)
@@ -95,6 +89,5 @@ final class AuditedNodes implements AutoCloseable {
     @Override
     public void close() {
         asking.shutdownNow();
-        self.close();
     }
 }

@@ -2,11 +2,13 @@
 package io.quorate.node;
 
 import io.quorate.core.ColumnMask;
+import io.quorate.core.answer.Difference;
 import io.quorate.node.Audit.Stopped;
-import io.quorate.node.AuditRequest.Contents;
-import io.quorate.node.AuditRequest.Rows;
-import io.quorate.node.AuditRequest.What;
-import io.quorate.node.AuditState.Difference;
+import io.quorate.node.AuditQuestion.Rows;
+import io.quorate.node.AuditQuestion.Shown;
+import io.quorate.node.AuditQuestion.ShownRows;
+import io.quorate.node.AuditQuestion.TableName;
+import io.quorate.node.AuditQuestion.Versions;
 import io.quorate.node.AuditedNodes.Answers;
 import io.quorate.sst.audit.AuditedTable.Row;
 import io.quorate.sst.audit.AuditedTable.Stretch;
@@ -49,7 +51,7 @@ final class AuditedRows {
         Map<String, Map<String, String>> differing = new LinkedHashMap<>();
         for (String each : all) {
             Map<String, String> byNode = new TreeMap<>();
-            versions.forEach((node, has) -> byNode.put(node, has.getOrDefault(each, AuditState.ABSENT)));
+            versions.forEach((node, has) -> byNode.put(node, has.getOrDefault(each, Difference.ABSENT)));
             if (new HashSet<>(byNode.values()).size() > 1) {
                 differing.put(each, byNode);
             }
@@ -78,7 +80,7 @@ final class AuditedRows {
             if (after < 0) {
                 return null;
             }
-            Answers<Rows> rows = nodes.ask(servers, AuditRequest.of(What.ROWS, table, stretch, after), Rows.class);
+            Answers<Versions> rows = nodes.ask(servers, new Rows(TableName.of(table), stretch, after));
             if (!rows.without().isEmpty()) {
                 return null;
             }
@@ -100,7 +102,7 @@ final class AuditedRows {
     List<Difference> described(Set<String> servers, String table, Map<String, Map<String, String>> differing)
             throws InterruptedException {
         List<String> shown = differing.keySet().stream().limit(SHOWN_ROWS).toList();
-        Answers<Contents> contents = nodes.ask(servers, AuditRequest.shown(table, shown), Contents.class);
+        Answers<ShownRows> contents = nodes.ask(servers, new Shown(TableName.of(table), shown));
         List<Difference> described = new ArrayList<>();
         differing.forEach((identity, versions) -> {
             Map<String, Row> rows = new TreeMap<>();
@@ -129,7 +131,7 @@ final class AuditedRows {
         if (value == null) {
             return null;
         }
-        if (mask.hides(AuditRequest.schema(table), AuditRequest.name(table), column)) {
+        if (mask.hides(TableName.of(table).schema(), TableName.of(table).name(), column)) {
             return ColumnMask.MASKED;
         }
         return value;

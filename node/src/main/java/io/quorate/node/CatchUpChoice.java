@@ -2,8 +2,8 @@
 package io.quorate.node;
 
 import io.quorate.core.NodeState;
-import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
+import io.quorate.node.question.Questions;
 import io.quorate.sst.CopyProgress;
 import java.io.IOException;
 import java.time.Duration;
@@ -14,7 +14,6 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Has a node that catches up change over to a full copy where that is faster by far: apply may take hours for what a copy brings in
@@ -39,8 +38,8 @@ final class CatchUpChoice implements AutoCloseable {
     private final Standing standing;
     private final LongSupplier applied;
     private final Supplier<List<MemberReport>> present;
-    private final PeerStreams peers;
-    private final JsonMapper json;
+    private final Questions questions;
+    private final JoinCounts joins;
     private final OwnedThread thread;
     private final CopyRates rates;
     private long joinedNanos;
@@ -58,8 +57,8 @@ final class CatchUpChoice implements AutoCloseable {
             Standing standing,
             LongSupplier applied,
             Supplier<List<MemberReport>> present,
-            PeerStreams peers,
-            JsonMapper json,
+            Questions questions,
+            JoinCounts joins,
             FaultHandler faults)
             throws IOException {
         this.properties = properties;
@@ -68,8 +67,8 @@ final class CatchUpChoice implements AutoCloseable {
         this.standing = standing;
         this.applied = applied;
         this.present = present;
-        this.peers = peers;
-        this.json = json;
+        this.questions = questions;
+        this.joins = joins;
         this.rates = CopyRates.read(properties);
         this.thread = OwnedThread.lasting("quorate-catch-up", this::run, faults);
     }
@@ -151,7 +150,8 @@ final class CatchUpChoice implements AutoCloseable {
         if (donor.isEmpty()) {
             return;
         }
-        long bytes = CopyRequest.ask(peers, donor.get().node(), json).bytes();
+        long bytes =
+                questions.ask(donor.get().node(), new CopyQuestion.CloneFrom()).bytes();
         long clone = rates.seconds(NodeProperties.Sst.Method.CLONE, bytes);
         long stream = rates.seconds(NodeProperties.Sst.Method.STREAM, bytes);
         long copying = Math.min(clone, stream);
@@ -165,6 +165,7 @@ final class CatchUpChoice implements AutoCloseable {
             return;
         }
         log.warn("{}; changing over to a copy (see quorate.sst.switch-after)", estimate);
+        joins.count(JoinCounts.Step.COPY_PREFERRED);
         tried = true;
         server.suspend();
         try {

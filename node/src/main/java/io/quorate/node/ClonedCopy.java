@@ -116,7 +116,7 @@ final class ClonedCopy {
     }
 
     private void fetch(Connection connection) throws SQLException, IOException, InterruptedException {
-        CopyRequest.Source source;
+        CopyQuestion.CloneSource source;
         try {
             source = owner.ask(owner.note().donor());
         } catch (QuorateException e) {
@@ -147,6 +147,7 @@ final class ClonedCopy {
         }
         if (end.get() instanceof QuorateException refused) {
             log.info("the copy of {} has failed, trying again: {}", owner.note().donor(), refused.getMessage());
+            parts.joins().count(JoinCounts.Step.COPY_BROKEN_OFF);
             owner.keep(owner.note().again());
             throw refused;
         } else if (end.get() != null) {
@@ -269,7 +270,7 @@ final class ClonedCopy {
     private QuorateException anew(String why, Exception cause) throws IOException {
         owner.keep(owner.note().again());
         return new QuorateException(
-                ErrorCode.COPY_REFUSED,
+                ErrorCode.COPY_UNUSABLE,
                 "what clients had just committed at the donor can't be taken back, another copy may have none of that: "
                         + why,
                 cause);

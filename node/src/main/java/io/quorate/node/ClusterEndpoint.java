@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.core.answer.ClusterAnswer;
+import io.quorate.core.answer.NodeStatus;
 import io.quorate.ist.WriteSetCacheStats;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -8,9 +10,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -37,37 +37,35 @@ class ClusterEndpoint {
     }
 
     @ReadOperation
-    Map<String, Object> cluster() {
+    ClusterAnswer cluster() {
         NodeStatus self = node.status();
         List<CompletableFuture<NodeStatus>> asked = new ArrayList<>();
         for (NodeProperties.Peer peer : properties.peers()) {
             asked.add(peer.name().equals(self.name()) ? CompletableFuture.completedFuture(self) : ask(peer));
         }
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("cluster", properties.cluster());
-        answer.put("node", self.name());
-        answer.put("state", self.state());
-        answer.put("reason", self.reason());
-        answer.put("primaryComponent", self.primaryComponent());
-        answer.put("lastOrdered", self.lastOrdered());
-        answer.put("lastApplied", self.lastApplied());
-        answer.put("cache", cache());
-        answer.put("tablesWithoutKey", node.keyless().names());
-        answer.put("nodes", asked.stream().map(CompletableFuture::join).toList());
-        return answer;
+        return new ClusterAnswer(
+                properties.cluster(),
+                self.name(),
+                self.state(),
+                self.reason(),
+                self.primaryComponent(),
+                self.lastOrdered(),
+                self.lastApplied(),
+                cache(),
+                node.keyless().names(),
+                asked.stream().map(CompletableFuture::join).toList());
     }
 
-    private Map<String, Object> cache() {
+    private ClusterAnswer.Cache cache() {
         WriteSetCacheStats stats = node.stores().cache().stats();
-        Map<String, Object> cache = new LinkedHashMap<>();
-        cache.put("first", stats.first());
-        cache.put("last", stats.last());
-        cache.put("bytes", stats.bytes());
-        cache.put("bytesMax", node.stores().cache().bytesMax());
-        cache.put("spanSeconds", node.forecast().spanSeconds());
-        cache.put("bytesPerSecond", node.forecast().bytesPerSecond());
-        cache.put("spanSecondsWhenFull", node.forecast().fullSeconds());
-        return cache;
+        return new ClusterAnswer.Cache(
+                stats.first(),
+                stats.last(),
+                stats.bytes(),
+                node.stores().cache().bytesMax(),
+                node.forecast().spanSeconds(),
+                node.forecast().bytesPerSecond(),
+                node.forecast().fullSeconds());
     }
 
     /** @param which only {@code self} is known */
@@ -78,7 +76,7 @@ class ClusterEndpoint {
 
     private CompletableFuture<NodeStatus> ask(NodeProperties.Peer peer) {
         if (peer.http() == null) {
-            return CompletableFuture.completedFuture(NodeStatus.unreachable(peer));
+            return CompletableFuture.completedFuture(NodeStatus.unreachable(peer.name(), peer.http()));
         }
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://" + peer.http() + "/actuator/cluster/self"))
                 .timeout(PATIENCE)
@@ -86,6 +84,6 @@ class ClusterEndpoint {
                 .build();
         return http.sendAsync(request, HttpResponse.BodyHandlers.ofString())
                 .thenApply(response -> json.readValue(response.body(), NodeStatus.class))
-                .exceptionally(failure -> NodeStatus.unreachable(peer));
+                .exceptionally(failure -> NodeStatus.unreachable(peer.name(), peer.http()));
     }
 }

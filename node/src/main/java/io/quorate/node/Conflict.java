@@ -2,8 +2,9 @@
 package io.quorate.node;
 
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import io.quorate.core.answer.ConflictAnswer.Met;
+import io.quorate.core.answer.ConflictAnswer.Transaction;
 import java.util.List;
-import java.util.Map;
 
 /**
  * What the journal says of a writeset that failed.
@@ -15,38 +16,4 @@ import java.util.Map;
  * @param winner the one it lost against, or the failed one it was built on; null when that is no longer known
  */
 @JsonPropertyOrder({"seqno", "verdict", "met", "loser", "winner"})
-record Conflict(long seqno, String verdict, List<Met> met, Transaction loser, Transaction winner) {
-    /**
-     * Something that both touched.
-     *
-     * @param table schema and name
-     * @param key the index; {@code FOREIGN KEY} when one referenced the row that the other wrote, {@code ROW} in a table without
-     *     keys, {@code TABLE} for all of it; {@code values} when it is only inferred from equal values that both wrote,
-     *     because the server could not be asked
-     * @param values columns and what they hold, as the loser wrote them
-     */
-    record Met(String table, String key, Map<String, String> values) {}
-
-    /**
-     * @param server the UUID of the server it was committed on
-     * @param committed when, by that server's clock
-     * @param session that server's number of the client's connection
-     * @param account of that connection; null when it is another node's, or gone
-     * @param rowCount how many rows it changed
-     * @param rows the first of them
-     * @param statement for DDL
-     */
-    record Transaction(
-            long seqno,
-            String server,
-            String gtid,
-            String committed,
-            long session,
-            String account,
-            long rowCount,
-            List<Row> rows,
-            String statement) {}
-
-    /** A row as it was and as it became; null where there was none. */
-    record Row(String table, Map<String, String> before, Map<String, String> after) {}
-}
+record Conflict(long seqno, String verdict, List<Met> met, Transaction loser, Transaction winner) {}

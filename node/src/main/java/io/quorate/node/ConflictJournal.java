@@ -4,6 +4,8 @@ package io.quorate.node;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.quorate.core.Certified;
 import io.quorate.core.WriteSetLog;
+import io.quorate.core.answer.ConflictAnswer;
+import io.quorate.core.answer.ConflictsAnswer.Mismatch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -14,8 +16,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -27,22 +30,23 @@ import tools.jackson.databind.json.JsonMapper;
  * Every writeset that failed certification, by seqno, the same on every node but for what only the loser's node knows: a
  * line of JSON each, in files of the node's data directory, bounded by size and age. The thread that hands out the order
  * only names the seqno; reading, writing and asking the server are done here.
+ *
+ * <p>Seqnos wait in a bounded queue. One that doesn't fit is not lost: up to where that happened is remembered, and the cache, which has
+ * every loser, is looked through from what was written last up to there.
  */
 final class ConflictJournal implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ConflictJournal.class);
     /** What is further back was written long ago. */
     private static final long LOOK_BACK_MAX = 1_000_000;
 
+    static final int WAITING_MAX = 4096;
+    /** One may find the queue full just when the last that was in it has been taken. */
+    private static final long LOOK_MILLIS = 1000;
+
     private static final int FILES = 8;
     private static final String PREFIX = "conflicts-";
     private static final String SUFFIX = ".jsonl";
     private static final String MISMATCHES = "mismatches.jsonl";
-
-    /**
-     * @param at when, by this node's clock
-     * @param what the row as the transaction left it and as it was found
-     */
-    record Mismatch(String at, String what) {}
 
     private final Path directory;
     private final NodeProperties.Conflicts settings;
@@ -51,7 +55,9 @@ final class ConflictJournal implements AutoCloseable {
     private final MeterRegistry meters;
     private final ConflictReader reader;
     private final Function<Certified, String> accountOf;
-    private final LinkedBlockingQueue<Long> failed = new LinkedBlockingQueue<>();
+    private final ArrayBlockingQueue<Long> failed = new ArrayBlockingQueue<>(WAITING_MAX);
+    /** The highest seqno that found the queue full; 0 when none did since it was last looked for. */
+    private final AtomicLong overflowed = new AtomicLong();
     private final OwnedThread thread;
     private long last;
     private Path current;
@@ -90,7 +96,7 @@ final class ConflictJournal implements AutoCloseable {
 
     /** This writeset failed, and is in the cache. Never blocks. */
     void failed(long seqno) {
-        failed.add(seqno);
+        enter(seqno, seqno);
     }
 
     /**
@@ -98,12 +104,34 @@ final class ConflictJournal implements AutoCloseable {
      * before it could be written. Never blocks.
      */
     void lookBack(long seqno) {
-        failed.add(-seqno);
+        enter(-seqno, seqno);
+    }
+
+    private void enter(long order, long seqno) {
+        if (!failed.offer(order) && overflowed.getAndAccumulate(seqno, Math::max) == 0) {
+            log.warn(
+                    "{} conflicts wait to be written to the journal; those from seqno {} on are looked for in the writeset cache",
+                    WAITING_MAX,
+                    seqno);
+        }
+    }
+
+    /** How many orders wait. */
+    int waiting() {
+        return failed.size();
     }
 
     private void run() throws InterruptedException {
         while (true) {
-            Long seqno = failed.take();
+            Long seqno = failed.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+            // Before anything that came in after it, or that would count as written.
+            long upTo = overflowed.getAndSet(0);
+            if (upTo > 0) {
+                look(upTo);
+            }
+            if (seqno == null) {
+                continue;
+            }
             // What is handed out again after a restart was written before.
             if (seqno > last) {
                 write(seqno);
@@ -132,6 +160,9 @@ final class ConflictJournal implements AutoCloseable {
 
     private void look(long upTo) throws InterruptedException {
         long from = Math.max(Math.max(last + 1, cache.first()), upTo - LOOK_BACK_MAX);
+        if (cache.first() > upTo) {
+            log.warn("what failed up to seqno {} is no longer in the writeset cache: it is not in the journal", upTo);
+        }
         if (from > Math.min(upTo, cache.last())) {
             return;
         }
@@ -206,8 +237,8 @@ final class ConflictJournal implements AutoCloseable {
 
     private void count(Conflict conflict) {
         Stream<String> tables = conflict.met().isEmpty()
-                ? conflict.loser().rows().stream().map(Conflict.Row::table)
-                : conflict.met().stream().map(Conflict.Met::table);
+                ? conflict.loser().rows().stream().map(ConflictAnswer.Row::table)
+                : conflict.met().stream().map(ConflictAnswer.Met::table);
         tables.distinct().limit(1).forEach(table -> meters.counter(
                         "quorate.conflicts", "table", table, "cause", conflict.verdict())
                 .increment());

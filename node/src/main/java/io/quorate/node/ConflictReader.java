@@ -7,6 +7,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.ColumnMask;
 import io.quorate.core.Matrix;
 import io.quorate.core.WriteSet;
+import io.quorate.core.answer.ConflictAnswer;
 import io.quorate.core.binlog.RowImage;
 import io.quorate.core.binlog.RowsEvent;
 import io.quorate.core.binlog.TableMap;
@@ -58,13 +59,13 @@ final class ConflictReader {
     }
 
     /** One writeset by itself. */
-    Conflict.Transaction read(Certified c) {
+    ConflictAnswer.Transaction read(Certified c) {
         return transaction(c, rows(c.writeSet()), null);
     }
 
-    private static Conflict.Transaction transaction(Certified c, List<Compared> rows, String account) {
+    private static ConflictAnswer.Transaction transaction(Certified c, List<Compared> rows, String account) {
         WriteSet w = c.writeSet();
-        return new Conflict.Transaction(
+        return new ConflictAnswer.Transaction(
                 c.seqno(),
                 w.gtid().source().toString(),
                 w.gtid().toString(),
@@ -74,7 +75,7 @@ final class ConflictReader {
                 rows.size(),
                 rows.stream()
                         .limit(ROWS_SHOWN_MAX)
-                        .map(r -> new Conflict.Row(r.table, r.before, r.after))
+                        .map(r -> new ConflictAnswer.Row(r.table, r.before, r.after))
                         .toList(),
                 statement(w));
     }
@@ -148,12 +149,12 @@ final class ConflictReader {
     }
 
     /** The keys in which they conflict; where they can't be told, what looks like it. */
-    private List<Conflict.Met> met(Certified loser, Certified winner, List<Compared> lost, List<Compared> won) {
+    private List<ConflictAnswer.Met> met(Certified loser, Certified winner, List<Compared> lost, List<Compared> won) {
         Map<Long, KeyExplainer.Explained> explained =
                 explainer.explain(loser.writeSet(), conflicting(loser.writeSet(), winner.writeSet()));
-        List<Conflict.Met> met = explained.values().stream()
+        List<ConflictAnswer.Met> met = explained.values().stream()
                 .limit(MET_MAX)
-                .map(e -> new Conflict.Met(e.table().schema + "." + e.table().table, e.index(), values(e)))
+                .map(e -> new ConflictAnswer.Met(e.table().schema + "." + e.table().table, e.index(), values(e)))
                 .toList();
         return met.isEmpty() ? inferred(lost, won) : met;
     }
@@ -183,15 +184,15 @@ final class ConflictReader {
     }
 
     /** Rows with one primary key; where there are none, values that both wrote into one column. */
-    private static List<Conflict.Met> inferred(List<Compared> lost, List<Compared> won) {
-        Set<Conflict.Met> met = new LinkedHashSet<>();
+    private static List<ConflictAnswer.Met> inferred(List<Compared> lost, List<Compared> won) {
+        Set<ConflictAnswer.Met> met = new LinkedHashSet<>();
         Map<String, List<Compared>> byTable = new HashMap<>();
         won.forEach(row ->
                 byTable.computeIfAbsent(row.table, t -> new ArrayList<>()).add(row));
         for (Compared row : lost) {
             for (Compared other : byTable.getOrDefault(row.table, List.of())) {
                 if (!row.key.isEmpty() && row.key.equals(other.key)) {
-                    met.add(new Conflict.Met(row.table, "PRIMARY", row.key));
+                    met.add(new ConflictAnswer.Met(row.table, "PRIMARY", row.key));
                 }
             }
             if (met.size() >= MET_MAX) {
@@ -204,7 +205,7 @@ final class ConflictReader {
                     Map<String, String> equal = written(row);
                     equal.entrySet().retainAll(written(other).entrySet());
                     if (!equal.isEmpty() && met.size() < MET_MAX) {
-                        met.add(new Conflict.Met(row.table, "values", equal));
+                        met.add(new ConflictAnswer.Met(row.table, "values", equal));
                     }
                 }
             }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.core.answer.ConflictAnswer;
+import io.quorate.core.answer.ConflictsAnswer;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -34,53 +33,42 @@ class ConflictsEndpoint {
      * @param full with the rows of both
      */
     @ReadOperation
-    Map<String, Object> list(@Nullable Integer limit, @Nullable Boolean full) throws IOException {
-        List<Map<String, Object>> conflicts = new ArrayList<>();
+    ConflictsAnswer list(@Nullable Integer limit, @Nullable Boolean full) throws IOException {
         int most = limit == null ? LIMIT_DEFAULT : Math.max(1, Math.min(limit, LIMIT_MAX));
-        for (Conflict c : node.conflicts().latest(most)) {
-            if (full != null && full) {
-                conflicts.add(whole(c));
-                continue;
-            }
-            Map<String, Object> line = new LinkedHashMap<>();
-            line.put("seqno", c.seqno());
-            line.put("verdict", c.verdict());
-            line.put("met", c.met());
-            line.put("loser", c.loser().gtid());
-            line.put("committed", c.loser().committed());
-            line.put("account", c.loser().account());
-            line.put("rows", c.loser().rowCount());
-            line.put("winnerSeqno", c.winner() == null ? null : c.winner().seqno());
-            line.put("winner", c.winner() == null ? null : c.winner().gtid());
-            line.put("undone", undone(c));
-            conflicts.add(line);
+        List<Conflict> latest = node.conflicts().latest(most);
+        List<ConflictsAnswer.Mismatch> mismatches = node.conflicts().mismatches();
+        String self = node.status().name();
+        if (full != null && full) {
+            return new ConflictsAnswer.Full(
+                    self, latest.stream().map(this::whole).toList(), mismatches);
         }
-        return Map.of(
-                "node",
-                node.status().name(),
-                "conflicts",
-                conflicts,
-                "mismatches",
-                node.conflicts().mismatches());
+        return new ConflictsAnswer.Brief(self, latest.stream().map(this::line).toList(), mismatches);
     }
 
     /** All of one; nothing when there is no such. */
     @ReadOperation
     @Nullable
-    Map<String, Object> show(@Selector long seqno) throws IOException {
+    ConflictAnswer show(@Selector long seqno) throws IOException {
         Conflict c = node.conflicts().find(seqno);
         return c == null ? null : whole(c);
     }
 
-    private Map<String, Object> whole(Conflict c) {
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("seqno", c.seqno());
-        answer.put("verdict", c.verdict());
-        answer.put("met", c.met());
-        answer.put("undone", undone(c));
-        answer.put("loser", c.loser());
-        answer.put("winner", c.winner());
-        return answer;
+    private ConflictsAnswer.Line line(Conflict c) {
+        return new ConflictsAnswer.Line(
+                c.seqno(),
+                c.verdict(),
+                c.met(),
+                c.loser().gtid(),
+                c.loser().committed(),
+                c.loser().account(),
+                c.loser().rowCount(),
+                c.winner() == null ? null : c.winner().seqno(),
+                c.winner() == null ? null : c.winner().gtid(),
+                undone(c));
+    }
+
+    private ConflictAnswer whole(Conflict c) {
+        return new ConflictAnswer(c.seqno(), c.verdict(), c.met(), undone(c), c.loser(), c.winner());
     }
 
     /** An own loser is undone with its winner's apply, at the latest in its own place in the order. */

@@ -22,7 +22,7 @@ final class CopyMethod {
     private boolean onlyClone;
 
     /** @param source where CLONE copies from; null for method stream */
-    record Choice(CopyRequest.Source source) {}
+    record Choice(CopyQuestion.CloneSource source) {}
 
     /** Has this node's server ready for CLONE, and says its version. */
     @FunctionalInterface
@@ -40,12 +40,12 @@ final class CopyMethod {
     }
 
     /** @throws QuorateException COPY_REFUSED where the only method there is isn't possible */
-    Choice choose(Supplier<CopyRequest.Source> donor, Recipient recipient) throws SQLException {
+    Choice choose(Supplier<CopyQuestion.CloneSource> donor, Recipient recipient) throws SQLException {
         Method configured = properties.sst().method();
         if (configured == Method.STREAM) {
             return new Choice(null);
         }
-        CopyRequest.Source source;
+        CopyQuestion.CloneSource source;
         try {
             source = donor.get();
             String version = recipient.prepare();
@@ -65,7 +65,7 @@ final class CopyMethod {
         return configured == Method.CLONE || onlyClone ? new Choice(source) : new Choice(faster(source));
     }
 
-    private CopyRequest.Source faster(CopyRequest.Source source) {
+    private CopyQuestion.CloneSource faster(CopyQuestion.CloneSource source) {
         CopyRates rates = CopyRates.read(properties);
         long clone = rates.seconds(Method.CLONE, source.bytes());
         long stream = rates.seconds(Method.STREAM, source.bytes());

@@ -3,9 +3,10 @@ package io.quorate.node;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.node.CopyQuestion.CloneSource;
+import io.quorate.node.question.Answers;
 import io.quorate.sst.CloneCopy;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.sql.Connection;
@@ -15,7 +16,6 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
-import tools.jackson.databind.json.JsonMapper;
 
 /** The donor's side of a full copy: has this node's server ready for it, and says where it is. The servers do the rest. */
 final class CopySource {
@@ -27,22 +27,24 @@ final class CopySource {
     private final NodeProperties properties;
     private final ServerAccess access;
     private final Supplier<Boolean> gives;
-    private final JsonMapper json;
 
     /**
      * @param access null with an arbitrator
      * @param gives whether this node's server holds what the order says
      */
-    CopySource(NodeProperties properties, ServerAccess access, Supplier<Boolean> gives, JsonMapper json) {
+    CopySource(NodeProperties properties, ServerAccess access, Supplier<Boolean> gives) {
         this.properties = properties;
         this.access = access;
         this.gives = gives;
-        this.json = json;
     }
 
-    void serve(OutputStream answer) throws IOException {
+    void register(Answers answers) {
+        answers.on(CopyQuestion.CloneFrom.class, question -> ready());
+    }
+
+    private CloneSource ready() throws IOException {
         if (access == null || !gives.get()) {
-            throw refused("is not SYNCED");
+            throw refused(ErrorCode.COPY_NO_DONOR, "is not SYNCED");
         }
         try (Connection connection = access.connect();
                 Statement statement = connection.createStatement()) {
@@ -55,13 +57,15 @@ final class CopySource {
                 }
             }
             if (!not.isEmpty()) {
-                throw refused("has tables that CLONE leaves empty: " + String.join(", ", not)
-                        + "; ALTER TABLE ... ENGINE=InnoDB");
+                throw refused(
+                        ErrorCode.COPY_REFUSED,
+                        "has tables that CLONE leaves empty: " + String.join(", ", not)
+                                + "; ALTER TABLE ... ENGINE=InnoDB");
             }
             try (ResultSet row = statement.executeQuery("SELECT @@version, (SELECT SUM(FILE_SIZE)"
                     + " FROM information_schema.INNODB_TABLESPACES WHERE SPACE_TYPE <> 'Temporary')")) {
                 row.next();
-                answer.write(json.writeValueAsBytes(new CopyRequest.Source(
+                return new CloneSource(
                         host(),
                         port(),
                         ServerAccess.uuid(connection),
@@ -69,10 +73,10 @@ final class CopySource {
                         ServerLife.read(properties.dataDir())
                                 .reservedOf(ServerAccess.purged(connection))
                                 .toString(),
-                        row.getLong(2))));
+                        row.getLong(2));
             }
         } catch (SQLException e) {
-            throw refused(access.unreachable(e).getMessage());
+            throw refused(ErrorCode.COPY_NO_DONOR, access.unreachable(e).getMessage());
         }
     }
 
@@ -95,7 +99,7 @@ final class CopySource {
         return colon < 0 ? properties.mysql().port() : Integer.parseInt(advertised.substring(colon + 1));
     }
 
-    private QuorateException refused(String why) {
-        return new QuorateException(ErrorCode.COPY_REFUSED, properties.node() + " " + why);
+    private QuorateException refused(ErrorCode code, String why) {
+        return new QuorateException(code, properties.node() + " " + why);
     }
 }

@@ -3,6 +3,7 @@ package io.quorate.node;
 
 import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Retry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,13 +20,16 @@ import org.springframework.util.unit.DataSize;
 final class DiskGuard implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(DiskGuard.class);
     private static final Duration PERIOD = Duration.ofMillis(250);
-    private static final Duration RETRY = Duration.ofSeconds(5);
+    private static final Retry.Policy COME_BACK = Retry.Policy.unbounded(
+                    "the node is of no use before, and what keeps it from coming back may pass", Duration.ofSeconds(5))
+            .telling(0, 12);
 
     private final Path directory;
     private final long reserve;
     private final PausableOrder order;
     private final Consumer<NodeEvent> events;
     private final OwnedThread thread;
+    private final Retry retry = new Retry(COME_BACK, System.nanoTime());
     private boolean paused;
 
     /** @param reserve bytes that are left alone; 0 for no guard */
@@ -73,12 +77,16 @@ final class DiskGuard implements AutoCloseable {
         try {
             order.resume(PausableOrder.Hold.DISK);
             paused = false;
+            retry.reset(System.nanoTime());
             log.info("taking part in the order again: the volume of {} has {} MB left", directory, usable >> 20);
             events.accept(new NodeEvent.DiskLow(null));
         } catch (QuorateException e) {
-            log.warn("can't take part in the order again yet: {}", e.getMessage());
+            Retry.Next next = retry.failed(e.getMessage(), System.nanoTime());
+            if (next.tell()) {
+                log.warn("can't take part in the order again yet: {}", e.getMessage());
+            }
             events.accept(new NodeEvent.DiskLow("there is space again, but: " + e.getMessage()));
-            Thread.sleep(RETRY.toMillis());
+            Thread.sleep(next.pauseMillis());
         }
     }
 

@@ -6,6 +6,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Retry;
 import io.quorate.core.TotalOrder;
 import io.quorate.ist.HistoryCheck;
 import io.quorate.node.PausableOrder.Hold;
@@ -29,7 +30,8 @@ import org.slf4j.LoggerFactory;
  */
 final class ForcedRecovery implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ForcedRecovery.class);
-    private static final Duration AGAIN = Duration.ofSeconds(1);
+    private static final Retry.Policy TAKE_OVER = Retry.Policy.unbounded(
+            "only the others can say whether it may take part again, and the node has nothing else to do", Duration.ofSeconds(1));
 
     private final TransportSettings configured;
     private final PausableOrder order;
@@ -124,15 +126,15 @@ final class ForcedRecovery implements AutoCloseable {
             events.accept(new NodeEvent.Left(new QuorateException(ErrorCode.FORMER_LIFE, why).getMessage()));
             order.pause(Hold.LEFT);
             server.suspend();
-            String told = null;
+            Retry retry = new Retry(TAKE_OVER, System.nanoTime());
             for (String obstacle; (obstacle = takeOver()) != null; ) {
                 events.accept(new NodeEvent.Left(
                         new QuorateException(ErrorCode.FORMER_LIFE, why + "; " + obstacle).getMessage()));
-                if (!obstacle.equals(told)) {
+                Retry.Next next = retry.failed(obstacle, System.nanoTime());
+                if (next.tell()) {
                     log.warn("not taking over the cluster's new life yet: {}", obstacle);
-                    told = obstacle;
                 }
-                Thread.sleep(AGAIN.toMillis());
+                Thread.sleep(next.pauseMillis());
             }
         } catch (QuorateException e) {
             synchronized (this) {
@@ -150,16 +152,16 @@ final class ForcedRecovery implements AutoCloseable {
     /** @return what it waits for, null when it is done */
     private String takeOver() throws IOException {
         Lives ours = configured.lives();
-        List<MemberRequest.Answer> all = desk.askAll(configured.knownMembersAndSelf());
+        List<Membership> all = desk.askAll(configured.knownMembersAndSelf());
         Lives theirs = all.stream()
-                .map(MemberRequest.Answer::lives)
+                .map(Membership::lives)
                 .filter(ours::isBefore)
                 .max(Comparator.comparingInt(lives -> lives.ids().size()))
                 .orElse(null);
         if (theirs == null) {
             return "nobody of the new life answers";
         }
-        List<MemberRequest.Answer> answers =
+        List<Membership> answers =
                 all.stream().filter(a -> a.lives().equals(theirs)).toList();
         try {
             Position position = server.contents().position();
@@ -167,7 +169,7 @@ final class ForcedRecovery implements AutoCloseable {
         } catch (IOException e) {
             return e.getMessage();
         } catch (QuorateException e) {
-            if (e.code() == ErrorCode.COPY_NEEDED) {
+            if (e.code().kind() == ErrorCode.Kind.FATAL) {
                 throw e;
             }
             return e.detail();

@@ -6,8 +6,9 @@ import io.quorate.core.CertifiedXid;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.NodeEvent;
-import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Retry;
+import io.quorate.node.question.Questions;
 import io.quorate.sst.CloneCopy;
 import io.quorate.sst.CopyProgress;
 import java.io.IOException;
@@ -33,7 +34,10 @@ import tools.jackson.databind.json.JsonMapper;
 final class FullCopy {
     private static final Logger log = LoggerFactory.getLogger(FullCopy.class);
     private static final long POLL_MILLIS = 250;
-    private static final long TRY_AGAIN_MILLIS = 3_000;
+    private static final Retry.Policy AGAIN = Retry.Policy.unbounded(
+                    "the node waits for it with a server of no use to anybody, and whatever is in its way may pass or be mended",
+                    Duration.ofSeconds(3))
+            .telling(19, 20);
     private static final Duration TOLD_EVERY = Duration.ofSeconds(5);
     /** So often a stream is begun anew where there is another method. */
     private static final int ANEW_MAX = 3;
@@ -52,7 +56,7 @@ final class FullCopy {
     private String told = "";
 
     /** What the other nodes have to say of themselves, and how they are asked. */
-    record Donors(Supplier<List<MemberReport>> present, PeerStreams peers, JsonMapper json) {}
+    record Donors(Supplier<List<MemberReport>> present, Questions questions, JsonMapper json) {}
 
     FullCopy(ServerSession.Parts parts, ServerAccess access, LinkSignals signals, Donors donors) {
         this.parts = parts;
@@ -168,6 +172,7 @@ final class FullCopy {
 
     /** Goes on with it until it is over, or the node has something else for the link to do. */
     void run() throws SQLException, IOException, InterruptedException {
+        Retry retry = new Retry(AGAIN, System.nanoTime());
         while (note != null && signals.task().serves()) {
             try {
                 switch (note.step()) {
@@ -177,17 +182,23 @@ final class FullCopy {
                     case STRAIGHT -> cloned.apply();
                 }
             } catch (QuorateException e) {
-                if (e.code() != ErrorCode.COPY_REFUSED
-                        && e.code() != ErrorCode.COPY_NOT_BY_STREAM
-                        && e.code() != ErrorCode.ORDER_INTERRUPTED
-                        && e.code() != ErrorCode.SERVER_UNREACHABLE) {
+                if (!isTriedAgain(e)) {
                     throw e;
                 }
-                boolean complete = e.code() == ErrorCode.COPY_REFUSED || e.code() == ErrorCode.COPY_NOT_BY_STREAM;
-                waits(complete ? e.getMessage() : e.detail());
-                pause(TRY_AGAIN_MILLIS);
+                waits(e.getMessage());
+                Retry.Next next = retry.failed(e.getMessage(), System.nanoTime());
+                // What is new is in the log by then.
+                if (next.tell()) {
+                    log.info("the full copy has waited {} times by now: {}", next.attempts(), e.getMessage());
+                }
+                pause(next.pauseMillis());
             }
         }
+    }
+
+    /** A stream that can't copy something is tried again too: the donor's clients may alter what stands in its way. */
+    private static boolean isTriedAgain(QuorateException e) {
+        return e.code() == ErrorCode.COPY_NOT_BY_STREAM || (e.code().isRetryable() && !Rejoin.mends(e));
     }
 
     void pause(long millis) throws InterruptedException {
@@ -241,7 +252,7 @@ final class FullCopy {
             ServerCheck.require(connection);
             access.readOnly(connection, true);
             requireNothingUndecided(connection);
-            CopyRequest.Source source = choice.source();
+            CopyQuestion.CloneSource source = choice.source();
             if (source == null) {
                 CopyPlan.delete(parts.properties().dataDir());
                 keep(note.streaming(lastOfOurs(connection), parts.stream().lastOrdered()));
@@ -255,6 +266,7 @@ final class FullCopy {
                     source.host(),
                     source.port(),
                     source.bytes() >> 20);
+            parts.joins().count(JoinCounts.Step.COPY_BEGUN);
         }
     }
 
@@ -278,7 +290,7 @@ final class FullCopy {
                 .toList();
         if (note.ownLast() == 0 && given > 0 && !undecided.isEmpty()) {
             throw new QuorateException(
-                    ErrorCode.COPY_REFUSED,
+                    ErrorCode.COPY_UNDECIDED,
                     "clients have prepared transactions on this server that they have not decided: XA COMMIT or XA ROLLBACK "
                             + String.join("; ", undecided));
         }
@@ -297,11 +309,11 @@ final class FullCopy {
         }
     }
 
-    CopyRequest.Source ask(String node) {
+    CopyQuestion.CloneSource ask(String node) {
         try {
-            return CopyRequest.ask(donors.peers(), node, donors.json());
+            return donors.questions().ask(node, new CopyQuestion.CloneFrom());
         } catch (IOException e) {
-            throw new QuorateException(ErrorCode.COPY_REFUSED, node + " doesn't answer: " + e.getMessage(), e);
+            throw new QuorateException(ErrorCode.COPY_NO_DONOR, node + " doesn't answer: " + e.getMessage(), e);
         }
     }
 
@@ -390,6 +402,7 @@ final class FullCopy {
         new ServerLife(ServerAccess.started(connection), durable, reserved, new GtidSet(), TakenBack.NONE)
                 .write(properties.dataDir());
         log.info("the full copy of the data of {} is complete; this server holds seqno {}", donor(), at);
+        parts.joins().count(JoinCounts.Step.COPY_COMPLETED);
         CopyNote.delete(properties.dataDir());
         note = null;
         parts.events().accept(new NodeEvent.Joining(null));

@@ -3,6 +3,7 @@ package io.quorate.node;
 
 import io.quorate.core.Certified;
 import io.quorate.core.ColumnMask;
+import io.quorate.core.answer.ConflictAnswer;
 import io.quorate.ist.CacheInspector;
 import io.quorate.ist.CacheInspector.SegmentReport;
 import java.io.IOException;
@@ -162,7 +163,7 @@ final class LogMain {
     private int dump(long from, long to) throws IOException {
         ConflictReader reader = new ConflictReader(ColumnMask.NONE, (w, hashes) -> Map.of());
         List<SegmentReport> reports = cache.read(from, to, c -> {
-            Conflict.Transaction t = reader.read(c);
+            ConflictAnswer.Transaction t = reader.read(c);
             if (asJson) {
                 Map<String, Object> line = new LinkedHashMap<>();
                 line.put("seqno", c.seqno());
@@ -184,14 +185,14 @@ final class LogMain {
         return exitCode(reports);
     }
 
-    private void print(Certified c, Conflict.Transaction t) {
+    private void print(Certified c, ConflictAnswer.Transaction t) {
         out.println(c.seqno() + "  " + c.verdict() + (c.passed() ? "" : " with " + c.conflictsWith()) + "  " + t.gtid()
                 + "  " + c.writeSet().kind() + "  " + t.committed() + "  after " + c.dependsOn() + ", seen "
                 + c.writeSet().lastSeen() + "  " + t.rowCount() + " rows");
         if (t.statement() != null) {
             out.println("    " + t.statement());
         }
-        for (Conflict.Row row : t.rows()) {
+        for (ConflictAnswer.Row row : t.rows()) {
             out.println("    " + row.table() + "  " + row.before() + " -> " + row.after());
         }
         if (t.rowCount() > t.rows().size()) {

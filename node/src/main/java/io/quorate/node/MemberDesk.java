@@ -3,11 +3,18 @@ package io.quorate.node;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Retry;
+import io.quorate.node.MemberQuestion.Change;
+import io.quorate.node.MemberQuestion.Changed;
+import io.quorate.node.MemberQuestion.Join;
+import io.quorate.node.MemberQuestion.Leave;
+import io.quorate.node.MemberQuestion.WhoIsMember;
+import io.quorate.node.question.Answers;
+import io.quorate.node.question.Questions;
 import io.quorate.transport.PeerChannels;
 import io.quorate.transport.RatisTotalOrder;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,106 +22,98 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
-import tools.jackson.databind.json.JsonMapper;
+import java.util.function.Supplier;
 
 /** Answers who is a member, and as the leader changes it; asks others for the same. */
 final class MemberDesk {
     /** Longer than a new member takes to catch up with what the order's log holds. */
     private static final Duration CHANGE_MAX = Duration.ofSeconds(10);
     /** Longer than an election. */
-    private static final Duration LEADER_MAX = Duration.ofSeconds(15);
-
-    private static final Duration AGAIN = Duration.ofMillis(250);
+    private static final Retry.Policy BY_LEADER =
+            Retry.Policy.within(Duration.ofSeconds(15), Duration.ofMillis(250));
 
     private final String self;
     private final PausableOrder order;
-    private final Function<String, MemberRequest.Answer> about;
+    private final Supplier<Membership> about;
     private final Members members;
-    private final JsonMapper json;
-    private PeerChannels channels;
+    private final Questions questions;
+    private final PeerChannels channels;
 
     /**
-     * @param about makes this node's answer, with a refusal or null
+     * @param about who is a member, as this node knows it
+     * @param channels by which it reaches also nodes that are no members
      */
     MemberDesk(
             String self,
             PausableOrder order,
-            Function<String, MemberRequest.Answer> about,
+            Supplier<Membership> about,
             Members members,
-            JsonMapper json) {
+            Questions questions,
+            PeerChannels channels) {
         this.self = self;
         this.order = order;
         this.about = about;
         this.members = members;
-        this.json = json;
+        this.questions = questions;
+        this.channels = channels;
     }
 
-    /** By which it asks others. Before anything else. */
-    void through(PeerChannels peers) {
-        channels = peers;
+    void register(Answers answers) {
+        answers.on(WhoIsMember.class, question -> about.get());
+        answers.on(Join.class, this::carryOut);
+        answers.on(Leave.class, this::carryOut);
+        answers.requireAll(MemberQuestion.class);
     }
 
-    /** Answers a peer. */
-    void serve(byte[] request, OutputStream answer) throws IOException {
-        answer.write(json.writeValueAsBytes(carryOut(MemberRequest.decode(request, json))));
+    private Changed carryOut(Change change) {
+        String refusal = refusal(change);
+        return new Changed(self, order.quorum().leader(), refusal);
     }
 
-    private MemberRequest.Answer carryOut(MemberRequest request) {
-        if (request.what() == MemberRequest.What.LIST) {
-            return about.apply(null);
-        }
+    /** Carries it out, as the leader; null when it is done. */
+    private String refusal(Change change) {
         RatisTotalOrder running = order.running();
         if (running == null) {
-            return about.apply(self + " takes no part in the order now");
+            return self + " takes no part in the order now";
         }
-        CompletableFuture<Void> change;
-        if (request.what() == MemberRequest.What.JOIN) {
-            Peer there = running.members().stream()
-                    .filter(m -> m.name().equals(request.member().name()))
-                    .findFirst()
-                    .orElse(null);
-            if (request.member().equals(there)) {
-                return about.apply(null);
-            }
-            change = running.add(request.member());
-        } else {
-            if (running.members().stream()
-                    .noneMatch(m -> m.name().equals(request.member().name()))) {
-                return about.apply(null);
-            }
-            change = running.remove(request.member().name());
+        Peer there = running.members().stream()
+                .filter(m -> m.name().equals(change.name()))
+                .findFirst()
+                .orElse(null);
+        if (change instanceof Join join ? join.member().equals(there) : there == null) {
+            return null;
         }
+        CompletableFuture<Void> done =
+                change instanceof Join join ? running.add(join.member()) : running.remove(change.name());
         try {
-            change.get(CHANGE_MAX.toMillis(), TimeUnit.MILLISECONDS);
-            if (request.what() == MemberRequest.What.JOIN) {
-                members.directory(request.member().name(), request.member().generation(), request.directory());
+            done.get(CHANGE_MAX.toMillis(), TimeUnit.MILLISECONDS);
+            if (change instanceof Join join) {
+                members.directory(join.name(), join.member().generation(), join.directory());
             }
-            return about.apply(null);
+            return null;
         } catch (ExecutionException e) {
-            return about.apply(e.getCause().getMessage());
+            return e.getCause().getMessage();
         } catch (TimeoutException e) {
-            return about.apply("it isn't done after " + CHANGE_MAX.toSeconds() + " s; it may still be");
+            return "it isn't done after " + CHANGE_MAX.toSeconds() + " s; it may still be";
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return about.apply("interrupted");
+            return "interrupted";
         }
     }
 
-    /** Asks one peer. */
-    MemberRequest.Answer ask(Peer peer, MemberRequest request) throws IOException {
-        return MemberRequest.answer(channels.open(peer, request.encode(json)), json);
+    /** Asks one peer, which need not be a member. */
+    private <A> A ask(Peer peer, MemberQuestion<A> question) throws IOException {
+        return questions.ask(peer.name(), request -> channels.open(peer, request), question);
     }
 
     /** What all of them that can be asked answer. */
-    List<MemberRequest.Answer> askAll(List<Peer> peers) {
-        MemberRequest request = new MemberRequest(MemberRequest.What.LIST, null, null);
-        List<CompletableFuture<MemberRequest.Answer>> asked = new ArrayList<>();
+    List<Membership> askAll(List<Peer> peers) {
+        List<CompletableFuture<Membership>> asked = new ArrayList<>();
         for (Peer peer : peers) {
             if (!peer.name().equals(self)) {
                 asked.add(CompletableFuture.supplyAsync(() -> {
                     try {
-                        return ask(peer, request);
+                        return ask(peer, new WhoIsMember());
                     } catch (IOException | QuorateException e) {
                         return null;
                     }
@@ -133,15 +132,19 @@ final class MemberDesk {
      * @param peers who can be asked for it
      * @return null when it is done, else why not
      */
-    String byLeader(MemberRequest request, List<Peer> peers) {
-        long start = System.nanoTime();
+    String byLeader(Change change, List<Peer> peers) {
+        Retry retry = new Retry(BY_LEADER, System.nanoTime());
         while (true) {
-            Attempt attempt = attempt(request, peers);
-            if (attempt.byLeader() || System.nanoTime() - start > LEADER_MAX.toNanos()) {
+            Attempt attempt = attempt(change, peers);
+            if (attempt.byLeader()) {
+                return attempt.refusal();
+            }
+            Retry.Next next = retry.failed(attempt.refusal(), System.nanoTime());
+            if (!next.again()) {
                 return attempt.refusal();
             }
             try {
-                Thread.sleep(AGAIN.toMillis());
+                Thread.sleep(next.pauseMillis());
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return attempt.refusal() + "; interrupted";
@@ -158,11 +161,11 @@ final class MemberDesk {
     record Attempt(String refusal, boolean byLeader) {}
 
     /** Asks whoever leads by this node's knowledge or, where it has none, by the others'. */
-    Attempt attempt(MemberRequest request, List<Peer> peers) {
+    Attempt attempt(Change change, List<Peer> peers) {
         List<Peer> all = peers;
         String leader = order.quorum().leader();
         if (leader == null) {
-            MemberRequest.Answer answer = askAll(all).stream()
+            Membership answer = askAll(all).stream()
                     .filter(a -> a.leader() != null)
                     .findFirst()
                     .orElse(null);
@@ -174,7 +177,7 @@ final class MemberDesk {
             all = answer.members();
         }
         if (leader.equals(self)) {
-            return attempt(carryOut(request));
+            return attempt(carryOut(change));
         }
         String name = leader;
         Peer at = all.stream().filter(m -> m.name().equals(name)).findFirst().orElse(null);
@@ -182,13 +185,13 @@ final class MemberDesk {
             return new Attempt("nobody knows where the leader, " + leader + ", is", false);
         }
         try {
-            return attempt(ask(at, request));
+            return attempt(ask(at, change));
         } catch (IOException | QuorateException e) {
             return new Attempt(leader + ": " + e.getMessage(), false);
         }
     }
 
-    private static Attempt attempt(MemberRequest.Answer answer) {
+    private static Attempt attempt(Changed answer) {
         return new Attempt(
                 answer.refusal(), answer.refusal() == null || answer.node().equals(answer.leader()));
     }

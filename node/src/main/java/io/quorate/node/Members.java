@@ -171,7 +171,7 @@ final class Members implements AutoCloseable {
     }
 
     /** The latest generation that a node of that name was a member in, by the word of any; 0 for never. */
-    static int generation(Collection<MemberRequest.Answer> answers, String node) {
+    static int generation(Collection<Membership> answers, String node) {
         return answers.stream()
                 .mapToInt(a -> Integer.parseInt(a.directories().getOrDefault(GENERATION + node, "0")))
                 .max()
@@ -179,7 +179,7 @@ final class Members implements AutoCloseable {
     }
 
     /** Whether anybody knows that member to use another data directory. */
-    static boolean elsewhere(Collection<MemberRequest.Answer> answers, Peer member, String directory) {
+    static boolean elsewhere(Collection<Membership> answers, Peer member, String directory) {
         String key = directoryKey(member.name(), member.generation());
         return answers.stream()
                 .map(a -> a.directories().get(key))

@@ -2,12 +2,12 @@
 package io.quorate.node;
 
 import io.quorate.core.QuorateException;
+import io.quorate.core.answer.MembersAnswer;
+import io.quorate.core.answer.Outcome;
 import io.quorate.transport.TransportSettings.Peer;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
@@ -24,43 +24,46 @@ class MembersEndpoint {
     }
 
     @ReadOperation
-    Map<String, Object> members() {
-        MemberRequest.Answer known = node.membership();
+    MembersAnswer members() {
+        Membership known = node.membership();
         Map<String, Members.Heard> heard = node.members().all();
-        List<Map<String, Object>> list = new ArrayList<>();
-        for (Peer member : known.members()) {
-            boolean self = member.name().equals(known.node());
-            Members.Heard last = heard.get(member.name());
-            MemberReport report = self ? known.report() : last == null ? null : last.report();
-            Map<String, Object> line = new LinkedHashMap<>();
-            line.put("name", member.name());
-            line.put("address", member.host() + ":" + member.raftPort());
-            line.put("generation", member.generation());
-            line.put("leader", member.name().equals(known.leader()));
-            line.put("state", self || (last != null && last.isFresh()) ? report.state() : "ABSENT");
-            line.put("absentSeconds", self || last == null ? null : last.isFresh() ? 0 : last.ageSeconds());
-            line.put("canReturnForSeconds", node.forecast().returns().get(member.name()));
-            line.put("ordered", report == null ? null : report.ordered());
-            line.put("applied", report == null ? null : report.applied());
-            line.put("orderedPerSecond", report == null ? null : report.orderedPerSecond());
-            line.put("appliedPerSecond", report == null ? null : report.appliedPerSecond());
-            line.put("queue", report == null ? null : report.queue());
-            line.put("cause", report == null ? null : report.cause());
-            line.put("desynced", report != null && report.desynced());
-            line.put("mysql", report == null ? null : report.mysql());
-            line.put("http", report == null ? null : report.http());
-            list.add(line);
+        List<MembersAnswer.Member> list = known.members().stream()
+                .map(member -> member(member, known, heard.get(member.name())))
+                .toList();
+        List<String> others = heard.keySet().stream()
+                .filter(name -> known.member(name) == null)
+                .sorted()
+                .toList();
+        return new MembersAnswer(known.node(), known.leader(), list, others);
+    }
+
+    /** @param last what was heard of it last, null when nothing was */
+    private MembersAnswer.Member member(Peer member, Membership known, Members.@Nullable Heard last) {
+        boolean self = member.name().equals(known.node());
+        boolean present = self || (last != null && last.isFresh());
+        MemberReport report = known.report();
+        Long absentSeconds = null;
+        if (!self) {
+            report = last == null ? null : last.report();
+            absentSeconds = last == null ? null : Long.valueOf(present ? 0 : last.ageSeconds());
         }
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("node", known.node());
-        answer.put("leader", known.leader());
-        answer.put("members", list);
-        answer.put(
-                "others",
-                new TreeSet<>(heard.keySet().stream()
-                        .filter(name -> known.member(name) == null)
-                        .toList()));
-        return answer;
+        return new MembersAnswer.Member(
+                member.name(),
+                member.host() + ":" + member.raftPort(),
+                member.generation(),
+                member.name().equals(known.leader()),
+                present && report != null ? report.state() : MembersAnswer.Member.ABSENT,
+                absentSeconds,
+                node.forecast().returns().get(member.name()),
+                report == null ? null : report.ordered(),
+                report == null ? null : report.applied(),
+                report == null ? null : report.orderedPerSecond(),
+                report == null ? null : report.appliedPerSecond(),
+                report == null ? null : report.queue(),
+                report == null ? null : report.cause(),
+                report != null && report.desynced(),
+                report == null ? null : report.mysql(),
+                report == null ? null : report.http());
     }
 
     /**
@@ -69,7 +72,7 @@ class MembersEndpoint {
      * @param member whom, of leave
      */
     @WriteOperation
-    Map<String, Object> change(String action, @org.jspecify.annotations.Nullable String member) {
+    Outcome change(String action, @Nullable String member) {
         String refusal;
         try {
             refusal = switch (action) {
@@ -87,18 +90,14 @@ class MembersEndpoint {
         } catch (QuorateException e) {
             refusal = e.getMessage();
         }
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("done", refusal == null);
-        answer.put("refusal", refusal);
-        return answer;
+        return Outcome.of(refusal);
     }
 
     private String leave(String member) {
-        MemberRequest.Answer known = node.membership();
+        Membership known = node.membership();
         if (known.member(member) == null) {
             return member + " is no member";
         }
-        MemberRequest request = new MemberRequest(MemberRequest.What.LEAVE, new Peer(member, "-", 0, 0), null);
-        return node.desk().byLeader(request, known.members());
+        return node.desk().byLeader(new MemberQuestion.Leave(member), known.members());
     }
 }

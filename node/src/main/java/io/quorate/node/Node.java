@@ -9,8 +9,11 @@ import io.quorate.core.NodeMachine;
 import io.quorate.core.NodeState;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
+import io.quorate.core.answer.NodeStatus;
 import io.quorate.ist.Donor;
 import io.quorate.ist.HistoryCheck;
+import io.quorate.node.question.Answers;
+import io.quorate.node.question.Questions;
 import io.quorate.transport.PeerChannels;
 import io.quorate.transport.RatisTotalOrder;
 import io.quorate.transport.TransportSettings;
@@ -56,7 +59,6 @@ class Node implements SmartLifecycle {
     private volatile PausableOrder order;
     private DiskGuard disk;
     private Donor donor;
-    private CopySource copySource;
     private StreamSource streamSource;
     private AuditSource auditSource;
     private Audit audit;
@@ -65,6 +67,7 @@ class Node implements SmartLifecycle {
     private PeerChannels channels;
     private Members members;
     private MemberDesk desk;
+    private Answers answers;
     private volatile Admission admission;
     private ForcedRecovery recovery;
     private Rejoin rejoin;
@@ -160,12 +163,15 @@ class Node implements SmartLifecycle {
                 this::eachReport,
                 json,
                 faults);
-        desk = new MemberDesk(properties.node(), pausable, standing::answer, members, json);
         standing.of(members);
+        answers = new Answers(json);
         channels = PeerChannels.start(
                 configured.withPeers(configured.knownMembersAndSelf(), false), this::serve, members::heard);
-        desk.through(channels);
+        Questions questions = new Questions(properties.node(), answers, channels, json);
+        desk = new MemberDesk(properties.node(), pausable, standing::membership, members, questions, channels);
+        desk.register(answers);
         disk = new DiskGuard(directory, properties.disk().reserve(), pausable, this::happened, faults);
+        JoinCounts joins = new JoinCounts(meters);
         ServerSession.Parts parts = new ServerSession.Parts(
                 properties,
                 incarnation,
@@ -175,6 +181,7 @@ class Node implements SmartLifecycle {
                 progress,
                 keyless,
                 System.nanoTime(),
+                joins,
                 this::happened,
                 faults);
         server = arbitrator
@@ -183,18 +190,14 @@ class Node implements SmartLifecycle {
                         access,
                         properties.mysql().retry(),
                         parts,
-                        new FullCopy.Donors(members::present, channels, json),
+                        new FullCopy.Donors(members::present, questions, json),
                         this::happened,
                         faults);
-        copySource = new CopySource(properties, access, () -> loop.state().isReady(), json);
-        streamSource = new StreamSource(
-                properties,
-                access,
-                server::session,
-                stream,
-                progress,
-                () -> loop.state().isReady(),
-                json);
+        new CopySource(properties, access, () -> loop.state().isReady()).register(answers);
+        streamSource = new StreamSource(properties, access, server::session, stream, progress, () -> loop.state()
+                .isReady());
+        streamSource.register(answers);
+        answers.requireAll(CopyQuestion.class);
         auditSource = new AuditSource(
                 properties,
                 access,
@@ -202,12 +205,12 @@ class Node implements SmartLifecycle {
                 stream,
                 progress,
                 () -> loop.state().isReady(),
-                new RowRepair(properties, access, stream, channels, json));
-        audit = new Audit(
-                properties, new AuditedNodes(properties.node(), auditSource, members::present, channels, json), json, faults);
+                new RowRepair(properties, access, stream, questions, json));
+        auditSource.register(answers);
+        audit = new Audit(properties, new AuditedNodes(properties.node(), questions, members::present), json, faults);
         choice = new CatchUpChoice(
-                properties, server, loop::state, standing, progress::lastApplied, members::present, channels, json, faults);
-        rejoin = new Rejoin(stores, stream, pausable, server, channels, life, standing::offers, this::happened, faults);
+                properties, server, loop::state, standing, progress::lastApplied, members::present, questions, joins, faults);
+        rejoin = new Rejoin(stores, stream, pausable, server, channels, life, standing::offers, joins, this::happened, faults);
         HistoryCheck history = new HistoryCheck(stores.cache(), channels, life);
         admission = new Admission(
                 configured,
@@ -272,14 +275,8 @@ class Node implements SmartLifecycle {
     }
 
     private void serve(String peer, byte[] request, OutputStream answer) throws IOException {
-        if (MemberRequest.isOne(request)) {
-            desk.serve(request, answer);
-        } else if (CopyRequest.isOne(request)) {
-            copySource.serve(answer);
-        } else if (StreamRequest.isOne(request)) {
-            streamSource.serve(StreamRequest.read(request, json), answer);
-        } else if (AuditRequest.isOne(request)) {
-            answer.write(json.writeValueAsBytes(auditSource.answer(AuditRequest.read(request, json))));
+        if (Answers.isQuestion(request)) {
+            answers.serve(request, answer);
         } else if (order.holds(PausableOrder.Hold.LEFT)) {
             // What it holds may be of a former life of the cluster.
             throw new QuorateException(ErrorCode.NOT_A_MEMBER, properties.node() + " takes no part in the order");
@@ -314,8 +311,8 @@ class Node implements SmartLifecycle {
     }
 
     /** The members as this node knows them. */
-    MemberRequest.Answer membership() {
-        return standing.answer(null);
+    Membership membership() {
+        return standing.membership();
     }
 
     /** Whether others are not to wait for this node, however far behind it is. */
@@ -489,6 +486,7 @@ class Node implements SmartLifecycle {
         running = false;
         close(disk);
         close(audit);
+        close(auditSource);
         close(choice);
         close(members);
         close(recovery);

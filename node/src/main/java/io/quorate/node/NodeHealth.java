@@ -2,6 +2,7 @@
 package io.quorate.node;
 
 import io.quorate.core.NodeState;
+import io.quorate.core.answer.NodeStatus;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.stereotype.Component;

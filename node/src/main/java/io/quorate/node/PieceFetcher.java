@@ -4,6 +4,8 @@ package io.quorate.node;
 import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.node.CopyQuestion.Head;
+import io.quorate.node.question.StreamedAnswer;
 import io.quorate.sst.audit.AuditedTable;
 import io.quorate.sst.stream.CopyLedger;
 import io.quorate.sst.stream.Moment;
@@ -42,6 +44,7 @@ final class PieceFetcher implements AutoCloseable {
     private static final String FREE_SPACE =
             ": free space on the volume of this node's server; it goes on by itself then";
     private static final Duration ORDERED_WITHIN = Duration.ofSeconds(30);
+    /** Without a bound: another node may take the donor's place at any time, and what is here is kept. */
     private static final long AGAIN_MILLIS = 1000;
     private static final long POLL_MILLIS = 50;
     private static final String PAUSED = "it is paused; quorate transfer resume";
@@ -176,8 +179,7 @@ final class PieceFetcher implements AutoCloseable {
             obstacle = null;
             return true;
         } catch (QuorateException e) {
-            boolean passes = e.code() == ErrorCode.COPY_REFUSED || e.code() == ErrorCode.ORDER_INTERRUPTED;
-            if (!passes) {
+            if (!e.code().isRetryable() || Rejoin.mends(e)) {
                 throw e;
             }
             waits(piece[0], e.detail());
@@ -198,6 +200,7 @@ final class PieceFetcher implements AutoCloseable {
         if (!closed && !why.equals(obstacle)) {
             obstacle = why;
             log.info("a piece of {} comes again: {}", piece.unit().tables(), why);
+            parts.joins().count(JoinCounts.Step.PIECE_BROKEN_OFF);
         }
         queue.addLast(piece);
         Thread.sleep(AGAIN_MILLIS);
@@ -206,28 +209,32 @@ final class PieceFetcher implements AutoCloseable {
     /** @return false when it has to be read again, for it may hold what has failed since */
     private boolean fetch(Piece[] piece, Connection connection) throws SQLException, IOException, InterruptedException {
         Unit unit = piece[0].unit();
-        StreamRequest request = new StreamRequest(
-                unit.whole() ? StreamRequest.What.TABLES : StreamRequest.What.ROWS,
-                since,
-                null,
-                unit.tables(),
-                piece[0].stretch(),
-                piece[0].bounded() ? 0 : parts.properties().sst().chunk().toBytes());
         donor = chosen();
-        try (DataInputStream in = request.open(donors.peers(), donor, donors.json())) {
-            StreamRequest.Head head = StreamRequest.head(in, donors.json(), StreamRequest.Head.class);
+        try (StreamedAnswer<Head> answer = donors.questions().open(donor, question(piece[0]))) {
+            Head head = answer.head();
             if (!piece[0].bounded()) {
                 bounded(piece, head.to(), connection);
             }
             // Seldom, but then before anything has come for nothing.
             require(unit, head.moment(), parts.stream().lastOrdered());
-            load(piece[0], head.moment(), in, connection);
+            load(piece[0], head.moment(), answer.rest(), connection);
             return true;
         } catch (Spoilt e) {
             log.debug("a piece of {} comes again: {}", unit.tables(), e.getMessage());
             connection.rollback();
             return false;
         }
+    }
+
+    private CopyQuestion.Rows question(Piece piece) {
+        Unit unit = piece.unit();
+        return unit.whole()
+                ? new CopyQuestion.RowsOfTables(since, unit.tables())
+                : new CopyQuestion.RowsOfStretch(
+                        since,
+                        unit.tables().get(0),
+                        piece.stretch(),
+                        piece.bounded() ? 0 : parts.properties().sst().chunk().toBytes());
     }
 
     /** What was read holds what no node is to have, or isn't what the table is any more. */
@@ -273,7 +280,7 @@ final class PieceFetcher implements AutoCloseable {
         for (Unit.Name name : piece.unit().tables()) {
             AuditedTable table = AuditedTable.read(connection, name.schema(), name.table());
             if (table == null) {
-                throw new QuorateException(ErrorCode.COPY_REFUSED, "this server has no table " + name);
+                throw new QuorateException(ErrorCode.COPY_UNUSABLE, "this server has no table " + name);
             }
             rows += new RowLoader(plain, count -> {
                         came[0] += count;
@@ -315,7 +322,7 @@ final class PieceFetcher implements AutoCloseable {
                 .min(Comparator.<MemberReport>comparingInt(m -> m.node().equals(before) ? 0 : 1)
                         .thenComparing(MemberReport.nearest(zone)))
                 .orElseThrow(() -> new QuorateException(
-                        ErrorCode.COPY_REFUSED, "no node with a server is SYNCED and has applied seqno " + since))
+                        ErrorCode.COPY_NO_DONOR, "no node with a server is SYNCED and has applied seqno " + since))
                 .node();
     }
 
@@ -329,7 +336,7 @@ final class PieceFetcher implements AutoCloseable {
         while (parts.stream().lastOrdered() < seqno) {
             if (ends.getAsBoolean() || System.nanoTime() > end) {
                 throw new QuorateException(
-                        ErrorCode.COPY_REFUSED,
+                        ErrorCode.COPY_TOO_EARLY,
                         "this node hasn't got the order up to seqno " + seqno + " yet, where the donor is");
             }
             Thread.sleep(5);

@@ -3,12 +3,15 @@ package io.quorate.node;
 
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
+import io.quorate.core.answer.Outcome;
+import io.quorate.core.answer.RecoveryAnswer;
+import io.quorate.core.answer.RecoveryAnswer.Missing;
 import io.quorate.transport.RatisTotalOrder;
 import io.quorate.transport.TransportSettings.Peer;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
@@ -28,45 +31,46 @@ class RecoveryEndpoint {
     }
 
     @ReadOperation
-    Map<String, Object> recovery() {
-        MemberRequest.Answer known = node.membership();
+    RecoveryAnswer recovery() {
+        Membership known = node.membership();
         Map<String, Members.Heard> heard = node.members().all();
-        RatisTotalOrder running = node.running();
         long furthest = 0;
-        List<Map<String, Object>> missing = new ArrayList<>();
+        List<Missing> missing = new ArrayList<>();
         List<String> present = new ArrayList<>();
         for (Peer member : known.members()) {
             if (member.name().equals(known.node())) {
                 continue;
             }
             Members.Heard last = heard.get(member.name());
-            if (last != null && last.isFresh()) {
+            if (last == null) {
+                missing.add(new Missing(member.name(), null, null));
+            } else if (last.isFresh()) {
                 present.add(member.name());
-                continue;
+            } else {
+                long ordered = last.report().ordered();
+                missing.add(new Missing(member.name(), last.ageSeconds(), ordered));
+                furthest = Math.max(furthest, ordered);
             }
-            Map<String, Object> line = new LinkedHashMap<>();
-            line.put("name", member.name());
-            line.put("heardSecondsAgo", last == null ? null : last.ageSeconds());
-            line.put("ordered", last == null ? null : last.report().ordered());
-            missing.add(line);
-            furthest = Math.max(furthest, last == null ? 0 : last.report().ordered());
         }
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("node", known.node());
-        answer.put("cluster", node.cluster());
-        answer.put("life", known.lives().name());
-        answer.put("majority", node.order().quorum().primary());
-        answer.put("ordered", known.report().ordered());
-        answer.put("logEnd", text(known.report().logEnd()));
-        answer.put(
-                "unconfirmedEntries",
-                running == null
-                        ? null
-                        : Math.max(0, running.logEnd().index() - running.stats().committedIndex()));
-        answer.put("furthestHeard", furthest);
-        answer.put("present", present);
-        answer.put("missing", missing);
-        return answer;
+        return new RecoveryAnswer(
+                known.node(),
+                node.cluster(),
+                known.lives().name(),
+                node.order().quorum().primary(),
+                known.report().ordered(),
+                text(known.report().logEnd()),
+                unconfirmed(node.running()),
+                furthest,
+                present,
+                missing);
+    }
+
+    /** How many entries at the end of the log no majority has confirmed; null while this node takes no part in the order. */
+    private static @Nullable Long unconfirmed(@Nullable RatisTotalOrder running) {
+        return running == null
+                ? null
+                : Long.valueOf(
+                        Math.max(0, running.logEnd().index() - running.stats().committedIndex()));
     }
 
     private static String text(LogPosition end) {
@@ -75,20 +79,17 @@ class RecoveryEndpoint {
 
     /** @param action {@code force}: this node alone is the cluster from now on; {@code cluster} has to name it */
     @WriteOperation
-    Map<String, Object> recover(String action, String cluster) {
-        String refusal;
-        try {
-            refusal = !action.equals("force")
-                    ? "an action is force, not " + action
-                    : !cluster.equals(node.cluster())
-                            ? "this node's cluster is " + node.cluster()
-                            : node.recovery().force();
-        } catch (QuorateException e) {
-            refusal = e.getMessage();
+    Outcome recover(String action, String cluster) {
+        if (!action.equals("force")) {
+            return Outcome.of("an action is force, not " + action);
         }
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("done", refusal == null);
-        answer.put("refusal", refusal);
-        return answer;
+        if (!cluster.equals(node.cluster())) {
+            return Outcome.of("this node's cluster is " + node.cluster());
+        }
+        try {
+            return Outcome.of(node.recovery().force());
+        } catch (QuorateException e) {
+            return Outcome.of(e.getMessage());
+        }
     }
 }

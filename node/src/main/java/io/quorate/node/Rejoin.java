@@ -5,6 +5,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Retry;
 import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.IncrementalTransfer;
 import io.quorate.ist.TransferProgress;
@@ -30,7 +31,10 @@ import org.slf4j.LoggerFactory;
  */
 final class Rejoin implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Rejoin.class);
-    private static final Duration AGAIN = Duration.ofMillis(500);
+    private static final Retry.Policy AGAIN = Retry.Policy.unbounded(
+                    "somebody who has what it needs may come at any time, and without it the node can't take part",
+                    Duration.ofMillis(500))
+            .telling(0, 120);
     private static final Duration TOLD_EVERY = Duration.ofSeconds(5);
 
     private final Stores stores;
@@ -40,6 +44,7 @@ final class Rejoin implements AutoCloseable {
     private final PeerStreams peers;
     private final UUID incarnation;
     private final Supplier<List<IncrementalTransfer.Offer>> offers;
+    private final JoinCounts joins;
     private final Consumer<NodeEvent> events;
     private final BlockingQueue<QuorateException> asked = new LinkedBlockingQueue<>();
     private final OwnedThread thread;
@@ -59,6 +64,7 @@ final class Rejoin implements AutoCloseable {
             PeerStreams peers,
             UUID incarnation,
             Supplier<List<IncrementalTransfer.Offer>> offers,
+            JoinCounts joins,
             Consumer<NodeEvent> events,
             FaultHandler faults) {
         this.stores = stores;
@@ -68,6 +74,7 @@ final class Rejoin implements AutoCloseable {
         this.peers = peers;
         this.incarnation = incarnation;
         this.offers = offers;
+        this.joins = joins;
         this.events = events;
         this.thread = OwnedThread.lasting("quorate-join", this::run, faults);
     }
@@ -96,6 +103,10 @@ final class Rejoin implements AutoCloseable {
             QuorateException cause = asked.take();
             asked.clear();
             log.warn("receiving what was missed from the other nodes: {}", cause.detail());
+            joins.count(JoinCounts.Step.TRANSFER_BEGUN);
+            if (cause.code() == ErrorCode.CACHE_CORRUPT) {
+                joins.count(JoinCounts.Step.CACHE_DAMAGED);
+            }
             receive(isOfCache(cause));
         }
     }
@@ -110,8 +121,9 @@ final class Rejoin implements AutoCloseable {
             beginAfterServer();
         }
         long start = System.nanoTime();
+        Retry retry = new Retry(AGAIN, System.nanoTime());
         while (!transferred(cacheLost)) {
-            Thread.sleep(AGAIN.toMillis());
+            await(retry);
         }
         TransferProgress.Look look = progress.look();
         log.info(
@@ -119,21 +131,31 @@ final class Rejoin implements AutoCloseable {
                 look.done(),
                 look.bytes() >> 20,
                 TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start));
+        joins.count(JoinCounts.Step.TRANSFER_COMPLETED);
         progress = null;
         order.resume(Hold.TRANSFER);
         server.resume();
         events.accept(new NodeEvent.Joining(null));
     }
 
+    private void await(Retry retry) throws InterruptedException {
+        Retry.Next next = retry.failed(obstacle, System.nanoTime());
+        if (next.tell()) {
+            log.warn("no transfer yet: {}", obstacle);
+        }
+        Thread.sleep(next.pauseMillis());
+    }
+
     /** Empties the cache, to go on with what the server doesn't hold yet. */
     private void beginAfterServer() throws IOException, InterruptedException {
+        Retry retry = new Retry(AGAIN, System.nanoTime());
         while (true) {
             long held;
             try {
                 held = server.exists() ? server.contents().position().seqno() : stream.lastOrdered();
             } catch (IOException e) {
                 obstacle = "to know what is missing, " + e.getMessage();
-                Thread.sleep(AGAIN.toMillis());
+                await(retry);
                 continue;
             }
             stores.cache().reset(held + 1);
@@ -163,17 +185,10 @@ final class Rejoin implements AutoCloseable {
                 copied(recordsOnly, transfer);
                 return true;
             }
-            boolean passes = e.code() == ErrorCode.CACHE_PASSED
-                    || e.code() == ErrorCode.ORDER_INTERRUPTED
-                    || e.code() == ErrorCode.ORDER_BUSY;
-            if (!passes) {
+            if (!e.code().isRetryable()) {
                 throw e;
             }
-            String before = obstacle;
             obstacle = e.code() == ErrorCode.CACHE_PASSED ? e.getMessage() : e.detail();
-            if (!obstacle.equals(before)) {
-                log.warn("no transfer yet: {}", obstacle);
-            }
             return false;
         }
     }

@@ -3,11 +3,11 @@ package io.quorate.node;
 
 import io.quorate.core.ColumnMask;
 import io.quorate.core.ErrorCode;
-import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
-import io.quorate.node.AuditRequest.Contents;
-import io.quorate.node.AuditRequest.Repaired;
-import io.quorate.node.AuditRequest.Wrong;
+import io.quorate.node.AuditQuestion.Repair;
+import io.quorate.node.AuditQuestion.TableName;
+import io.quorate.node.AuditQuestion.WholeRow;
+import io.quorate.node.question.Questions;
 import io.quorate.sst.audit.AuditedTable;
 import io.quorate.sst.audit.AuditedTable.Row;
 import java.io.IOException;
@@ -41,7 +41,7 @@ final class RowRepair {
     private final ColumnMask mask;
     private final ServerAccess access;
     private final OrderedStream stream;
-    private final PeerStreams peers;
+    private final Questions questions;
     private final JsonMapper json;
 
     /**
@@ -59,24 +59,28 @@ final class RowRepair {
             String trusted) {}
 
     RowRepair(
-            NodeProperties properties, ServerAccess access, OrderedStream stream, PeerStreams peers, JsonMapper json) {
+            NodeProperties properties,
+            ServerAccess access,
+            OrderedStream stream,
+            Questions questions,
+            JsonMapper json) {
         this.properties = properties;
         this.mask = properties.conflicts().mask();
         this.access = access;
         this.stream = stream;
-        this.peers = peers;
+        this.questions = questions;
         this.json = json;
     }
 
-    Repaired run(AuditedTable table, AuditRequest request) throws SQLException {
-        Map<String, String> outcomes = new LinkedHashMap<>();
+    /** @return what became of it */
+    String run(AuditedTable table, Repair asked) throws SQLException {
         try (Connection server = access.connectAlone(AuditSource.ANSWERS_WITHIN)) {
             AuditedTable.prepare(server);
             List<String> triggers = table.triggers(server);
             if (!triggers.isEmpty()) {
                 throw new QuorateException(
                         ErrorCode.AUDIT_REFUSED,
-                        "rows of " + name(request) + " can't be put right while it has triggers, which would run: "
+                        "rows of " + asked.table() + " can't be put right while it has triggers, which would run: "
                                 + triggers);
             }
             try (Statement statement = server.createStatement()) {
@@ -84,54 +88,48 @@ final class RowRepair {
                 statement.execute("SET SESSION sql_log_bin = 0, foreign_key_checks = 0, innodb_lock_wait_timeout = 5");
             }
             server.setAutoCommit(false);
-            for (Wrong wrong : request.rows()) {
-                outcomes.put(wrong.identity(), one(server, table, request, wrong));
-            }
+            return one(server, table, asked);
         }
-        return new Repaired(outcomes);
     }
 
-    private String one(Connection server, AuditedTable table, AuditRequest request, Wrong wrong) throws SQLException {
+    private String one(Connection server, AuditedTable table, Repair asked) throws SQLException {
+        String identity = asked.wrong().identity();
         try {
-            Row here = table.row(server, wrong.identity(), true);
-            if (!Objects.equals(version(here), wrong.found())) {
+            Row here = table.row(server, identity, true);
+            if (!Objects.equals(version(here), asked.wrong().found())) {
                 return "left alone: the row is another one than the audit found; audit the table again";
             }
-            Row right = trusted(request, wrong);
-            if (!Objects.equals(version(right), wrong.right())) {
-                return "left alone: the row of " + request.trusted()
+            Row right = trusted(asked);
+            if (!Objects.equals(version(right), asked.wrong().right())) {
+                return "left alone: the row of " + asked.trusted()
                         + " is another one than the audit found; audit the table again";
             }
             String what = table.hasKey()
                     ? here == null ? "inserted" : right == null ? "deleted" : "replaced"
                     : count(here) < count(right) ? "inserted" : "deleted";
-            if (!request.apply()) {
+            if (!asked.apply()) {
                 return "would be " + what;
             }
             journal(new Entry(
                     Instant.now().toString(),
-                    name(request),
-                    wrong.identity(),
-                    masked(request, here),
-                    masked(request, right),
-                    request.trusted()));
-            put(server, table, wrong.identity(), here, right);
+                    asked.table().toString(),
+                    identity,
+                    masked(asked.table(), here),
+                    masked(asked.table(), right),
+                    asked.trusted()));
+            put(server, table, identity, here, right);
             server.commit();
-            log.warn("row {} of {} was {}, as {} has it", wrong.identity(), name(request), what, request.trusted());
+            log.warn("row {} of {} was {}, as {} has it", identity, asked.table(), what, asked.trusted());
             return "repaired: " + what;
         } catch (SQLException e) {
             return "left alone: the server says " + e.getErrorCode() + ", " + e.getMessage();
         } catch (IOException e) {
-            return "left alone: " + request.trusted() + " can't be asked: " + e.getMessage();
+            return "left alone: " + asked.trusted() + " can't be asked: " + e.getMessage();
         } catch (QuorateException e) {
             return "left alone: " + e.getMessage();
         } finally {
             server.rollback();
         }
-    }
-
-    private static String name(AuditRequest request) {
-        return request.schema() + "." + request.table();
     }
 
     private static String version(Row row) {
@@ -144,11 +142,9 @@ final class RowRepair {
     }
 
     /** Of a server that holds whatever this one may hold. */
-    private Row trusted(AuditRequest request, Wrong wrong) throws IOException {
-        return AuditRequest.row(request.schema(), request.table(), wrong.identity(), stream.lastOrdered())
-                .ask(peers, request.trusted(), json, Contents.class)
-                .rows()
-                .get(wrong.identity());
+    private Row trusted(Repair asked) throws IOException {
+        WholeRow question = new WholeRow(asked.table(), asked.wrong().identity(), stream.lastOrdered());
+        return questions.ask(asked.trusted(), question).row();
     }
 
     private static void put(Connection server, AuditedTable table, String identity, Row here, Row right)
@@ -171,13 +167,13 @@ final class RowRepair {
         }
     }
 
-    private Map<String, String> masked(AuditRequest request, Row row) {
+    private Map<String, String> masked(TableName table, Row row) {
         if (row == null) {
             return null;
         }
         Map<String, String> masked = new LinkedHashMap<>(row.shown());
         masked.replaceAll(
-                (column, value) -> mask.hides(request.schema(), request.table(), column) ? ColumnMask.MASKED : value);
+                (column, value) -> mask.hides(table.schema(), table.name(), column) ? ColumnMask.MASKED : value);
         return masked;
     }
 

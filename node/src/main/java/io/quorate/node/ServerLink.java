@@ -198,7 +198,7 @@ final class ServerLink implements Server {
     }
 
     private void refused(QuorateException e) {
-        if (e.code() == ErrorCode.SERVER_SETTINGS) {
+        if (e.code().isRetryable() && !Rejoin.mends(e)) {
             log.error("{}", e.getMessage());
             events.accept(new NodeEvent.DatabaseDown(e.getMessage()));
         } else {

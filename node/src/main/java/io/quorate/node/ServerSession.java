@@ -58,6 +58,7 @@ final class ServerSession implements AutoCloseable {
             ApplyProgress progress,
             KeylessTables keyless,
             long openedNanos,
+            JoinCounts joins,
             Consumer<NodeEvent> events,
             FaultHandler faults) {}
 

@@ -204,7 +204,7 @@ final class Standing {
     }
 
     /** What those who answer could give. */
-    static List<IncrementalTransfer.Offer> offers(List<MemberRequest.Answer> answers) {
+    static List<IncrementalTransfer.Offer> offers(List<Membership> answers) {
         return answers.stream().map(a -> offer(a.report(), 0)).toList();
     }
 
@@ -213,12 +213,8 @@ final class Standing {
                 m.node(), distance, m.cacheFirst(), m.cacheLast(), m.checkpoint(), m.checkpointIndex());
     }
 
-    /**
-     * What this node says to who asks about the members.
-     *
-     * @param refusal of what was asked for, null when it was done or nothing was
-     */
-    MemberRequest.Answer answer(String refusal) {
+    /** What this node says to who asks about the members. */
+    Membership membership() {
         Boolean foundedEmpty = null;
         try {
             NodeIdentity identity = NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node());
@@ -226,14 +222,13 @@ final class Standing {
         } catch (QuorateException e) {
             log.warn("{}", e.getMessage());
         }
-        return new MemberRequest.Answer(
+        return new Membership(
                 properties.node(),
                 order.quorum().leader(),
                 known(),
                 lives.get(),
                 members.directories(),
                 foundedEmpty,
-                report(),
-                refusal);
+                report());
     }
 }

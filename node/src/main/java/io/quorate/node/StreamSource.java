@@ -7,6 +7,13 @@ import io.quorate.applier.PositionTable.Position;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.node.CopyQuestion.CatalogAfter;
+import io.quorate.node.CopyQuestion.Contents;
+import io.quorate.node.CopyQuestion.Head;
+import io.quorate.node.CopyQuestion.RowsOfStretch;
+import io.quorate.node.CopyQuestion.RowsOfTables;
+import io.quorate.node.question.Answers;
+import io.quorate.node.question.StreamedReply;
 import io.quorate.sst.audit.AuditedTable;
 import io.quorate.sst.audit.AuditedTable.Stretch;
 import io.quorate.sst.stream.Catalog;
@@ -29,7 +36,6 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The donor's side of method {@code stream}. Every request stands for itself: a consistent read of this node's server, with what
@@ -52,7 +58,6 @@ final class StreamSource {
     private final OrderedStream stream;
     private final ApplyProgress progress;
     private final BooleanSupplier synced;
-    private final JsonMapper json;
     private final LongAdder bytes = new LongAdder();
     private final DonorPace pace;
 
@@ -67,15 +72,13 @@ final class StreamSource {
             Supplier<ServerSession> session,
             OrderedStream stream,
             ApplyProgress progress,
-            BooleanSupplier synced,
-            JsonMapper json) {
+            BooleanSupplier synced) {
         this.properties = properties;
         this.access = access;
         this.session = session;
         this.stream = stream;
         this.progress = progress;
         this.synced = synced;
-        this.json = json;
         this.pace = new DonorPace(
                 stream::lastOrdered, progress::lastApplied, properties.sst().donorLagMax(), System::nanoTime);
     }
@@ -90,34 +93,55 @@ final class StreamSource {
         return bytes.sum();
     }
 
-    void serve(StreamRequest request, OutputStream answer) throws IOException {
+    void register(Answers answers) {
+        answers.on(
+                CatalogAfter.class,
+                q -> read(q.after(), List.of(), (connection, server) -> catalog(connection, server, q)));
+        answers.streamed(
+                RowsOfStretch.class,
+                (q, reply) -> read(q.after(), q.tables(), (connection, server) -> {
+                    rows(connection, server, q, reply);
+                    return null;
+                }));
+        answers.streamed(
+                RowsOfTables.class,
+                (q, reply) -> read(q.after(), q.tables(), (connection, server) -> {
+                    tables(connection, server, q, reply);
+                    return null;
+                }));
+    }
+
+    /** Something that is read of the server. */
+    private interface Reading<A> {
+        A read(Connection connection, UUID server) throws SQLException, IOException, InterruptedException;
+    }
+
+    /**
+     * Reads once the server holds everything up to a seqno.
+     *
+     * @param tables that are read
+     */
+    private <A> A read(long after, List<Unit.Name> tables, Reading<A> reading) throws IOException {
         if (access == null || !synced.getAsBoolean()) {
-            throw refused("is not SYNCED");
+            throw refused(ErrorCode.COPY_NO_DONOR, "is not SYNCED");
         }
-        await(() -> progress.lastApplied() >= request.after(), "has not applied seqno " + request.after() + " yet");
-        DataOutputStream out = new DataOutputStream(new BufferedOutputStream(new Counted(answer), 64 << 10));
+        await(() -> progress.lastApplied() >= after, "has not applied seqno " + after + " yet");
         try (Connection connection = access.connectAlone()) {
             RowWriter.prepare(connection);
             UUID server = ServerAccess.uuid(connection);
             // What the order has of ours is in the rows; it may be taken up before it is committed.
             long ordered = stream.own().last();
             awaitExecuted(connection, server, ordered);
-            switch (request.what()) {
-                case CATALOG -> catalog(connection, server, request, out);
-                case ROWS -> rows(connection, server, request, out);
-                case TABLES -> tables(connection, server, request, out);
-            }
-            out.flush();
+            return reading.read(connection, server);
         } catch (SQLException e) {
-            throw refused(
-                    e.getErrorCode() == REDEFINED || e.getErrorCode() == LOCKED
-                            ? "can't read " + request.tables() + " now: " + e.getMessage()
-                            : access.unreachable(e).getMessage());
+            throw e.getErrorCode() == REDEFINED || e.getErrorCode() == LOCKED
+                    ? refused(ErrorCode.COPY_TOO_EARLY, "can't read " + tables + " now: " + e.getMessage())
+                    : refused(ErrorCode.COPY_NO_DONOR, access.unreachable(e).getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw refused("ends");
+            throw refused(ErrorCode.COPY_NO_DONOR, "ends");
         } catch (IllegalArgumentException e) {
-            throw refused(e.getMessage());
+            throw refused(ErrorCode.COPY_REFUSED, e.getMessage());
         }
     }
 
@@ -126,13 +150,13 @@ final class StreamSource {
         try {
             while (!condition.getAsBoolean()) {
                 if (System.nanoTime() > end) {
-                    throw refused(otherwise);
+                    throw refused(ErrorCode.COPY_TOO_EARLY, otherwise);
                 }
                 Thread.sleep(10);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw refused("ends");
+            throw refused(ErrorCode.COPY_NO_DONOR, "ends");
         }
     }
 
@@ -141,64 +165,59 @@ final class StreamSource {
         long end = System.nanoTime() + LIMIT.toNanos();
         while (ServerAccess.executed(connection).last(server) < number) {
             if (System.nanoTime() > end) {
-                throw refused("has not committed its own transaction " + number + ", which is ordered");
+                throw refused(
+                        ErrorCode.COPY_TOO_EARLY,
+                        "has not committed its own transaction " + number + ", which is ordered");
             }
             Thread.sleep(5);
         }
     }
 
-    private void catalog(Connection connection, UUID server, StreamRequest request, DataOutputStream out)
-            throws SQLException, IOException, InterruptedException {
+    private Contents catalog(Connection connection, UUID server, CatalogAfter question)
+            throws SQLException, InterruptedException {
         ServerSession working = working();
         Position before = ServerAccess.position(connection);
-        Catalog catalog = Catalog.read(connection, request.omitted());
+        Catalog catalog = Catalog.read(connection, question.omitted());
         Moment moment = moment(connection, server, before.seqno());
         long ordered = decided(working, moment);
-        head(
-                out,
-                new StreamRequest.Contents(
-                        moment, before.log(), ordered, catalog, ServerAccess.tableBytes(connection)));
+        return new Contents(moment, before.log(), ordered, catalog, ServerAccess.tableBytes(connection));
     }
 
-    private void rows(Connection connection, UUID server, StreamRequest request, DataOutputStream out)
+    private void rows(Connection connection, UUID server, RowsOfStretch question, StreamedReply<Head> reply)
             throws SQLException, IOException, InterruptedException {
         ServerSession working = working();
         snapshot(connection);
         Moment moment = moment(connection, server, ServerAccess.applied(connection));
-        AuditedTable table = table(connection, request.tables().get(0));
-        Stretch stretch = request.stretch();
-        if (request.bytes() > 0) {
+        AuditedTable table = table(connection, question.table());
+        Stretch stretch = question.stretch();
+        if (question.bytes() > 0) {
             long perRow = Math.max(1, table.estimate(connection).bytesPerRow());
-            long rows = Math.max(1, Math.min(ROWS_MAX, request.bytes() / perRow));
+            long rows = Math.max(1, Math.min(ROWS_MAX, question.bytes() / perRow));
             stretch = new Stretch(stretch.from(), table.next(connection, stretch.from(), rows));
         }
-        head(out, new StreamRequest.Head(moment, stretch.to()));
-        out.flush();
-        try (DataOutputStream compressed = compressed(out)) {
+        try (DataOutputStream compressed = compressed(reply.begin(new Head(moment, stretch.to())))) {
             new RowWriter(compressed).write(connection, table, stretch);
             compressed.writeLong(decided(working, moment));
         }
     }
 
     /** Nobody writes to the tables while the snapshot is opened: so it has just what it says of them. */
-    private void tables(Connection connection, UUID server, StreamRequest request, DataOutputStream out)
+    private void tables(Connection connection, UUID server, RowsOfTables question, StreamedReply<Head> reply)
             throws SQLException, IOException, InterruptedException {
         ServerSession working = working();
         Moment moment;
         try (Connection locks = access.connectAlone();
                 Statement statement = locks.createStatement()) {
             statement.execute("SET SESSION lock_wait_timeout = " + LOCK_WAIT_SECONDS);
-            statement.execute(request.tables().stream()
+            statement.execute(question.tables().stream()
                     .map(t -> AuditedTable.quoted(t.schema(), t.table()) + " READ")
                     .collect(Collectors.joining(", ", "LOCK TABLES ", "")));
             snapshot(connection);
             moment = moment(connection, server, ServerAccess.applied(connection));
             statement.execute("UNLOCK TABLES");
         }
-        head(out, new StreamRequest.Head(moment, null));
-        out.flush();
-        try (DataOutputStream compressed = compressed(out)) {
-            for (Unit.Name name : request.tables()) {
+        try (DataOutputStream compressed = compressed(reply.begin(new Head(moment, null)))) {
+            for (Unit.Name name : question.tables()) {
                 new RowWriter(compressed).write(connection, table(connection, name), Stretch.ALL);
             }
             compressed.writeLong(decided(working, moment));
@@ -221,7 +240,7 @@ final class StreamSource {
     private ServerSession working() {
         ServerSession working = session.get();
         if (working == null) {
-            throw refused("has no session with its server");
+            throw refused(ErrorCode.COPY_NO_DONOR, "has no session with its server");
         }
         return working;
     }
@@ -236,12 +255,14 @@ final class StreamSource {
         long end = System.nanoTime() + LIMIT.toNanos();
         while (working.undecided(moment.own(), LIMIT) != 0) {
             if (session.get() != working || System.nanoTime() > end) {
-                throw refused("has not got its own transactions up to " + moment.own() + " ordered");
+                throw refused(
+                        ErrorCode.COPY_TOO_EARLY,
+                        "has not got its own transactions up to " + moment.own() + " ordered");
             }
             Thread.sleep(2);
         }
         if (session.get() != working) {
-            throw refused("has lost its server meanwhile");
+            throw refused(ErrorCode.COPY_NO_DONOR, "has lost its server meanwhile");
         }
         return stream.lastOrdered();
     }
@@ -249,24 +270,19 @@ final class StreamSource {
     private AuditedTable table(Connection connection, Unit.Name name) throws SQLException {
         AuditedTable table = AuditedTable.read(connection, name.schema(), name.table());
         if (table == null) {
-            throw refused("has no table " + name);
+            throw refused(ErrorCode.COPY_TOO_EARLY, "has no table " + name);
         }
         return table;
     }
 
-    private void head(DataOutputStream out, Object head) throws IOException {
-        byte[] text = json.writeValueAsBytes(head);
-        out.writeInt(text.length);
-        out.write(text);
+    private DataOutputStream compressed(OutputStream answer) throws IOException {
+        OutputStream counted = new BufferedOutputStream(new Counted(answer), 64 << 10);
+        return new DataOutputStream(new ZstdOutputStreamNoFinalizer(counted, COMPRESSION).setChecksum(true));
     }
 
-    private static DataOutputStream compressed(OutputStream out) throws IOException {
-        return new DataOutputStream(new ZstdOutputStreamNoFinalizer(out, COMPRESSION).setChecksum(true));
-    }
-
-    private QuorateException refused(String why) {
+    private QuorateException refused(ErrorCode code, String why) {
         log.debug("a piece of a copy is refused: {}", why);
-        return new QuorateException(ErrorCode.COPY_REFUSED, properties.node() + " " + why);
+        return new QuorateException(code, properties.node() + " " + why);
     }
 
     private final class Counted extends java.io.FilterOutputStream {

@@ -20,7 +20,6 @@ import io.quorate.sst.stream.CopyLedger.Stage;
 import io.quorate.sst.stream.Moment;
 import io.quorate.sst.stream.OrderScan;
 import io.quorate.sst.stream.Unit;
-import java.io.DataInputStream;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -123,6 +122,7 @@ final class StreamedCopy {
                         e.seqno);
                 CopyPlan.delete(directory());
                 begunAnew++;
+                parts.joins().count(JoinCounts.Step.COPY_BEGUN_ANEW);
                 return -1;
             }
         }
@@ -194,7 +194,7 @@ final class StreamedCopy {
 
     private void plan(long from) throws IOException {
         tell.accept("asking for what there is");
-        StreamRequest.Contents contents = catalog(from);
+        CopyQuestion.Contents contents = catalog(from);
         plan = new CopyPlan(
                 UUID.randomUUID().toString(),
                 contents.moment().applied(),
@@ -214,6 +214,7 @@ final class StreamedCopy {
                 plan.catalog().tables().size(),
                 plan.bytes() >> 20,
                 plan.since());
+        parts.joins().count(JoinCounts.Step.COPY_BEGUN);
         ledger.begin(connection, plan.since());
         // Rows of different moments: at no position.
         execute(connection, "DROP TABLE IF EXISTS quorate.position, quorate.undone, quorate.certified");
@@ -234,14 +235,16 @@ final class StreamedCopy {
         ledger.stage(connection, Stage.FETCHING);
     }
 
-    private StreamRequest.Contents catalog(long after) throws IOException {
+    private CopyQuestion.Contents catalog(long after) throws IOException {
         donor = PieceFetcher.choose(donors, parts.properties().zone(), after, donor);
-        StreamRequest request = new StreamRequest(
-                StreamRequest.What.CATALOG, after, parts.properties().sst().omitted(), List.of(), null, 0);
-        try (DataInputStream in = request.open(donors.peers(), donor, donors.json())) {
-            return StreamRequest.head(in, donors.json(), StreamRequest.Contents.class);
+        try {
+            return donors.questions()
+                    .ask(
+                            donor,
+                            new CopyQuestion.CatalogAfter(
+                                    after, parts.properties().sst().omitted()));
         } catch (IOException e) {
-            throw new QuorateException(ErrorCode.COPY_REFUSED, donor + " doesn't answer: " + e.getMessage(), e);
+            throw new QuorateException(ErrorCode.COPY_NO_DONOR, donor + " doesn't answer: " + e.getMessage(), e);
         }
     }
 
@@ -310,7 +313,7 @@ final class StreamedCopy {
                 return;
             }
             // Accounts, views or programs are not what they were: they are taken as they are now.
-            StreamRequest.Contents contents = catalog(upTo);
+            CopyQuestion.Contents contents = catalog(upTo);
             as = contents.moment().applied();
             long least = Math.max(as, contents.ordered());
             upTo = Math.max(upTo, PieceFetcher.awaitOrdered(parts, least, () -> !signals.task()
@@ -318,7 +321,7 @@ final class StreamedCopy {
             rest = contents.catalog();
         }
         throw new QuorateException(
-                ErrorCode.COPY_REFUSED, "accounts, views or stored programs change faster than they can be read");
+                ErrorCode.COPY_TOO_EARLY, "accounts, views or stored programs change faster than they can be read");
     }
 
     private boolean replay(Connection connection) throws SQLException, IOException, InterruptedException {
@@ -338,7 +341,7 @@ final class StreamedCopy {
                     at -> tell.accept("its rows are here; carrying out what was ordered meanwhile, "
                             + (plan.upTo() - at) + " writesets to go"));
         } catch (QuorateException e) {
-            if (e.code() == ErrorCode.COPY_REFUSED) {
+            if (e.code() == ErrorCode.COPY_UNUSABLE) {
                 // Not with these rows.
                 CopyPlan.delete(directory());
             }
@@ -361,7 +364,7 @@ final class StreamedCopy {
             Unit unit = unitOf.get(new Unit.Name(schema, table));
             if (unit == null) {
                 throw new QuorateException(
-                        ErrorCode.COPY_REFUSED,
+                        ErrorCode.COPY_UNUSABLE,
                         "seqno " + c.seqno() + " writes to " + schema + "." + table + ", which the copy doesn't have");
             }
             if (!unit.whole()) {

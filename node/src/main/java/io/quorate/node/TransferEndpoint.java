@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.core.answer.NodeStatus;
+import io.quorate.core.answer.Outcome;
+import io.quorate.core.answer.TransferAnswer;
+import io.quorate.ist.TransferProgress;
 import io.quorate.sst.CopyProgress;
 import java.io.IOException;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -22,27 +25,46 @@ class TransferEndpoint {
     }
 
     @ReadOperation
-    Map<String, Object> transfer() {
+    TransferAnswer transfer() {
         NodeStatus self = node.status();
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("node", self.name());
-        answer.put("state", self.state());
-        answer.put("reason", self.reason());
-        answer.put("receiving", node.rejoin().look());
-        answer.put("waitsFor", node.rejoin().obstacle());
-        FullCopy copy = node.copy();
-        if (copy != null && copy.isPending()) {
-            answer.put("copying", copy.look() == null ? CopyProgress.NONE : copy.look());
-            answer.put("method", copy.method());
-            answer.put("copyFrom", copy.donor());
-            answer.put("waitsFor", copy.obstacle());
-            answer.put("paused", copy.budget().isPaused());
-            answer.put("bytesPerSecondMax", copy.budget().perSecond());
-        }
-        answer.put("giving", node.donor().running());
-        answer.put("bytesGiven", node.donor().bytes() + node.streamSource().bytes());
-        answer.put("heldMillis", node.streamSource().heldMillis());
-        return answer;
+        FullCopy pending = node.copy() != null && node.copy().isPending() ? node.copy() : null;
+        boolean copies = pending != null;
+        NodeProperties.Sst.Method method = copies ? pending.method() : null;
+        return new TransferAnswer(
+                self.name(),
+                self.state(),
+                self.reason(),
+                receiving(node.rejoin().look()),
+                copies ? pending.obstacle() : node.rejoin().obstacle(),
+                copies ? copying(pending.look()) : null,
+                method == null ? null : method.name(),
+                copies ? pending.donor() : null,
+                copies ? Boolean.valueOf(pending.budget().isPaused()) : null,
+                copies ? Long.valueOf(pending.budget().perSecond()) : null,
+                node.donor().running().stream()
+                        .map(g -> new TransferAnswer.Given(g.joiner(), g.from(), g.to(), g.next()))
+                        .toList(),
+                node.donor().bytes() + node.streamSource().bytes(),
+                node.streamSource().heldMillis());
+    }
+
+    private static TransferAnswer.@Nullable Receiving receiving(TransferProgress.@Nullable Look look) {
+        return look == null
+                ? null
+                : new TransferAnswer.Receiving(
+                        look.phase().name(),
+                        List.copyOf(look.donors()),
+                        look.done(),
+                        look.toDo(),
+                        look.bytes(),
+                        look.perSecond(),
+                        look.etaMillis());
+    }
+
+    /** @param progress null while nothing is copied yet */
+    private static TransferAnswer.Copying copying(@Nullable CopyProgress progress) {
+        CopyProgress p = progress == null ? CopyProgress.NONE : progress;
+        return new TransferAnswer.Copying(p.stage(), p.bytes(), p.toDo(), p.perSecond(), p.etaMillis());
     }
 
     /**
@@ -50,7 +72,7 @@ class TransferEndpoint {
      * @param bytesPerSecond of throttle: what it may take, 0 for as much as there is; until the service ends
      */
     @WriteOperation
-    Map<String, Object> change(String action, @Nullable Long bytesPerSecond) throws IOException, InterruptedException {
+    Outcome change(String action, @Nullable Long bytesPerSecond) throws IOException, InterruptedException {
         FullCopy copy = node.copy();
         String refusal = copy == null || !copy.isPending() ? "no full copy is under way" : null;
         if (refusal == null) {
@@ -62,9 +84,6 @@ class TransferEndpoint {
                 default -> refusal = "an action is pause, resume, throttle or cancel, not " + action;
             }
         }
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("done", refusal == null);
-        answer.put("refusal", refusal);
-        return answer;
+        return Outcome.of(refusal);
     }
 }

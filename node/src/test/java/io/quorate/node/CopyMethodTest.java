@@ -18,13 +18,13 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 
 /** Which method a full copy takes, by configuration, by what is possible, by size and rate. */
 class CopyMethodTest {
-    private static final CopyRequest.Source SMALL = source(100 << 20, "8.0.33");
+    private static final CopyQuestion.CloneSource SMALL = source(100 << 20, "8.0.33");
 
     @TempDir
     private Path directory;
 
-    private static CopyRequest.Source source(long bytes, String version) {
-        return new CopyRequest.Source("host", 3306, new UUID(0, 1), version, "", bytes);
+    private static CopyQuestion.CloneSource source(long bytes, String version) {
+        return new CopyQuestion.CloneSource("host", 3306, new UUID(0, 1), version, "", bytes);
     }
 
     private NodeProperties properties(String method) {
@@ -38,7 +38,7 @@ class CopyMethodTest {
                 .get();
     }
 
-    private CopyRequest.Source chosen(String method, CopyRequest.Source donor) throws Exception {
+    private CopyQuestion.CloneSource chosen(String method, CopyQuestion.CloneSource donor) throws Exception {
         return new CopyMethod(properties(method))
                 .choose(() -> donor, () -> "8.0.33")
                 .source();
@@ -53,7 +53,7 @@ class CopyMethodTest {
     @Test
     void isTheFasterOneByDefault() throws Exception {
         assertThat(chosen("auto", SMALL)).as("mysqld would have to restart").isNull();
-        CopyRequest.Source large = source(100L << 30, "8.0.33");
+        CopyQuestion.CloneSource large = source(100L << 30, "8.0.33");
         assertThat(chosen("auto", large)).isEqualTo(large);
     }
 
@@ -68,7 +68,7 @@ class CopyMethodTest {
 
     @Test
     void isStreamWhereCloneIsNotPossibleUnlessStreamIsNeither() throws Exception {
-        CopyRequest.Source other = source(100L << 30, "8.0.34");
+        CopyQuestion.CloneSource other = source(100L << 30, "8.0.34");
         assertThat(chosen("auto", other)).isNull();
         assertThatThrownBy(() -> chosen("clone", other))
                 .hasMessageContaining("QRT-7001")
@@ -82,5 +82,16 @@ class CopyMethodTest {
                         () -> "8.0.33"))
                 .hasMessageContaining("no plugin");
         assertThat(method.choose(() -> SMALL, () -> "8.0.33").source()).isEqualTo(SMALL);
+    }
+
+    @Test
+    void isNotStreamOnlyBecauseTheDonorDoesNotAnswerNow() {
+        CopyMethod method = new CopyMethod(properties("auto"));
+        assertThatThrownBy(() -> method.choose(
+                        () -> {
+                            throw new QuorateException(ErrorCode.COPY_NO_DONOR, "n2 doesn't answer");
+                        },
+                        () -> "8.0.33"))
+                .hasMessageContaining("QRT-7005");
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.cli.CommandException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -70,7 +71,7 @@ final class DemoCommand implements Callable<Integer> {
             System.out.println(summary(result));
             printJson(result);
             return good ? 0 : 1;
-        } catch (SandboxException e) {
+        } catch (CommandException e) {
             printJson(new Failure(nodes, false, e.getMessage()));
             throw e;
         } finally {

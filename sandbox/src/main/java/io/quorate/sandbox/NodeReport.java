@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.cli.Answers;
+import io.quorate.core.answer.NodeStatus;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -9,8 +11,6 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * What a running service says of itself at {@code /actuator/cluster/self}.
@@ -28,7 +28,6 @@ public record NodeReport(String state, boolean primaryComponent, String reason, 
     static final String INCONSISTENT = "INCONSISTENT";
 
     private static final Duration PATIENCE = Duration.ofSeconds(2);
-    private static final JsonMapper JSON = new JsonMapper();
     private static final HttpClient HTTP =
             HttpClient.newBuilder().connectTimeout(PATIENCE).build();
 
@@ -56,13 +55,13 @@ public record NodeReport(String state, boolean primaryComponent, String reason, 
     }
 
     static NodeReport parse(String body) {
-        JsonNode json = JSON.readTree(body);
+        NodeStatus status = Answers.read(body, NodeStatus.class);
         return new NodeReport(
-                json.path("state").asString("UNKNOWN"),
-                json.path("primaryComponent").asBoolean(false),
-                json.path("reason").asString(""),
-                json.path("lastOrdered").asLong(0),
-                json.path("lastApplied").asLong(0));
+                status.state().isEmpty() ? "UNKNOWN" : status.state(),
+                status.primaryComponent(),
+                status.reason(),
+                status.lastOrdered(),
+                status.lastApplied());
     }
 
     /** Also as a donor, which serves on, or an arbitrator, which has nothing to be behind with. */

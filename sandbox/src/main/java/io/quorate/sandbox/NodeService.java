@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.cli.NodeJar;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -48,7 +49,7 @@ final class NodeService {
     private List<String> command(List<String> program, Path yaml) {
         List<String> command = new ArrayList<>(settings.place(node).command());
         command.addAll(List.of(
-                ServiceProgram.java(),
+                NodeJar.java(),
                 // Small machines run several of these; a heap that must not grow with lag doesn't need more.
                 "-Xms64m",
                 "-Xmx256m",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.cli.CommandException;
+import io.quorate.cli.OperatorCommands;
 import java.io.UncheckedIOException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -8,27 +10,16 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The {@code quorate} command. Exit codes: 0 done, 1 failed (the reason is on standard error), 2 wrong usage. */
+/**
+ * The {@code quorate} command: what is here and the operators' commands. Exit codes: 0 done, 1 failed (the reason is on
+ * standard error), 2 wrong usage.
+ */
 @Command(
         name = "quorate",
         description = "Multi-writer replication for unmodified MySQL servers.",
         mixinStandardHelpOptions = true,
         versionProvider = QuorateCommand.Version.class,
-        subcommands = {
-            DemoCommand.class,
-            SandboxCommand.class,
-            ConflictsCommand.class,
-            TransferCommand.class,
-            AuditCommand.class,
-            MembersCommand.class,
-            MembersCommand.Join.class,
-            MembersCommand.Leave.class,
-            MembersCommand.Desync.class,
-            MembersCommand.Resync.class,
-            RecoverCommand.class,
-            CheckCommand.class,
-            LogCommand.class
-        },
+        subcommands = {DemoCommand.class, SandboxCommand.class},
         footer = {
             "",
             "From the source tree also: quorate simulate [--seeds N] [--from S]",
@@ -59,14 +50,14 @@ public final class QuorateCommand implements Runnable {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new QuorateCommand())
+        return OperatorCommands.added(new QuorateCommand(), new RunningSandbox())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler((failure, command, parsed) -> failed(failure, command));
     }
 
     /** What a user can act upon is one message; anything else is a bug, and its trace belongs in a report. */
     private static int failed(Exception failure, CommandLine command) {
-        boolean expected = failure instanceof SandboxException || failure instanceof UncheckedIOException;
+        boolean expected = failure instanceof CommandException || failure instanceof UncheckedIOException;
         if (expected && System.getenv("QUORATE_DEBUG") == null) {
             command.getErr().println("quorate: " + failure.getMessage());
             if (failure.getCause() != null) {
@@ -78,7 +69,7 @@ public final class QuorateCommand implements Runnable {
         } else {
             failure.printStackTrace(command.getErr());
         }
-        boolean usage = failure instanceof SandboxException known && known.isUsage();
+        boolean usage = failure instanceof CommandException known && known.isUsage();
         return usage ? CommandLine.ExitCode.USAGE : CommandLine.ExitCode.SOFTWARE;
     }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.cli.CommandException;
+import io.quorate.cli.Membership;
+import io.quorate.cli.NodeJar;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -319,7 +322,7 @@ public final class Sandbox {
      * Takes a node out of the cluster, ends its processes and deletes its data.
      *
      * @return this sandbox without it
-     * @throws SandboxException when the others can't do without it; then nothing has changed
+     * @throws CommandException when the others can't do without it; then nothing has changed
      */
     public Sandbox remove(SandboxNode node) {
         Sandbox[] smaller = new Sandbox[1];
@@ -345,7 +348,7 @@ public final class Sandbox {
                 .map(other -> other.host() + ":" + other.ports().http())
                 .findFirst()
                 .orElseThrow(() -> new SandboxException("no other node runs; " + node.name() + " is all there is"));
-        NodeAddress.change(by, Map.of("action", "leave", "member", node.name()));
+        Membership.leave(by, node.name());
         progress.accept(node.name() + " has left the cluster");
     }
 

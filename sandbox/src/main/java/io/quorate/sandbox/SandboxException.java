@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
-/** Something on this machine kept a server or a local cluster from running. The message says what, and the way out. */
-public final class SandboxException extends RuntimeException {
-    private static final long serialVersionUID = 1L;
+import io.quorate.cli.CommandException;
 
-    private final boolean usage;
+/** Something on this machine kept a server or a local cluster from running. The message says what, and the way out. */
+public final class SandboxException extends CommandException {
+    private static final long serialVersionUID = 1L;
 
     public SandboxException(String message) {
         this(message, null);
@@ -16,16 +16,11 @@ public final class SandboxException extends RuntimeException {
     }
 
     private SandboxException(String message, Throwable cause, boolean usage) {
-        super(message, cause);
-        this.usage = usage;
+        super(message, cause, usage);
     }
 
     /** What was asked for can't be, whatever the state of the machine. */
     static SandboxException usage(String message) {
         return new SandboxException(message, null, true);
-    }
-
-    boolean isUsage() {
-        return usage;
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.cli.NodeJar;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -37,10 +38,6 @@ final class ServiceProgram {
     ServiceProgram(CacheDirectory cache, Consumer<String> progress) {
         this.cache = cache;
         this.progress = progress;
-    }
-
-    static String java() {
-        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }
 
     /** What follows the Java options: perhaps more of them, then {@code -jar} and the jar. */
@@ -91,7 +88,7 @@ final class ServiceProgram {
         Command.Result result = Command.run(
                 TOOL_LIMIT,
                 List.of(
-                        java(),
+                        NodeJar.java(),
                         "-Djarmode=tools",
                         "-jar",
                         jar.toString(),
@@ -130,7 +127,7 @@ final class ServiceProgram {
         Files.writeString(yaml, NodeConfiguration.yaml(settings, 1, work.resolve("data")));
         OwnedProcess process = OwnedProcess.start(
                 List.of(
-                        java(),
+                        NodeJar.java(),
                         "-Xmx256m",
                         "-XX:+UseSerialGC",
                         "-XX:ArchiveClassesAtExit=" + directory.resolve("classes.jsa"),

@@ -87,10 +87,7 @@ final class Transfer {
             inVain = 0;
             again(1);
         } catch (QuorateException e) {
-            boolean passes = e.code() == ErrorCode.CACHE_PASSED
-                    || e.code() == ErrorCode.ORDER_INTERRUPTED
-                    || e.code() == ErrorCode.ORDER_BUSY;
-            if (!passes) {
+            if (!e.code().isRetryable()) {
                 throw e;
             }
             course = null;

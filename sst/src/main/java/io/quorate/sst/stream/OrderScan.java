@@ -9,25 +9,33 @@ import io.quorate.core.WriteSetLog;
 import io.quorate.core.binlog.TableMap;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
 
 /**
  * What a copy has to know of what is ordered while it is made: which transactions failed, for a server that has not yet undone one of its
- * own shows rows that no node is to have; and which statements were run. Each writeset is read once. Thread-safe.
+ * own shows rows that no node is to have; and which statements were run. Thread-safe.
+ *
+ * <p>Each writeset is read once. Of those that may matter again the latest are kept, which is all that a piece needs that was read lately;
+ * where it takes all mode {@code certified} orders in an hour, what was let go is read again from the log, which holds whatever the copy needs.
  */
 public final class OrderScan {
     private static final Duration READ_WAIT = Duration.ofSeconds(5);
+    /** Some ten megabytes. A SYNCED donor is a thousand writesets behind by default. */
+    private static final int KEPT_MAX = 20_000;
 
     private final WriteSetLog log;
     private final Predicate<WriteSet> concernsTables;
     private long scanned;
     private long firstOfTables;
-    private final List<Unclear> unclear = new ArrayList<>();
-    private final List<Long> others = new ArrayList<>();
+    private final int keptMax;
+    private final ArrayDeque<Unclear> unclear = new ArrayDeque<>();
+    /** What isn't clear up to this seqno is in the log alone. */
+    private long letGo;
+
+    private long lastOfOthers;
 
     /**
      * One that its origin may show though nobody is to have it; or one that was prepared there, and that nobody knows to be shown already or
@@ -35,14 +43,28 @@ public final class OrderScan {
      *
      * @param tables null for any
      */
-    private record Unclear(long seqno, Gtid gtid, Set<Unit.Name> tables, boolean passed) {}
+    private record Unclear(long seqno, Gtid gtid, Set<Unit.Name> tables, boolean passed) {
+        boolean spoils(Unit unit, Moment moment) {
+            return seqno > moment.applied()
+                    && (!passed || unit.whole())
+                    && gtid.source().equals(moment.server())
+                    && gtid.number() <= moment.own()
+                    && !moment.undone().contains(gtid.number())
+                    && (tables == null || unit.tables().stream().anyMatch(tables::contains));
+        }
+    }
 
     /**
      * @param after where it begins
      * @param concernsTables whether a statement may make rows or tables others than they were
      */
     public OrderScan(WriteSetLog log, long after, Predicate<WriteSet> concernsTables) {
+        this(log, after, concernsTables, KEPT_MAX);
+    }
+
+    OrderScan(WriteSetLog log, long after, Predicate<WriteSet> concernsTables, int keptMax) {
         this.log = log;
+        this.keptMax = keptMax;
         this.concernsTables = concernsTables;
         this.scanned = after;
     }
@@ -66,13 +88,25 @@ public final class OrderScan {
 
     private void take(Certified c) {
         WriteSet w = c.writeSet();
-        if (!c.passed() || w.isPrepared()) {
-            unclear.add(new Unclear(c.seqno(), w.gtid(), w.isBarrier() ? null : tables(w.payload()), c.passed()));
+        Unclear one = unclear(c);
+        if (one != null) {
+            unclear.addLast(one);
+            if (unclear.size() > keptMax) {
+                letGo = unclear.removeFirst().seqno;
+            }
         } else if (w.isBarrier() && !concernsTables.test(w)) {
-            others.add(c.seqno());
+            lastOfOthers = c.seqno();
         } else if (w.isBarrier() && firstOfTables == 0) {
             firstOfTables = c.seqno();
         }
+    }
+
+    /** Null of one that is in the rows when it is applied, and not before it is ordered. */
+    private static Unclear unclear(Certified c) {
+        WriteSet w = c.writeSet();
+        return c.passed() && !w.isPrepared()
+                ? null
+                : new Unclear(c.seqno(), w.gtid(), w.isBarrier() ? null : tables(w.payload()), c.passed());
     }
 
     private static Set<Unit.Name> tables(byte[] payload) {
@@ -87,14 +121,38 @@ public final class OrderScan {
     }
 
     /** Whether rows of a unit, read at that moment, may hold what a failed transaction wrote, or what of the order they hold isn't clear. */
-    public synchronized boolean isSpoilt(Unit unit, Moment moment) {
-        return unclear.stream()
-                .anyMatch(f -> f.seqno > moment.applied()
-                        && (!f.passed || unit.whole())
-                        && f.gtid.source().equals(moment.server())
-                        && f.gtid.number() <= moment.own()
-                        && !moment.undone().contains(f.gtid.number())
-                        && (f.tables == null || unit.tables().stream().anyMatch(f.tables::contains)));
+    public boolean isSpoilt(Unit unit, Moment moment) throws IOException, InterruptedException {
+        long read;
+        synchronized (this) {
+            if (unclear.stream().anyMatch(one -> one.spoils(unit, moment))) {
+                return true;
+            }
+            read = letGo;
+        }
+        return moment.applied() < read && isSpoiltInLog(unit, moment, read);
+    }
+
+    private boolean isSpoiltInLog(Unit unit, Moment moment, long upTo) throws IOException, InterruptedException {
+        try (WriteSetLog.Cursor cursor = log.read(moment.applied() + 1)) {
+            while (true) {
+                Certified c = cursor.next(READ_WAIT);
+                if (c == null) {
+                    throw new IOException("the record no longer has what was ordered up to seqno " + upTo);
+                }
+                Unclear one = unclear(c);
+                if (one != null && one.spoils(unit, moment)) {
+                    return true;
+                }
+                if (c.seqno() >= upTo) {
+                    return false;
+                }
+            }
+        }
+    }
+
+    /** How many writesets it has in memory. */
+    synchronized int kept() {
+        return unclear.size();
     }
 
     /** The first statement that changed tables, 0 when there was none. */
@@ -104,6 +162,6 @@ public final class OrderScan {
 
     /** Whether there was any other statement after a seqno, one on accounts, views or stored programs. */
     public synchronized boolean hasOthersAfter(long seqno) {
-        return others.stream().anyMatch(other -> other > seqno);
+        return lastOfOthers > seqno;
     }
 }

@@ -66,7 +66,7 @@ public final class RowLoader {
             }
             requireNoWarnings(statement, table);
             if (loaded != blocks.rows) {
-                throw refused(name + ": " + blocks.rows + " rows came, " + loaded + " are here");
+                throw unusable(name + ": " + blocks.rows + " rows came, " + loaded + " are here");
             }
             correct(statement, name);
             return loaded;
@@ -77,7 +77,7 @@ public final class RowLoader {
         for (int left = in.readInt(); left > 0; left--) {
             byte[] text = in.readNBytes(in.readInt());
             if (statement.executeUpdate(new String(text, StandardCharsets.UTF_8)) > 1) {
-                throw refused(name + ": a row has been put right twice");
+                throw unusable(name + ": a row has been put right twice");
             }
         }
     }
@@ -92,14 +92,14 @@ public final class RowLoader {
                                 .anyMatch(c ->
                                         c.form() == TableColumn.Form.ORDINAL && text.contains("'" + c.name() + "'"));
                 if (!member) {
-                    throw refused(table.schema() + "." + table.name() + ": MySQL says " + row.getInt(2) + ", " + text);
+                    throw unusable(table.schema() + "." + table.name() + ": MySQL says " + row.getInt(2) + ", " + text);
                 }
             }
         }
     }
 
-    private static QuorateException refused(String why) {
-        return new QuorateException(ErrorCode.COPY_REFUSED, why);
+    private static QuorateException unusable(String why) {
+        return new QuorateException(ErrorCode.COPY_UNUSABLE, why);
     }
 
     /** The blocks of one table as one stream; after its end the number of rows is known. */

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.cli;
+
+import io.quorate.core.answer.AuditAnswer;
+import io.quorate.core.answer.AuditAnswer.Audit;
+import io.quorate.core.answer.AuditOutcome;
+import io.quorate.core.answer.Difference;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code quorate audit}: whether all nodes have the same rows, which differ, and putting them right. */
+@Command(
+        name = "audit",
+        description =
+                "Whether all nodes have the same rows, while they are written to; which differ; putting them right.",
+        mixinStandardHelpOptions = true)
+final class AuditCommand implements Runnable {
+    private static final String PATH = "/actuator/audit";
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private NodeAddress nodes;
+
+    @Override
+    public void run() {
+        status();
+    }
+
+    @Command(
+            description = "Has a node compare all servers: the one named, or the sandbox's first that runs.",
+            mixinStandardHelpOptions = true)
+    int start(@Option(names = "--table", paramLabel = "SCHEMA.TABLE", description = "only this one") String table) {
+        Map<String, String> what = new LinkedHashMap<>(Map.of("action", "start"));
+        if (table != null) {
+            what.put("table", table);
+        }
+        NodeAddress.post(nodes.first(), PATH, what);
+        return 0;
+    }
+
+    @Command(description = "Ends what start began.", mixinStandardHelpOptions = true)
+    int stop() {
+        NodeAddress.post(owner(), PATH, Map.of("action", "stop"));
+        return 0;
+    }
+
+    @Command(
+            description = "How far it is, and what it has found. 1 when there are differences.",
+            mixinStandardHelpOptions = true)
+    int status() {
+        String body = NodeAddress.ask(owner(), PATH);
+        PrintWriter out = spec.commandLine().getOut();
+        AuditAnswer answer = Answers.read(body, AuditAnswer.class);
+        Audit audit = answer.audit();
+        if (nodes.json()) {
+            out.println(body);
+        } else if (audit == null) {
+            out.println("no audit was done; quorate audit start");
+        } else {
+            print(out, answer, audit);
+        }
+        return audit != null && audit.found() > 0 ? 1 : 0;
+    }
+
+    private static void print(PrintWriter out, AuditAnswer answer, Audit audit) {
+        boolean running = audit.ended() == null;
+        out.printf(
+                "%s, begun %s%s by %s: %d rows of %d of %d tables compared on %s%n",
+                standing(audit),
+                audit.started(),
+                running ? "" : ", ended " + audit.ended(),
+                answer.node(),
+                audit.rows(),
+                audit.tablesDone(),
+                audit.tables(),
+                String.join(", ", audit.nodes()));
+        if (running && audit.table() != null) {
+            long toDo = Math.max(0, audit.rowsToDo() - audit.rows());
+            out.printf("  is at %s, about %d rows to do%n", audit.table(), toDo);
+        }
+        if (!answer.waitsFor().isEmpty()) {
+            out.println("  waits: " + answer.waitsFor());
+        }
+        audit.left().forEach((table, why) -> out.printf("  not audited: %s, %s%n", table, why));
+        audit.missed()
+                .forEach((node, stretches) -> out.printf(
+                        "  %s could not be asked for %d stretches; audit again when it is SYNCED%n", node, stretches));
+        long found = audit.found();
+        out.println(found == 0 ? "  no difference" : "  " + found + " differences: quorate audit show");
+    }
+
+    private static String standing(Audit audit) {
+        if (audit.ended() == null) {
+            return "running";
+        }
+        return audit.stopped() ? "stopped" : "complete";
+    }
+
+    @Command(
+            description = "What differs: each row as each node has it, and which node is the odd one.",
+            mixinStandardHelpOptions = true)
+    int show() {
+        String body = NodeAddress.ask(owner(), PATH);
+        PrintWriter out = spec.commandLine().getOut();
+        if (nodes.json()) {
+            out.println(body);
+            return 0;
+        }
+        Audit audit = Answers.read(body, AuditAnswer.class).audit();
+        if (audit == null) {
+            return 0;
+        }
+        for (Difference difference : audit.differences()) {
+            out.println(difference.identity() == null ? definition(difference) : row(difference));
+        }
+        long more = audit.found() - audit.differences().size();
+        if (more > 0) {
+            out.println("and " + more + " more");
+        }
+        return 0;
+    }
+
+    private static String definition(Difference difference) {
+        StringBuilder text = new StringBuilder("table " + difference.table() + " differs");
+        difference
+                .versions()
+                .forEach((node, version) ->
+                        text.append("\n  ").append(node).append(": ").append(version));
+        return text.toString();
+    }
+
+    private static String row(Difference difference) {
+        List<String> odd = difference.right() == null ? List.of() : difference.odd(difference.right());
+        StringBuilder text = new StringBuilder(difference.table());
+        text.append(": ").append(odd.isEmpty() ? "no majority has the same row" : "odd is " + String.join(", ", odd));
+        if (difference.outcome() != null) {
+            text.append("; ").append(difference.outcome());
+        }
+        Set<String> columns = differing(difference.rows());
+        difference.versions().forEach((node, version) -> text.append("\n  ")
+                .append(node)
+                .append(": ")
+                .append(version(version, difference.rows().get(node), columns)));
+        return text.toString();
+    }
+
+    /**
+     * A node's version of a row, with the values where they are known.
+     *
+     * @param values by column, null when they aren't
+     * @param marked columns that aren't the same everywhere
+     */
+    private static String version(String version, Map<String, String> values, Set<String> marked) {
+        if (version.equals(Difference.ABSENT)) {
+            return "no such row";
+        }
+        if (values == null) {
+            return version;
+        }
+        return values.entrySet().stream()
+                .map(e -> (marked.contains(e.getKey()) ? "*" : "") + e.getKey() + "="
+                        + (e.getValue() == null ? "NULL" : e.getValue()))
+                .collect(Collectors.joining(", "));
+    }
+
+    /** The columns in which the nodes' rows differ. */
+    private static Set<String> differing(Map<String, Map<String, String>> rows) {
+        Map<String, Set<String>> values = new LinkedHashMap<>();
+        rows.values()
+                .forEach(row ->
+                        row.forEach((column, value) -> values.computeIfAbsent(column, any -> new LinkedHashSet<>())
+                                .add(value)));
+        values.values().removeIf(each -> each.size() < 2);
+        return values.keySet();
+    }
+
+    @Command(
+            description =
+                    "Says how rows would be put right on the nodes that differ from the majority; with --apply does it.",
+            mixinStandardHelpOptions = true)
+    int repair(
+            @Option(names = "--apply", description = "do it") boolean apply,
+            @Option(names = "--trust", paramLabel = "NODE", description = "whose rows are right, where no majority is")
+                    String trusted) {
+        Map<String, String> what = new LinkedHashMap<>(Map.of("action", "repair", "apply", Boolean.toString(apply)));
+        if (trusted != null) {
+            what.put("trusted", trusted);
+        }
+        String body = NodeAddress.post(owner(), PATH, what);
+        PrintWriter out = spec.commandLine().getOut();
+        if (nodes.json()) {
+            out.println(body);
+            return 0;
+        }
+        List<Difference> differences = Answers.read(body, AuditOutcome.class).differences();
+        for (Difference difference : differences == null ? List.<Difference>of() : differences) {
+            out.printf(
+                    "%s %s: %s%n",
+                    difference.table(),
+                    difference.identity() == null ? "(the table)" : difference.identity(),
+                    difference.outcome());
+        }
+        if (!apply) {
+            out.println("nothing was changed; --apply does it");
+        }
+        return 0;
+    }
+
+    /** The node named; else the one of the sandbox that runs an audit or ran the latest. */
+    private String owner() {
+        List<String> all = nodes.all();
+        String owner = all.get(0);
+        String latest = "";
+        for (String host : all) {
+            Audit audit = NodeAddress.ask(host, PATH, AuditAnswer.class).audit();
+            if (audit != null && audit.started().compareTo(latest) > 0) {
+                latest = audit.started();
+                owner = host;
+            }
+        }
+        return owner;
+    }
+}

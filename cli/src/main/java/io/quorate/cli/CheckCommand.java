@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.cli;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code quorate check}: what keeps a server out, and what of its schemas one should know. The service's own jar looks. */
+@Command(
+        name = "check",
+        description = {
+            "Looks at a MySQL server before a service is put beside it: settings, grants, schemas.",
+            "Exit code 0 when nothing keeps the service from starting. The password is taken from"
+                    + " QUORATE_MYSQL_PASSWORD."
+        },
+        mixinStandardHelpOptions = true)
+final class CheckCommand implements Callable<Integer> {
+    @Parameters(paramLabel = "HOST:PORT", description = "of the server")
+    private String address;
+
+    @Option(names = "--user", paramLabel = "U", defaultValue = "quorate", description = "default: ${DEFAULT-VALUE}")
+    private String user;
+
+    @Option(names = "-o", paramLabel = "text|json", description = "text by default")
+    private Output output = Output.TEXT;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        return NodeJar.run(List.of("check", address, user, output == Output.JSON ? "json" : "text"));
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.cli;
+
+import io.quorate.core.answer.MembersAnswer;
+import io.quorate.core.answer.MembersAnswer.Member;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code quorate members}, {@code quorate join} and {@code quorate leave}. */
+@Command(
+        name = "members",
+        description = "Who is a member of the cluster, where, and how far.",
+        mixinStandardHelpOptions = true)
+final class MembersCommand implements Runnable {
+    private static final String FORMAT = "%-8s %-22s %-12s %10s %10s %9s %8s%n";
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private NodeAddress node;
+
+    @Override
+    public void run() {
+        String body = NodeAddress.ask(node.first(), Membership.PATH);
+        PrintWriter out = spec.commandLine().getOut();
+        if (node.json()) {
+            out.println(body);
+            return;
+        }
+        out.printf(FORMAT, "member", "address", "state", "ordered", "applied", "applied/s", "queue");
+        Answers.read(body, MembersAnswer.class).members().forEach(member -> print(out, member));
+        out.println("* leads");
+    }
+
+    private static void print(PrintWriter out, Member m) {
+        out.printf(
+                FORMAT,
+                m.name() + (m.leader() ? "*" : ""),
+                m.address(),
+                m.state(),
+                orDash(m.ordered()),
+                orDash(m.applied()),
+                orDash(m.appliedPerSecond()),
+                orDash(m.queue()) + (m.desynced() ? " desynced" : ""));
+        if (m.cause() != null) {
+            out.println("         " + m.cause());
+        }
+        if (m.canReturnForSeconds() != null) {
+            out.println("         " + returns(m.canReturnForSeconds()));
+        }
+    }
+
+    private static String returns(long seconds) {
+        if (seconds < 0) {
+            return "can come back by a transfer: nothing is being written";
+        }
+        if (seconds == 0) {
+            return "is away for too long: it needs a full copy";
+        }
+        return "can come back by a transfer for " + seconds / 60 + " min more, at the present rate";
+    }
+
+    private static String orDash(Long value) {
+        return value == null ? "-" : Long.toString(value);
+    }
+
+    /** Takes a member out. */
+    @Command(
+            name = "leave",
+            description = "Takes a member out of the cluster, which goes on without it. Its data stays where it is.",
+            mixinStandardHelpOptions = true)
+    static final class Leave implements Callable<Integer> {
+        @Mixin
+        private NodeAddress node;
+
+        @Parameters(paramLabel = "NODE", description = "the member's name")
+        private String member;
+
+        @Override
+        public Integer call() {
+            Membership.leave(node.first(), member);
+            return 0;
+        }
+    }
+
+    /** Takes a node out of what others wait for. */
+    @Command(
+            name = "desync",
+            description = "Has nobody wait for a node, however far behind it is: for a backup, say.",
+            mixinStandardHelpOptions = true)
+    static final class Desync implements Callable<Integer> {
+        @Mixin
+        private NodeAddress node;
+
+        @Override
+        public Integer call() {
+            Membership.change(node.first(), "desync");
+            return 0;
+        }
+    }
+
+    /** Counts it again. */
+    @Command(name = "resync", description = "Ends what desync began.", mixinStandardHelpOptions = true)
+    static final class Resync implements Callable<Integer> {
+        @Mixin
+        private NodeAddress node;
+
+        @Override
+        public Integer call() {
+            Membership.change(node.first(), "resync");
+            return 0;
+        }
+    }
+
+    /** Makes a node a member again. */
+    @Command(
+            name = "join",
+            description =
+                    "Has a node that was taken out ask to be a member again. A new node asks by itself when it starts.",
+            mixinStandardHelpOptions = true)
+    static final class Join implements Callable<Integer> {
+        @Mixin
+        private NodeAddress node;
+
+        @Override
+        public Integer call() {
+            Membership.change(node.first(), "join");
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.cli;
+
+import java.util.Map;
+
+/** Has nodes change who is a member of their cluster. */
+public final class Membership {
+    static final String PATH = "/actuator/members";
+
+    private Membership() {}
+
+    /**
+     * Takes a member out.
+     *
+     * @param host HTTP address of any member, {@code host:port}
+     * @param member name of the one to be taken out
+     * @throws CommandException with the node's own words when it refuses
+     */
+    public static void leave(String host, String member) {
+        NodeAddress.post(host, PATH, Map.of("action", "leave", "member", member));
+    }
+
+    /** @param action {@code join}, {@code desync} or {@code resync}, of the node there */
+    static void change(String host, String action) {
+        NodeAddress.post(host, PATH, Map.of("action", action));
+    }
+}

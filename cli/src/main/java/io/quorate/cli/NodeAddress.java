@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.cli;
+
+import io.quorate.core.answer.Outcome;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+
+/** Options of commands that ask a node, and the asking. */
+final class NodeAddress {
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    @Option(
+            names = "--http",
+            scope = ScopeType.INHERIT,
+            paramLabel = "HOST:PORT",
+            description = "the node's HTTP address; by default the sandbox's")
+    private String address;
+
+    @Option(
+            names = "--dir",
+            scope = ScopeType.INHERIT,
+            paramLabel = "D",
+            description = "where the sandbox is kept; by default in the user's cache")
+    private Path dir;
+
+    @Option(names = "-o", scope = ScopeType.INHERIT, paramLabel = "text|json", description = "text by default")
+    private Output output = Output.TEXT;
+
+    private final LocalNodes local;
+
+    NodeAddress(LocalNodes local) {
+        this.local = local;
+    }
+
+    boolean json() {
+        return output == Output.JSON;
+    }
+
+    /** The address given; else those of the nodes on this machine that run. */
+    List<String> all() {
+        return address != null ? List.of(address) : local.running(dir);
+    }
+
+    /** The first of them. */
+    String first() {
+        return all().get(0);
+    }
+
+    /** What a node answers, as it came. */
+    static String ask(String host, String path) {
+        return send(host, path, HttpRequest.newBuilder().GET());
+    }
+
+    /** What a node answers. */
+    static <T> T ask(String host, String path, Class<T> type) {
+        return Answers.read(ask(host, path), type);
+    }
+
+    /**
+     * Has a node do something.
+     *
+     * @return what it says of it, as it came
+     * @throws CommandException with the node's own words when it refuses
+     */
+    static String post(String host, String path, Map<String, String> what) {
+        String answer = send(
+                host,
+                path,
+                HttpRequest.newBuilder()
+                        .header("Content-Type", "application/json")
+                        .POST(HttpRequest.BodyPublishers.ofString(Answers.write(what))));
+        Outcome outcome = Answers.read(answer, Outcome.class);
+        if (!outcome.done()) {
+            String why = outcome.refusal();
+            throw new CommandException(why == null ? "the node at " + host + " did not, and doesn't say why" : why);
+        }
+        return answer;
+    }
+
+    private static String send(String host, String path, HttpRequest.Builder request) {
+        try {
+            HttpResponse<String> response = HttpClient.newBuilder()
+                    .connectTimeout(PATIENCE)
+                    .build()
+                    .send(
+                            request.uri(URI.create("http://" + host + path))
+                                    .timeout(Duration.ofSeconds(60))
+                                    .header("Accept", "application/json")
+                                    .build(),
+                            HttpResponse.BodyHandlers.ofString());
+            if (response.statusCode() == 404) {
+                throw new CommandException("the node at " + host + " has nothing at " + path);
+            }
+            if (response.statusCode() != 200) {
+                throw new CommandException(
+                        "the node at " + host + " answers " + response.statusCode() + " " + response.body());
+            }
+            return response.body();
+        } catch (IOException e) {
+            throw new UncheckedIOException("no node answers at " + host + "; name one with --http", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandException("interrupted");
+        }
+    }
+}

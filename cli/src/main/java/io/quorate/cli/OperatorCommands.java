@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.cli;
+
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.IFactory;
+
+/** The commands of this module, for a command line that has them beside others. */
+public final class OperatorCommands {
+    /** In the order in which help lists them. */
+    private static final List<Class<?>> ALL = List.of(
+            ConflictsCommand.class,
+            TransferCommand.class,
+            AuditCommand.class,
+            MembersCommand.class,
+            MembersCommand.Join.class,
+            MembersCommand.Leave.class,
+            MembersCommand.Desync.class,
+            MembersCommand.Resync.class,
+            RecoverCommand.class,
+            CheckCommand.class,
+            LogCommand.class);
+
+    private OperatorCommands() {}
+
+    /**
+     * Makes a command line with these commands after those that the command itself declares.
+     *
+     * @param command annotated with picocli's {@code Command}
+     * @param nodes asked where a user names none
+     */
+    public static CommandLine added(Object command, LocalNodes nodes) {
+        CommandLine line = new CommandLine(command, factory(nodes));
+        ALL.forEach(line::addSubcommand);
+        return line;
+    }
+
+    private static IFactory factory(LocalNodes nodes) {
+        IFactory others = CommandLine.defaultFactory();
+        return new IFactory() {
+            @Override
+            public <K> K create(Class<K> type) throws Exception {
+                return type == NodeAddress.class ? type.cast(new NodeAddress(nodes)) : others.create(type);
+            }
+        };
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.cli;
+
+import io.quorate.core.answer.TransferAnswer;
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code quorate transfer}: what nodes receive from one another to come back. */
+@Command(
+        name = "transfer",
+        description =
+                "What nodes receive from one another to come back: how much is done, how fast, how long still; holding it up.",
+        mixinStandardHelpOptions = true)
+final class TransferCommand implements Runnable {
+    private static final String PATH = "/actuator/transfer";
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private NodeAddress nodes;
+
+    @Override
+    public void run() {
+        show();
+    }
+
+    @Command(description = "Of the node named, or of all that run in the sandbox.", mixinStandardHelpOptions = true)
+    int show() {
+        PrintWriter out = spec.commandLine().getOut();
+        for (String host : nodes.all()) {
+            String body = NodeAddress.ask(host, PATH);
+            if (nodes.json()) {
+                out.println(body);
+            } else {
+                print(out, Answers.read(body, TransferAnswer.class));
+            }
+        }
+        return 0;
+    }
+
+    @Command(
+            description = "Has a full copy by stream wait, once the pieces under way are here.",
+            mixinStandardHelpOptions = true)
+    int pause() {
+        return change(Map.of("action", "pause"));
+    }
+
+    @Command(description = "Lets it go on.", mixinStandardHelpOptions = true)
+    int resume() {
+        return change(Map.of("action", "resume"));
+    }
+
+    @Command(description = "Limits a full copy, until the service ends.", mixinStandardHelpOptions = true)
+    int throttle(
+            @Parameters(paramLabel = "BYTES", description = "a second, of rows; 0 for as much as there is")
+                    long bytesPerSecond) {
+        return change(Map.of("action", "throttle", "bytesPerSecond", Long.toString(bytesPerSecond)));
+    }
+
+    @Command(
+            description = "Gives up a full copy that isn't necessary, as long as the server has its own data.",
+            mixinStandardHelpOptions = true)
+    int cancel() {
+        return change(Map.of("action", "cancel"));
+    }
+
+    /** Of the node named, or the only one that receives a copy. */
+    private int change(Map<String, String> what) {
+        for (String host : nodes.all()) {
+            if (NodeAddress.ask(host, PATH, TransferAnswer.class).copying() != null) {
+                NodeAddress.post(host, PATH, what);
+                return 0;
+            }
+        }
+        throw new CommandException("no node receives a full copy; quorate transfer show");
+    }
+
+    private static void print(PrintWriter out, TransferAnswer answer) {
+        out.printf("%s %s%s%n", answer.node(), answer.state(), answer.reason().isEmpty() ? "" : ": " + answer.reason());
+        TransferAnswer.Receiving receiving = answer.receiving();
+        if (receiving != null) {
+            out.printf(
+                    "  receives %s: %d done, %d to do, %d MB, %d/s, %s%n",
+                    receiving.phase(),
+                    receiving.done(),
+                    receiving.toDo(),
+                    receiving.bytes() >> 20,
+                    receiving.perSecond(),
+                    eta(receiving.etaMillis()));
+        }
+        TransferAnswer.Copying copying = answer.copying();
+        if (copying != null) {
+            out.printf(
+                    "  copies the server of %s by %s: %s, %d MB done, %d MB to do, %d MB/s, %s%n",
+                    answer.copyFrom() == null ? "" : answer.copyFrom(),
+                    answer.method() == null
+                            ? "a method to be chosen"
+                            : answer.method().toLowerCase(Locale.ROOT),
+                    copying.stage(),
+                    copying.bytes() >> 20,
+                    copying.toDo() >> 20,
+                    copying.perSecond() >> 20,
+                    eta(copying.etaMillis()));
+        }
+        for (TransferAnswer.Given given : answer.giving()) {
+            out.printf(
+                    "  gives %s seqnos %d to %d, is at %d%n", given.joiner(), given.from(), given.to(), given.next());
+        }
+    }
+
+    private static String eta(long millis) {
+        return millis < 0 ? "no telling how long" : millis / 1000 + " s left";
+    }
+}

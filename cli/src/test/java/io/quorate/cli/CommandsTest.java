@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+@Timeout(60)
+class CommandsTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private final FakeNode n1 = new FakeNode();
+    private final FakeNode n2 = new FakeNode();
+
+    @Command(name = "test")
+    private static final class Root {}
+
+    @AfterEach
+    void close() {
+        n1.close();
+        n2.close();
+    }
+
+    private int run(String... arguments) {
+        return OperatorCommands.added(new Root(), directory -> List.of(n1.address(), n2.address()))
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler((failure, command, parsed) -> {
+                    command.getErr().println(failure.getMessage());
+                    return 1;
+                })
+                .setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true))
+                .execute(arguments);
+    }
+
+    private String printed() {
+        return out.toString().replace(System.lineSeparator(), "\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "members",
+                "join",
+                "leave",
+                "desync",
+                "resync",
+                "recover",
+                "transfer",
+                "audit",
+                "conflicts",
+                "check",
+                "log"
+            })
+    void everyCommandHasHelp(String command) {
+        assertThat(run(command, "--help")).isZero();
+        assertThat(printed()).contains("Usage: test " + command);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"leave", "conflicts show", "log", "log dump", "check", "members -o xml", "transfer throttle x"})
+    void exitsWithTwoOnWrongUsage(String line) {
+        assertThat(run(line.split(" "))).isEqualTo(CommandLine.ExitCode.USAGE);
+    }
+
+    @Test
+    void asksTheNodeThatIsNamed() {
+        n2.answers("members", "{\"members\":[{\"name\":\"n9\"}]}");
+        assertThat(run("members", "--http", n2.address())).isZero();
+        assertThat(printed()).contains("n9");
+    }
+
+    @Test
+    void printsAnAnswerInJsonAsItCame() {
+        n1.answers("members", "{\"new\":[1, 2], \"members\":[]}");
+        assertThat(run("members", "-o", "json")).isZero();
+        assertThat(printed()).isEqualTo("{\"new\":[1, 2], \"members\":[]}\n");
+    }
+
+    @Test
+    void showsMembersWithWhatKeepsThemBehindAndHowLongTheyCanStillReturn() {
+        n1.answers("members", """
+                {"node":"n1","leader":"n1","members":[
+                {"name":"n1","address":"h1:1","leader":true,"state":"SYNCED","ordered":12,"applied":11,
+                 "appliedPerSecond":3,"queue":1,"cause":"one big transaction","desynced":true},
+                {"name":"n2","address":"h2:1","state":"ABSENT","canReturnForSeconds":130,"ordered":null},
+                {"name":"n3","address":"h3:1","state":"ABSENT","canReturnForSeconds":0},
+                {"name":"n4","address":"h4:1","state":"ABSENT","canReturnForSeconds":-1}]}""");
+        assertThat(run("members")).isZero();
+        assertThat(printed()).isEqualTo("""
+                member   address                state           ordered    applied applied/s    queue
+                n1*      h1:1                   SYNCED               12         11         3 1 desynced
+                         one big transaction
+                n2       h2:1                   ABSENT                -          -         -        -
+                         can come back by a transfer for 2 min more, at the present rate
+                n3       h3:1                   ABSENT                -          -         -        -
+                         is away for too long: it needs a full copy
+                n4       h4:1                   ABSENT                -          -         -        -
+                         can come back by a transfer: nothing is being written
+                * leads
+                """);
+    }
+
+    @Test
+    void tellsWhyANodeRefusesInItsOwnWords() {
+        n1.refuses("members", "n9 is no member");
+        assertThat(run("leave", "n9")).isEqualTo(1);
+        assertThat(err.toString()).contains("n9 is no member");
+        assertThat(n1.posted()).singleElement().asString().contains("\"leave\"", "\"n9\"");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"join", "desync", "resync"})
+    void hasANodeChangeItsMembership(String action) {
+        assertThat(run(action)).isZero();
+        assertThat(n1.posted()).containsExactly("{\"action\":\"" + action + "\"}");
+    }
+
+    @Test
+    void saysThatNoNodeAnswers() {
+        n1.close();
+        assertThat(run("members")).isEqualTo(1);
+        assertThat(err.toString()).contains("no node answers at " + n1.address());
+    }
+
+    @Test
+    void showsWhatEveryNodeReceivesAndGives() {
+        n1.answers("transfer", """
+                {"node":"n1","state":"JOINER","reason":"receiving","giving":[],
+                "receiving":{"phase":"WRITESETS","donors":["n2"],"done":10,"toDo":20,"bytes":3145728,"perSecond":5,"etaMillis":4000},
+                "copying":{"stage":"FILE COPY","bytes":1048576,"toDo":2097152,"perSecond":0,"etaMillis":-1},
+                "method":null,"copyFrom":"n2","hence":"unknown"}""");
+        n2.answers("transfer", """
+                {"node":"n2","state":"SYNCED","giving":[{"joiner":"n1","from":1,"to":9,"next":4}]}""");
+        assertThat(run("transfer", "show")).isZero();
+        assertThat(printed()).isEqualTo("""
+                n1 JOINER: receiving
+                  receives WRITESETS: 10 done, 20 to do, 3 MB, 5/s, 4 s left
+                  copies the server of n2 by a method to be chosen: FILE COPY, 1 MB done, 2 MB to do, 0 MB/s, no telling how long
+                n2 SYNCED
+                  gives n1 seqnos 1 to 9, is at 4
+                """);
+    }
+
+    @Test
+    void holdsUpTheCopyOfWhoeverReceivesOne() {
+        n1.answers("transfer", "{\"node\":\"n1\",\"copying\":null}");
+        n2.answers("transfer", "{\"node\":\"n2\",\"copying\":{\"bytes\":1}}");
+        assertThat(run("transfer", "pause")).isZero();
+        assertThat(n1.posted()).isEmpty();
+        assertThat(n2.posted()).containsExactly("{\"action\":\"pause\"}");
+    }
+
+    @Test
+    void saysThatNoNodeReceivesACopy() {
+        n1.answers("transfer", "{}");
+        n2.answers("transfer", "{}");
+        assertThat(run("transfer", "resume")).isEqualTo(1);
+        assertThat(err.toString()).contains("no node receives a full copy");
+    }
+
+    @Test
+    void listsConflicts() {
+        n1.answers("conflicts?limit=20", """
+                {"node":"n1","mismatches":[{"at":"noon","what":"{a=1}"}],"conflicts":[
+                {"seqno":9,"verdict":"CONFLICT","met":[{"table":"s.t","key":"PRIMARY","values":{"id":"7","n":null}}],
+                 "loser":"u:4","committed":"now","winner":"v:1","undone":"undone here"},
+                {"seqno":8,"verdict":"CONFLICT","met":[],"loser":"u:3","committed":"now","winner":"v:1","undone":"undone here"},
+                {"seqno":7,"verdict":"TOO_OLD","loser":"u:2","committed":"now","winner":null,"undone":"never applied here"}]}""");
+        assertThat(run("conflicts", "list")).isZero();
+        assertThat(printed()).isEqualTo("""
+                noon  INCONSISTENT: {a=1}
+                9  now  u:4 lost against v:1 on s.t PRIMARY (id=7, n=NULL)  undone here
+                8  now  u:3 lost against v:1 on keys that its rows don't show  undone here
+                7  now  u:2 lost (TOO_OLD)  never applied here
+                """);
+    }
+
+    @Test
+    void showsBothTransactionsOfAConflict() {
+        n1.answers("conflicts/9", """
+                {"seqno":9,"verdict":"BUILT_ON_FAILED","met":[{"table":"s.t","key":"PRIMARY","values":{"id":"7"}}],"undone":"undone here",
+                "loser":{"seqno":9,"gtid":"u:4","committed":"now","session":3,"account":"app@h","rowCount":1,"statement":null,
+                 "rows":[{"table":"s.t","before":null,"after":{"id":"7","n":null}}]},
+                "winner":{"seqno":8,"gtid":"v:1","committed":"then","session":4,"account":null,"rowCount":0,"statement":"DROP TABLE t"}}""");
+        assertThat(run("conflicts", "show", "9")).isZero();
+        assertThat(printed()).isEqualTo("""
+                seqno 9: BUILT_ON_FAILED, undone here
+                both wrote s.t PRIMARY (id=7)
+                lost: u:4, seqno 9, committed now by session 3 (app@h), 1 rows
+                  s.t  (none) -> (id=7, n=NULL)
+                was built on: v:1, seqno 8, committed then by session 4, 0 rows
+                  DROP TABLE t
+                """);
+    }
+
+    private static final String DIFFERENCES = """
+            "differences":[
+            {"table":"s.t","identity":"7","versions":{"n1":"aa","n2":"aa","n3":"bb"},"right":"aa","outcome":null,
+             "rows":{"n1":{"id":"7","v":"x"},"n2":{"id":"7","v":"x"},"n3":{"id":"7","v":null}}},
+            {"table":"s.t","identity":"8","versions":{"n1":"cc","n2":"absent"},"right":null,"outcome":"left alone","rows":{}},
+            {"table":"s.u","identity":null,"versions":{"n1":"(a int)","n2":"(b int)"},"right":null,"rows":{},"outcome":null}]""";
+
+    private void audited(FakeNode node, String started, String ended) {
+        node.answers(
+                "audit",
+                "{\"node\":\"n2\",\"waitsFor\":\"n3\",\"audit\":{\"started\":\"" + started + "\",\"ended\":" + ended
+                        + ",\"table\":\"s.t\",\"nodes\":[\"n1\",\"n2\"],\"tables\":4,\"tablesDone\":3,\"rows\":10,\"rowsToDo\":30,"
+                        + "\"left\":{\"s.x\":\"no key\"},\"missed\":{\"n3\":2},\"found\":4," + DIFFERENCES + "}}");
+    }
+
+    @Test
+    void tellsOfTheLatestAuditAndFailsWhereRowsDiffer() {
+        audited(n1, "2026-01-01", "\"2026-01-02\"");
+        audited(n2, "2026-02-01", "null");
+        assertThat(run("audit", "status")).isEqualTo(1);
+        assertThat(printed()).isEqualTo("""
+                running, begun 2026-02-01 by n2: 10 rows of 3 of 4 tables compared on n1, n2
+                  is at s.t, about 20 rows to do
+                  waits: n3
+                  not audited: s.x, no key
+                  n3 could not be asked for 2 stretches; audit again when it is SYNCED
+                  4 differences: quorate audit show
+                """);
+    }
+
+    @Test
+    void tellsThatNoAuditWasDone() {
+        n1.answers("audit", "{\"audit\":null}");
+        n2.answers("audit", "{}");
+        assertThat(run("audit")).isZero();
+        assertThat(printed()).isEqualTo("no audit was done; quorate audit start\n");
+    }
+
+    @Test
+    void showsDifferencesWithTheOddNodeAndColumnsMarked() {
+        audited(n1, "2026-01-01", "\"2026-01-02\"");
+        n2.answers("audit", "{}");
+        assertThat(run("audit", "show")).isZero();
+        assertThat(printed()).isEqualTo("""
+                s.t: odd is n3
+                  n1: id=7, *v=x
+                  n2: id=7, *v=x
+                  n3: id=7, *v=NULL
+                s.t: no majority has the same row; left alone
+                  n1: cc
+                  n2: no such row
+                table s.u differs
+                  n1: (a int)
+                  n2: (b int)
+                and 1 more
+                """);
+    }
+
+    @Test
+    void saysHowRowsWouldBePutRight() {
+        audited(n1, "2026-01-01", "\"2026-01-02\"");
+        n2.answers("audit", "{}");
+        String answer =
+                "{\"done\":true,\"differences\":[{\"table\":\"s.t\",\"identity\":\"7\",\"outcome\":\"n3 would be repaired\"},"
+                        + "{\"table\":\"s.u\",\"identity\":null,\"outcome\":\"left alone\"}]}";
+        n1.outcome("audit", answer);
+        assertThat(run("audit", "repair", "--trust", "n2")).isZero();
+        assertThat(printed()).isEqualTo("""
+                s.t 7: n3 would be repaired
+                s.u (the table): left alone
+                nothing was changed; --apply does it
+                """);
+        assertThat(n1.posted())
+                .singleElement()
+                .asString()
+                .contains("\"action\":\"repair\"", "\"apply\":\"false\"", "\"trusted\":\"n2\"");
+        out.getBuffer().setLength(0);
+        assertThat(run("audit", "repair", "--apply", "-o", "json")).isZero();
+        assertThat(printed()).isEqualTo(answer + "\n");
+    }
+
+    private static String recovery(String node, String logEnd) {
+        return "{\"node\":\"" + node
+                + "\",\"cluster\":\"shop\",\"life\":\"0f9c\",\"majority\":false,\"ordered\":12,\"logEnd\":\""
+                + logEnd + "\",\"unconfirmedEntries\":2,\"furthestHeard\":14,\"present\":[\"n5\"],\"missing\":["
+                + "{\"name\":\"n3\",\"heardSecondsAgo\":30,\"ordered\":14},{\"name\":\"n4\",\"heardSecondsAgo\":null,\"ordered\":null}]}";
+    }
+
+    /** A later term outweighs a longer log. */
+    @Test
+    void saysWhatWouldBeLostWithoutTheMajorityByWhoseLogGoesFurthest() {
+        n1.answers("recovery", recovery("n1", "3:99"));
+        n2.answers("recovery", recovery("n2", "4:17"));
+        assertThat(run("recover")).isZero();
+        assertThat(printed()).isEqualTo("""
+                n2 of cluster shop, in its life 0f9c: no majority
+                It holds the order up to seqno 12, and 2 entries after it that no majority has confirmed to it. All of that stays.
+                n3 is missing: heard 30 s ago, at seqno 14
+                n4 is missing, and was not heard of since this node started
+                n5 is here, and joins by itself
+                LOST at least: 2 writesets that a missing node had and this one lacks.
+                LOST besides: whatever the missing nodes ordered or committed after they were heard last. That can't be\
+                 told from here. If one of them can be started again, start it instead.
+                """);
+        assertThat(n1.posted()).isEmpty();
+        assertThat(n2.posted()).isEmpty();
+    }
+
+    @Test
+    void hasThatNodeGoOnAloneWhenToldTo() {
+        n1.answers("recovery", recovery("n1", "4:16"));
+        n2.answers("recovery", recovery("n2", "4:17"));
+        assertThat(run("recover", "--force-primary", "--yes")).isZero();
+        assertThat(printed())
+                .endsWith("done; nodes that come back take over what this one holds, or say why they can't\n");
+        assertThat(n1.posted()).isEmpty();
+        assertThat(n2.posted()).singleElement().asString().contains("\"action\":\"force\"", "\"cluster\":\"shop\"");
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core.answer;
+
+import java.util.List;
+
+/**
+ * {@code /actuator/members}: who is a member, where, and how far, by the knowledge of the node asked.
+ *
+ * @param node its name
+ * @param leader whom it takes for the order's leader, null when it knows none
+ * @param others names of nodes that were heard of and are no members
+ */
+public record MembersAnswer(String node, String leader, List<Member> members, List<String> others) {
+    public MembersAnswer {
+        node = LeftOut.orEmpty(node);
+        members = LeftOut.orEmpty(members);
+        others = LeftOut.orEmpty(others);
+    }
+
+    /**
+     * A member, with what it said of itself last. All of that is null when it was not heard of since the node asked started.
+     *
+     * @param address of its part in the order
+     * @param generation how often a node of that name has become a member anew, from 1
+     * @param leader whether it leads the order
+     * @param state a {@link io.quorate.core.NodeState}, or {@link #ABSENT} when it isn't heard
+     * @param absentSeconds since it was heard last, 0 while it is; null of the node asked itself
+     * @param canReturnForSeconds for how long an absent one can still come back by a transfer: 0 for no more, -1 as long as nothing
+     *     is written; null when it is not absent
+     * @param ordered last seqno the order handed to it
+     * @param applied its server holds everything up to this seqno
+     * @param orderedPerSecond writesets, lately
+     * @param appliedPerSecond likewise
+     * @param queue writesets ordered and not applied
+     * @param cause why that is so many, null also when they are few
+     * @param desynced whether nobody is to wait for it
+     * @param mysql host:port of its server, null also with an arbitrator
+     * @param http host:port of its Actuator, null also where others may not ask it
+     */
+    public record Member(
+            String name,
+            String address,
+            int generation,
+            boolean leader,
+            String state,
+            Long absentSeconds,
+            Long canReturnForSeconds,
+            Long ordered,
+            Long applied,
+            Long orderedPerSecond,
+            Long appliedPerSecond,
+            Long queue,
+            String cause,
+            boolean desynced,
+            String mysql,
+            String http) {
+        public static final String ABSENT = "ABSENT";
+
+        public Member {
+            name = LeftOut.orEmpty(name);
+            address = LeftOut.orEmpty(address);
+            state = LeftOut.orEmpty(state);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.question;
+
+import io.quorate.core.QuorateException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Who answers which question at this node. Each room registers what it answers; a question that nobody has registered for is
+ * refused by its name, also one that only a newer node knows.
+ */
+public final class Answers {
+    private final QuestionCodec codec;
+    private final Map<String, Registered<?>> registered = new ConcurrentHashMap<>();
+
+    /** Answers a question. Any number at once, each on a thread of its own. */
+    @FunctionalInterface
+    public interface Handler<Q, A> {
+        /** @throws QuorateException told to the peer as it is */
+        A answer(Q question) throws IOException;
+    }
+
+    /** Answers one with a stream. */
+    @FunctionalInterface
+    public interface Streamer<Q, H> {
+        /** @throws QuorateException told to the peer as it is, also after some of the answer */
+        void answer(Q question, StreamedReply<H> reply) throws IOException;
+    }
+
+    /** @param handler null for one that streams */
+    private record Registered<Q>(Class<Q> type, Handler<Q, ?> handler, Server<Q> server) {}
+
+    @FunctionalInterface
+    private interface Server<Q> {
+        void serve(Q question, OutputStream answer) throws IOException;
+    }
+
+    public Answers(JsonMapper json) {
+        this.codec = new QuestionCodec(json);
+    }
+
+    /** From now on that is who answers questions of this type. */
+    public <A, Q extends Question<A>> Answers on(Class<Q> type, Handler<Q, A> handler) {
+        return register(new Registered<>(
+                type, handler, (question, answer) -> codec.writeAnswer(answer(handler, question), answer)));
+    }
+
+    /** Likewise, of those that are answered with a stream. */
+    public <H, Q extends StreamedQuestion<H>> Answers streamed(Class<Q> type, Streamer<Q, H> streamer) {
+        return register(new Registered<>(
+                type, null, (question, answer) -> streamer.answer(question, head -> codec.writeHead(head, answer))));
+    }
+
+    private Answers register(Registered<?> one) {
+        String name = QuestionCodec.name(one.type());
+        if (registered.putIfAbsent(name, one) != null) {
+            throw new IllegalStateException("the question " + name + " is answered by two");
+        }
+        return this;
+    }
+
+    /** @throws IllegalStateException when a question of a sealed family is answered by nobody */
+    public void requireAll(Class<?> family) {
+        List<String> missing = members(family)
+                .map(QuestionCodec::name)
+                .filter(name -> !registered.containsKey(name))
+                .toList();
+        if (!missing.isEmpty()) {
+            throw new IllegalStateException("nobody answers " + missing);
+        }
+    }
+
+    private static Stream<Class<?>> members(Class<?> family) {
+        return family.isSealed()
+                ? Arrays.stream(family.getPermittedSubclasses()).flatMap(Answers::members)
+                : Stream.of(family);
+    }
+
+    /** Whether bytes that begin so are a question. */
+    public static boolean isQuestion(byte[] bytes) {
+        return QuestionCodec.isQuestion(bytes);
+    }
+
+    /**
+     * Answers a peer.
+     *
+     * @throws QuorateException as who answers refuses; MALFORMED_MESSAGE when nobody answers that here
+     * @throws IOException when the peer is gone, or what it asked for can't be read
+     */
+    public void serve(byte[] bytes, OutputStream answer) throws IOException {
+        QuestionCodec.Named asked = QuestionCodec.named(bytes);
+        serve(asked, find(asked.name()), answer);
+    }
+
+    private <Q> void serve(QuestionCodec.Named asked, Registered<Q> one, OutputStream answer) throws IOException {
+        one.server().serve(codec.decode(asked, one.type()), answer);
+    }
+
+    /** Answers this node itself, without a network. */
+    @SuppressWarnings("unchecked") // registered with the type of the question, which has that of the answer
+    <A> A here(Question<A> question) throws IOException {
+        String name = QuestionCodec.name(question.getClass());
+        Handler<Question<A>, A> handler = (Handler<Question<A>, A>) find(name).handler();
+        if (handler == null) {
+            throw new IllegalArgumentException(name + " is answered with a stream");
+        }
+        return answer(handler, question);
+    }
+
+    private static <Q, A> A answer(Handler<Q, A> handler, Q question) throws IOException {
+        return Objects.requireNonNull(handler.answer(question), "an answer");
+    }
+
+    private Registered<?> find(String name) {
+        Registered<?> one = registered.get(name);
+        if (one == null) {
+            throw QuestionCodec.malformed("this node doesn't know the question " + name);
+        }
+        return one;
+    }
+}
