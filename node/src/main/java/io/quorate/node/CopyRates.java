@@ -33,7 +33,8 @@ final class CopyRates {
         if (Files.exists(file)) {
             try (Reader in = Files.newBufferedReader(file)) {
                 p.load(in);
-            } catch (IOException e) {
+                p.values().forEach(value -> Long.parseLong((String) value));
+            } catch (IOException | IllegalArgumentException e) {
                 throw new QuorateException(ErrorCode.DISK, file + " is unreadable: " + e, e);
             }
         }

@@ -73,7 +73,11 @@ record NodeIdentity(String cluster, String node, UUID server, GtidSet baseline, 
         if (!Files.exists(file)) {
             DurableFile.write(file, UUID.randomUUID().toString());
         }
-        return UUID.fromString(Files.readString(file).strip());
+        try {
+            return UUID.fromString(Files.readString(file).strip());
+        } catch (IllegalArgumentException e) {
+            throw new QuorateException(ErrorCode.DISK, file + " is unreadable: " + e, e);
+        }
     }
 
     /** Refuses a server that is not the one this directory belongs to. */

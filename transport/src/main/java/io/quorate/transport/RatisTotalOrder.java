@@ -11,7 +11,6 @@ import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,14 +44,13 @@ import org.slf4j.LoggerFactory;
  */
 public final class RatisTotalOrder implements TotalOrder {
     private static final Logger LOG = LoggerFactory.getLogger(RatisTotalOrder.class);
-    private static final Duration CLOSE_MAX = Duration.ofSeconds(20);
-    private static final int CLOSE_STEPS_MAX = 10;
     /** How often a node without a leader greets its peers, to find out whether they are of its cluster. */
     private static final long GREET_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final TransportSettings settings;
     private final OrderListener listener;
     private final OrderStateMachine machine;
+    private final RatisServer held;
     private final RaftServer server;
     private final RaftServer.Division division;
     private final QuorumWatch watch;
@@ -91,9 +89,9 @@ public final class RatisTotalOrder implements TotalOrder {
         this.settings = settings;
         this.listener = listener;
         tameRatis();
-        RaftServer started = null;
         PeerChannels opened = null;
         ownsChannels = given == null;
+        held = RatisServer.claim(settings.directory(), this::broken);
         try {
             Identity.claim(settings);
             lives = settings.lives();
@@ -112,16 +110,15 @@ public final class RatisTotalOrder implements TotalOrder {
                     new MachineEvents());
             RaftProperties properties = RaftSettings.properties(settings);
             Parameters parameters = notices.install(properties);
-            started = RaftServer.newBuilder()
+            RaftServer.Builder builder = RaftServer.newBuilder()
                     .setServerId(Membership.id(settings.selfPeer()))
                     .setGroup(RaftSettings.group(settings))
                     .setOption(RaftStorage.StartupOption.RECOVER)
                     .setProperties(properties)
                     .setParameters(parameters)
-                    .setStateMachineRegistry(id -> machine)
-                    .build();
-            server = started;
-            division = server.getDivision(RaftSettings.groupId(settings, lives));
+                    .setStateMachineRegistry(id -> machine);
+            server = held.open(builder, RaftSettings.groupId(settings, lives), machine);
+            division = held.division();
             machine.purgeOnly(this::purgeable);
             watch = new QuorumWatch(settings, division, machine, listener::quorumChanged, this::eachTick);
             stuckFollowers = new StuckFollowers(settings, server, division);
@@ -132,12 +129,12 @@ public final class RatisTotalOrder implements TotalOrder {
                 opened = PeerChannels.forOrderAlone(settings);
             }
             channels = given == null ? opened : given;
-            submitter = new Submitter(settings, new LeaderRoute(), this::submitterBroken);
+            submitter = new Submitter(settings, new LeaderRoute(), cause -> broken("the thread that submits", cause));
             channels.entries(this::forwarded);
-            server.start();
+            held.start();
             watch.start();
         } catch (Exception e) {
-            throw unwind(e, started, opened);
+            throw unwind(e, held, opened);
         }
         LOG.info(
                 "{} takes part in the order of cluster {} on {}:{}, after {}",
@@ -159,6 +156,11 @@ public final class RatisTotalOrder implements TotalOrder {
         return watch.quorum();
     }
 
+    /** Ratis' part in it. */
+    RaftServer.Division division() {
+        return division;
+    }
+
     /** What stopped the order at this node, null while it runs. */
     public QuorateException failure() {
         return failure.get();
@@ -172,10 +174,13 @@ public final class RatisTotalOrder implements TotalOrder {
      * @throws QuorateException DISK
      */
     public static void beginNewLife(TransportSettings settings) {
+        RatisServer held = RatisServer.claim(settings.directory(), (thread, cause) -> {});
         try {
             ForcedLife.decide(settings);
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.DISK, settings.directory() + ": " + e, e);
+        } finally {
+            held.close();
         }
     }
 
@@ -279,7 +284,7 @@ public final class RatisTotalOrder implements TotalOrder {
             machine.halt();
             submitter.close();
             channels.entries(null);
-            closeServer();
+            held.close();
             watch.close();
             if (ownsChannels) {
                 channels.close();
@@ -291,45 +296,8 @@ public final class RatisTotalOrder implements TotalOrder {
         }
     }
 
-    /**
-     * Ratis waits up to a day for what its executors still do when it is closed, and has been seen to wait for minutes. Interrupted, it goes
-     * on to the next thing there is to close.
-     */
-    private void closeServer() {
-        Thread closer = new Thread(
-                () -> {
-                    try {
-                        server.close();
-                    } catch (IOException | RuntimeException e) {
-                        LOG.warn("The order did not close cleanly", e);
-                    }
-                },
-                "quorate-order-close");
-        closer.setDaemon(true);
-        closer.start();
-        boolean interrupted = false;
-        try {
-            closer.join(CLOSE_MAX.toMillis());
-            for (int i = 0; closer.isAlive() && i < CLOSE_STEPS_MAX; i++) {
-                LOG.warn(
-                        "Closing the order at {} takes more than {} s; not waiting for {}",
-                        settings.self(),
-                        CLOSE_MAX.toSeconds(),
-                        List.of(closer.getStackTrace()));
-                closer.interrupt();
-                closer.join(1000);
-            }
-        } catch (InterruptedException e) {
-            interrupted = true;
-            closer.interrupt();
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private void submitterBroken(Throwable cause) {
-        failed(new QuorateException(ErrorCode.ORDER_STOPPED, "the thread that submits ended of " + cause, cause));
+    private void broken(String thread, Throwable cause) {
+        failed(new QuorateException(ErrorCode.ORDER_STOPPED, thread + " ended of " + cause, cause));
     }
 
     /** The first failure stops this node's part in the order; the caller decides what becomes of the process. */
@@ -449,14 +417,8 @@ public final class RatisTotalOrder implements TotalOrder {
         }
     }
 
-    private static QuorateException unwind(Exception e, RaftServer started, PeerChannels opened) {
-        if (started != null) {
-            try {
-                started.close();
-            } catch (IOException | RuntimeException again) {
-                e.addSuppressed(again);
-            }
-        }
+    private static QuorateException unwind(Exception e, RatisServer held, PeerChannels opened) {
+        held.close();
         if (opened != null) {
             opened.close();
         }

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.server.RaftServer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Ratis' server on this node's directory, from before anything there is looked at until nothing of it can write there any more.
+ *
+ * <p>A process may take part in the order again after it has left. The new server must not begin while the old one can still write:
+ * two workers in one log damage it, and an old vote over a new one has this node vote twice. Ratis (3.3.0) doesn't say when
+ * that is. Its close leaves threads behind when it is interrupted, gives its lock on the directory back while the log's worker
+ * may be at its last task, and can hang with the lock held. So the directory is {@link #claim claimed} here, and given back when
+ * three things hold:
+ * <ol>
+ *   <li>No thread that writes files is alive. They are all started within one thread group, and bear the member's name; {@link
+ *       #start} makes sure of it.
+ *   <li>No request of a peer is being handled. Ratis does that on threads of gRPC, but it checks that the server is alive and
+ *       writes the vote within the division's monitor. That is taken once, after the server has closed.
+ *   <li>Ratis' lock is released.
+ * </ol>
+ *
+ * <p><b>How it ends.</b> {@code SegmentedRaftLog.close} waits for the thread that evicts segments from the cache while it holds the
+ * lock which that thread may be waiting for: a deadlock, met when the log begins another segment just then, as it does with the
+ * first entry of the leader that has taken over. So that thread is ended first. Then the server is closed. What is there after
+ * {@link #CLOSE_MAX} is interrupted, where that makes nothing worse:
+ * <ul>
+ *   <li>the updater, which applies the log, not before it has let go of the state machine, nor anything that waits for it: it
+ *       would go on with a closed log, for ever; and the listener may be writing files of its own;
+ *   <li>then the log's worker, alone, for whoever closes the log while interrupted frees the buffer that the worker writes from;
+ *   <li>then everything else.
+ * </ul>
+ * The log is left as by a crash then: nothing is lost that was acknowledged. What doesn't end in spite of that keeps the directory,
+ * and the next start refuses, naming it.
+ */
+final class RatisServer {
+    private static final Logger LOG = LoggerFactory.getLogger(RatisServer.class);
+    /** What a close takes on a machine that has much else to do. */
+    private static final Duration CLOSE_MAX = Duration.ofSeconds(10);
+
+    private static final Duration FORCE_MAX = Duration.ofSeconds(10);
+    private static final Duration FORMER_MAX = Duration.ofSeconds(60);
+    private static final long AGAIN_MILLIS = 1000;
+    private static final int WARN_EVERY = 60;
+    private static final String LOG_WORKER = "-SegmentedRaftLogWorker";
+    private static final String UPDATER = "-StateMachineUpdater";
+    /** They wait for something, and write nothing. */
+    private static final List<String> WAITING =
+            List.of("-LogAppenderDaemon", "-FollowerState", "-cacheEviction-AwaitToRun");
+
+    private static final Map<Path, RatisServer> CLAIMED = new ConcurrentHashMap<>();
+
+    private final Path directory;
+    private final ThreadGroup threads;
+    private final AtomicBoolean ending = new AtomicBoolean();
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private volatile OrderStateMachine machine;
+    private volatile RaftServer server;
+    private volatile RaftServer.Division division;
+    private volatile Thread logWorker;
+
+    private RatisServer(Path directory, BiConsumer<String, Throwable> died) {
+        this.directory = directory;
+        threads = new ThreadGroup("quorate-order") {
+            @Override
+            public void uncaughtException(Thread thread, Throwable cause) {
+                died.accept(thread.getName(), cause);
+            }
+        };
+    }
+
+    /**
+     * Waits until no former server of this process has anything to do with the directory.
+     *
+     * @param died told of threads that ended of what they did not catch
+     * @throws QuorateException CONFIGURATION when another order runs there, ORDER_STOPPED when a former one doesn't end
+     */
+    static RatisServer claim(Path directory, BiConsumer<String, Throwable> died) {
+        RatisServer claim = new RatisServer(directory.toAbsolutePath().normalize(), died);
+        RatisServer former = CLAIMED.putIfAbsent(claim.directory, claim);
+        long deadline = System.nanoTime() + FORMER_MAX.toNanos();
+        while (former != null) {
+            if (!former.ending.get()) {
+                throw new QuorateException(ErrorCode.CONFIGURATION, directory + " is in use by another order");
+            }
+            if (!former.awaitEnd(deadline - System.nanoTime())) {
+                throw new QuorateException(
+                        ErrorCode.ORDER_STOPPED,
+                        "this node's former part in the order still has " + directory + " and can't be ended: "
+                                + former.alive());
+            }
+            former = CLAIMED.putIfAbsent(claim.directory, claim);
+        }
+        return claim;
+    }
+
+    /** Makes the server; it doesn't run yet. */
+    RaftServer open(RaftServer.Builder builder, RaftGroupId group, OrderStateMachine stateMachine) throws Exception {
+        machine = stateMachine;
+        server = within(() -> builder.setThreadGroup(threads).build());
+        division = server.getDivision(group);
+        return server;
+    }
+
+    RaftServer.Division division() {
+        return division;
+    }
+
+    void start() throws Exception {
+        within(() -> {
+            server.start();
+            return null;
+        });
+        logWorker = alive().stream()
+                .filter(thread -> thread.getName().endsWith(LOG_WORKER))
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("Ratis' log has no worker among " + alive()));
+    }
+
+    /** False when the log's worker has ended: nothing is written any more, although Ratis doesn't notice. Not for every moment. */
+    boolean writes() {
+        return logWorker == null || works(logWorker);
+    }
+
+    /** Its thread belongs to a pool, and stays when the work has come to an end. */
+    private static boolean works(Thread worker) {
+        return Arrays.stream(worker.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().endsWith(".SegmentedRaftLogWorker"));
+    }
+
+    /** Ends the server. Returns once that is done, or given up waiting for; it goes on by itself then. */
+    void close() {
+        if (ending.compareAndSet(false, true)) {
+            Thread end = new Thread(this::end, "quorate-order-end");
+            end.setDaemon(true);
+            end.start();
+        }
+        if (!awaitEnd(CLOSE_MAX.plus(FORCE_MAX).toNanos())
+                && !Thread.currentThread().isInterrupted()) {
+            LOG.error("The order on {} has not ended: {}", directory, alive());
+        }
+    }
+
+    private boolean awaitEnd(long nanos) {
+        try {
+            ended.get(Math.max(0, nanos), TimeUnit.NANOSECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return ended.isDone();
+        } catch (ExecutionException e) {
+            LOG.error("The order on {} can't be ended", directory, e.getCause());
+            return false;
+        }
+    }
+
+    private void end() {
+        try {
+            if (server != null) {
+                endThreads();
+            }
+            if (division != null) {
+                passMonitor(division);
+                unlock(division);
+            }
+            CLAIMED.remove(directory, this);
+            ended.complete(null);
+        } catch (Throwable e) { // The directory stays claimed, for nobody knows what still writes there.
+            ended.completeExceptionally(e);
+        }
+    }
+
+    private void endThreads() throws InterruptedException {
+        Thread closer = new Thread(threads, this::closeServer, "quorate-order-close");
+        closer.setDaemon(true);
+        closer.start();
+        closer.join(CLOSE_MAX.toMillis());
+        boolean inTime = !closer.isAlive();
+        for (int round = 0; ; round++) {
+            List<Thread> left = alive();
+            if (closer.isAlive()) {
+                left.add(closer);
+            }
+            if (left.isEmpty()) {
+                return;
+            }
+            if (round % WARN_EVERY == (inTime ? WARN_EVERY - 1 : 0)) {
+                left.forEach(thread -> LOG.warn(
+                        "Closing the order on {} takes long: {} is at {}",
+                        directory,
+                        thread.getName(),
+                        Arrays.toString(thread.getStackTrace())));
+            }
+            interrupt(left);
+            left.get(left.size() - 1).join(AGAIN_MILLIS);
+        }
+    }
+
+    private void closeServer() {
+        try {
+            for (Thread thread : alive()) {
+                if (thread.getName().endsWith("-cacheEviction-AwaitToRun")) {
+                    thread.interrupt();
+                    thread.join(AGAIN_MILLIS);
+                }
+            }
+            server.close();
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("The order on {} did not close cleanly", directory, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void interrupt(List<Thread> left) {
+        boolean applied = machine.finished() || left.stream().noneMatch(t -> is(t, UPDATER));
+        boolean written = left.stream().noneMatch(t -> is(t, LOG_WORKER) && works(t));
+        for (Thread thread : left) {
+            boolean waits = WAITING.stream().anyMatch(kind -> is(thread, kind));
+            if (waits || (applied && (written || is(thread, LOG_WORKER)))) {
+                thread.interrupt();
+            }
+        }
+    }
+
+    private static boolean is(Thread thread, String kind) {
+        return thread.getName().endsWith(kind);
+    }
+
+    /** Whoever was in it has left it, and whoever enters it finds that the server is closed. */
+    private void passMonitor(RaftServer.Division closed) {
+        synchronized (closed) {
+            LOG.debug("no peer's request is handled on {} any more", directory);
+        }
+    }
+
+    private void unlock(RaftServer.Division closed) {
+        try {
+            closed.getRaftStorage().close();
+        } catch (IllegalStateException e) {
+            LOG.debug("{} was never locked", directory, e);
+        } catch (IOException e) {
+            LOG.warn("Ratis' lock on {} could not be released", directory, e);
+        }
+    }
+
+    /** Threads of the server that write files, or have others do so. Pools that run what peers ask for are not among them. */
+    private List<Thread> alive() {
+        List<Thread> alive = new ArrayList<>();
+        if (server == null) {
+            return alive;
+        }
+        Thread[] all = new Thread[2 * threads.activeCount() + 16];
+        int count = threads.enumerate(all, true);
+        String id = server.getId().toString();
+        for (Thread thread : Arrays.asList(all).subList(0, count)) {
+            String name = thread.getName();
+            if (name.startsWith(id + "@")
+                    || name.startsWith(id + "-impl")
+                    || name.startsWith(id + "-groupManagement")) {
+                alive.add(thread);
+            }
+        }
+        return alive;
+    }
+
+    /** In a thread of the group, so that those it starts belong there too. */
+    private <T> T within(Callable<T> work) throws Exception {
+        FutureTask<T> task = new FutureTask<>(work);
+        new Thread(threads, task, "quorate-order-start").start();
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return task.get();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (ExecutionException e) {
+                    if (e.getCause() instanceof Exception cause) {
+                        throw cause;
+                    }
+                    throw e;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}
