@@ -3,7 +3,9 @@ package io.quorate.applier;
 
 import io.quorate.core.Certified;
 import io.quorate.core.CertifiedXid;
+import io.quorate.core.ErrorCode;
 import io.quorate.core.PreparedWrites;
+import io.quorate.core.QuorateException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -60,6 +62,7 @@ final class Settler implements AutoCloseable {
      * Carries out the verdict. All before it is committed.
      *
      * @return false when it passed and is not in the database, nor prepared: it is to be applied
+     * @throws QuorateException {@link ErrorCode#UNDO_IMPOSSIBLE} when it failed and is committed here
      */
     boolean settle(Certified own) throws SQLException, InterruptedException {
         CertifiedXid xid = CertifiedXid.of(own.writeSet());
@@ -71,6 +74,8 @@ final class Settler implements AutoCloseable {
         if (!own.passed()) {
             if (open && !decided) {
                 stragglers.add(new Straggler(xid, System.nanoTime() + STRAGGLER_LIMIT.toNanos()));
+            } else if (open) {
+                requireNotCommitted(own, xid);
             }
             return true;
         }
@@ -127,9 +132,26 @@ final class Settler implements AutoCloseable {
     }
 
     private boolean isMarked(CertifiedXid xid) throws SQLException {
-        boolean[] marked = {false};
-        connection.run(c -> marked[0] = MarkTable.count(c, xid.slot()) >= xid.count());
-        return marked[0];
+        return count(xid) >= xid.count();
+    }
+
+    private long count(CertifiedXid xid) throws SQLException {
+        long[] count = {0};
+        connection.run(c -> count[0] = MarkTable.count(c, xid.slot()));
+        return count[0];
+    }
+
+    /**
+     * It may have passed in a former life of the cluster, and the record of that be lost in a crash; or whoever prepared it has
+     * committed it as well. Known as long as its slot has committed nothing since.
+     */
+    private void requireNotCommitted(Certified own, CertifiedXid xid) throws SQLException {
+        if (count(xid) == xid.count()) {
+            throw new QuorateException(
+                    ErrorCode.UNDO_IMPOSSIBLE,
+                    own.writeSet().gtid() + ", prepared as " + xid.sql() + ", is committed here and failed as seqno "
+                            + own.seqno() + " in the order");
+        }
     }
 
     /** Rolls back what is known to fail against these writesets, before they meet its locks. */

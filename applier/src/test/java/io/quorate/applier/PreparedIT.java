@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.Certified;
 import io.quorate.core.CertifiedXid;
+import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.OwnWrites;
+import io.quorate.core.QuorateException;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
@@ -229,6 +231,18 @@ class PreparedIT {
         assertThat(value(2)).isEqualTo(2);
         assertThat(server.queryLong("SELECT count FROM quorate.certified WHERE slot = 3"))
                 .isEqualTo(1);
+    }
+
+    /** As after a former life of the cluster in which it passed, when the record of that is lost. */
+    @Test
+    void whatIsCommittedHereAndFailsInTheOrderStopsTheNode() throws Exception {
+        WriteSet w = prepare(1, ROW, "UPDATE t SET v = 10 WHERE id = 1");
+        server.execute("XA COMMIT " + CertifiedXid.of(w).sql());
+        replica.append(List.of(failed(1, w)));
+        replica.start(Replica.SETTINGS);
+        QuorateException failure = replica.awaitFailure();
+        assertThat(failure.code()).isEqualTo(ErrorCode.UNDO_IMPOSSIBLE);
+        assertThat(failure).hasMessageContaining("is committed here and failed as seqno 1");
     }
 
     /** MySQL may lose what is prepared in a crash; the order has it. */

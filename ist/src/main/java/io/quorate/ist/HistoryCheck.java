@@ -18,10 +18,21 @@ import java.util.UUID;
  * on without its majority that isn't a matter of course: the nodes left behind may have ordered something else. The last record
  * decides: it names its place in Raft's log, by term and index, and by Raft's log matching whoever agrees there agrees on all
  * before.
+ *
+ * <p>Who has just begun to lead, or to serve, may not have been handed out all that its log holds. So a history that goes further
+ * than theirs is another one only when theirs hasn't moved for a while. Time comes in as an argument.
  */
 public final class HistoryCheck {
+    /** Longer than a node takes that begins to lead, or to serve, to be handed out what its log holds, or to say that it moves. */
+    private static final long PATIENCE_MILLIS = 5_000;
+
     private final WriteSetCache cache;
     private final DonorClient client;
+    private final DonorChoice choice = new DonorChoice();
+    /** How far the others' went, when it was last seen not to reach what this node holds. */
+    private long shortAt = -1;
+
+    private long shortSinceMillis;
 
     public HistoryCheck(WriteSetCache cache, PeerStreams peers, UUID incarnation) {
         this.cache = cache;
@@ -34,22 +45,23 @@ public final class HistoryCheck {
      * @param offers what the others hold
      * @param applied the server holds everything up to this seqno; 0 for nothing
      * @param at the place in the log that goes with it
-     * @throws QuorateException COPY_NEEDED when it is another history; CACHE_PASSED when nobody there holds what it would be
-     *     compared with
+     * @throws QuorateException COPY_NEEDED when it is another history; ORDER_INTERRUPTED while the others may only be about to
+     *     reach what this node holds; CACHE_PASSED when nobody there holds what it would be compared with
      * @throws IOException when whoever does breaks off; the same call may be tried again
      */
-    public void require(List<IncrementalTransfer.Offer> offers, long applied, LogPosition at) throws IOException {
+    public synchronized void require(List<IncrementalTransfer.Offer> offers, long applied, LogPosition at, long nowMillis)
+            throws IOException {
         long last = cache.last();
         boolean cached = last >= cache.first();
         if (cached) {
             Certified ours = ours(last);
-            Certified theirs = theirs(offers, last);
+            Certified theirs = theirs(offers, last, nowMillis);
             if (!theirs.equals(ours)) {
                 throw other("this node holds " + text(ours) + ", the others " + text(theirs));
             }
         }
         if (applied > 0 && (!cached || applied > last)) {
-            Certified theirs = theirs(offers, applied);
+            Certified theirs = theirs(offers, applied, nowMillis);
             if (!theirs.position().equals(at)) {
                 throw other(
                         "the server's seqno " + applied + " was ordered at " + at + ", the others' is " + text(theirs));
@@ -73,26 +85,47 @@ public final class HistoryCheck {
         }
     }
 
-    private Certified theirs(List<IncrementalTransfer.Offer> offers, long seqno) throws IOException {
-        long furthest =
-                offers.stream().mapToLong(IncrementalTransfer.Offer::last).max().orElse(0);
-        if (!offers.isEmpty() && furthest < seqno) {
-            throw other("it goes to seqno " + seqno + ", that of the others to " + furthest);
+    private Certified theirs(List<IncrementalTransfer.Offer> offers, long seqno, long nowMillis) throws IOException {
+        requireReached(offers, seqno, nowMillis);
+        IncrementalTransfer.Offer donor;
+        try {
+            donor = choice.donorOf(offers, seqno, seqno, nowMillis)
+                    .orElseThrow(() -> new IOException("who holds seqno " + seqno + " broke off; it is asked again"));
+        } catch (QuorateException e) {
+            throw new QuorateException(
+                    ErrorCode.CACHE_PASSED,
+                    "whether this node's history is that of the others can't be told: nobody there holds seqno " + seqno,
+                    e);
         }
-        IncrementalTransfer.Offer donor = offers.stream()
-                .filter(offer -> offer.first() <= seqno && offer.last() >= seqno)
-                .findFirst()
-                .orElseThrow(() -> new QuorateException(
-                        ErrorCode.CACHE_PASSED,
-                        "whether this node's history is that of the others can't be told: nobody there holds seqno "
-                                + seqno));
         List<Certified> read = new ArrayList<>();
         try {
             client.records(donor.donor(), new RecordReader(seqno, seqno, read::addAll));
             return read.get(0);
         } catch (InterruptedException e) {
             throw interrupted(e);
+        } catch (IOException e) {
+            choice.failed(donor.donor(), nowMillis);
+            throw e;
         }
+    }
+
+    private void requireReached(List<IncrementalTransfer.Offer> offers, long seqno, long nowMillis) {
+        long furthest =
+                offers.stream().mapToLong(IncrementalTransfer.Offer::last).max().orElse(Long.MAX_VALUE);
+        if (furthest >= seqno) {
+            return;
+        }
+        if (furthest != shortAt) {
+            shortAt = furthest;
+            shortSinceMillis = nowMillis;
+        }
+        String what = "it goes to seqno " + seqno + ", that of the others to " + furthest;
+        if (nowMillis - shortSinceMillis < PATIENCE_MILLIS) {
+            throw new QuorateException(
+                    ErrorCode.ORDER_INTERRUPTED,
+                    "whether this node's history is that of the others can't be told yet: " + what);
+        }
+        throw other(what);
     }
 
     private static IOException interrupted(InterruptedException e) {

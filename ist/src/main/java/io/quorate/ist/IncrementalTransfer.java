@@ -71,16 +71,16 @@ public final class IncrementalTransfer {
     }
 
     /**
-     * Fetches what is missing. Afterwards the cache holds everything up to the checkpoint returned, durably; whether that is
-     * whole is the caller's to find out before it is adopted.
+     * Fetches what is missing. Afterwards the cache holds everything up to the checkpoint returned, or begins after it, durably;
+     * whether that is whole is the caller's to find out before it is adopted.
      *
-     * @param indexMin the checkpoint must not lie before this place in the log
+     * @return null where records alone were asked for
      * @throws QuorateException CACHE_PASSED when nobody holds what is missing: it says what that is, and who holds what;
      *     ORDER_INTERRUPTED when nobody answers. What was fetched is kept, so the same call goes on where this one ended
      * @throws IOException when this node's own disk fails
      */
-    public CheckpointStore.Checkpoint run(long indexMin) throws IOException, InterruptedException {
-        TransferCourse course = new TransferCourse(indexMin, choice);
+    public CheckpointStore.Checkpoint run(TransferCourse.Goal goal) throws IOException, InterruptedException {
+        TransferCourse course = new TransferCourse(goal, choice);
         while (true) {
             switch (course.next(cache.last(), offers.get(), millis())) {
                 case RECORDS -> writeSets(course.to());
@@ -88,6 +88,7 @@ public final class IncrementalTransfer {
                     progress.phase(Phase.STATE);
                     course.received(state(course.donor()));
                 }
+                case BEGIN_AFTER_STATE -> cache.reset(course.checkpoint().seqno() + 1);
                 case DONE -> {
                     cache.force();
                     progress.phase(Phase.DONE);
@@ -95,32 +96,6 @@ public final class IncrementalTransfer {
                 }
             }
         }
-    }
-
-    /**
-     * Fetches what certification knows and nothing else, for a node that applies nothing: however long it was away, nobody needs to
-     * have kept what it missed. The cache begins anew after the checkpoint returned.
-     *
-     * @throws QuorateException as {@link #run}
-     */
-    public CheckpointStore.Checkpoint stateAlone(long indexMin) throws IOException {
-        progress.phase(Phase.STATE);
-        CheckpointStore.Checkpoint received =
-                state(choice.checkpointFrom(offers.get(), indexMin, millis()).donor());
-        cache.reset(received.seqno() + 1);
-        progress.phase(Phase.DONE);
-        return received;
-    }
-
-    /**
-     * Fetches what is missing up to {@code to} and nothing else, for a node that knows how to go on from there.
-     *
-     * @throws QuorateException as {@link #run}
-     */
-    public void fill(long to) throws IOException, InterruptedException {
-        writeSets(to);
-        cache.force();
-        progress.phase(Phase.DONE);
     }
 
     /** Appends everything up to {@code to}. */

@@ -5,12 +5,44 @@ import io.quorate.ist.IncrementalTransfer.Offer;
 import java.util.List;
 
 /**
- * The course of a transfer: writesets up to where somebody has a checkpoint, then that donor's newest checkpoint, then the
- * writesets up to this one. Decides only; what it decides upon is done elsewhere.
+ * The course of a transfer. To records and state: writesets up to where somebody has a checkpoint, then that donor's newest
+ * checkpoint, then the writesets up to this one. Decides only; what it decides upon is done elsewhere.
  */
 public final class TransferCourse {
     /** How far the newest checkpoint may have run away before the writesets up to it are fetched, rather than the state. */
     private static final long FAR_SEQNOS = 20_000;
+
+    /** What a transfer brings. */
+    public enum Kind {
+        /** Writesets, for a node that knows how to go on from there: only its cache is gone. */
+        RECORDS,
+        /** Writesets, and what certification knows at the end of them. */
+        RECORDS_AND_STATE,
+        /**
+         * What certification knows and nothing else, for a node that applies nothing, or gets a copy of a server: however long
+         * it was away, nobody needs to have kept what it missed.
+         */
+        STATE
+    }
+
+    /**
+     * What a transfer is to reach.
+     *
+     * @param until of {@link Kind#RECORDS} the last seqno; of the others the place in the log that the checkpoint must not lie before
+     */
+    public record Goal(Kind kind, long until) {
+        public static Goal records(long to) {
+            return new Goal(Kind.RECORDS, to);
+        }
+
+        public static Goal recordsAndState(long indexMin) {
+            return new Goal(Kind.RECORDS_AND_STATE, indexMin);
+        }
+
+        public static Goal state(long indexMin) {
+            return new Goal(Kind.STATE, indexMin);
+        }
+    }
 
     /** What is to be done next. */
     public enum Next {
@@ -18,19 +50,20 @@ public final class TransferCourse {
         RECORDS,
         /** Ask {@link #donor} for its newest checkpoint, and tell {@link #received} of it. */
         STATE,
-        /** Force the cache; then the checkpoint received is this node's. */
+        /** Empty the cache, to go on after the checkpoint received. */
+        BEGIN_AFTER_STATE,
+        /** Force the cache; then the checkpoint received, if any, is this node's. */
         DONE
     }
 
-    private final long indexMin;
+    private final Goal goal;
     private final DonorChoice choice;
     private Offer source;
     private boolean fetched;
     private CheckpointStore.Checkpoint received;
 
-    /** @param indexMin the checkpoint must not lie before this place in the log */
-    public TransferCourse(long indexMin, DonorChoice choice) {
-        this.indexMin = indexMin;
+    public TransferCourse(Goal goal, DonorChoice choice) {
+        this.goal = goal;
         this.choice = choice;
     }
 
@@ -39,13 +72,29 @@ public final class TransferCourse {
      * @throws io.quorate.core.QuorateException ORDER_INTERRUPTED when nobody offers a checkpoint that would do
      */
     public Next next(long held, List<Offer> offers, long nowMillis) {
+        return switch (goal.kind) {
+            case RECORDS -> held < goal.until ? Next.RECORDS : Next.DONE;
+            case STATE -> stateAlone(held, offers, nowMillis);
+            case RECORDS_AND_STATE -> recordsAndState(held, offers, nowMillis);
+        };
+    }
+
+    private Next stateAlone(long held, List<Offer> offers, long nowMillis) {
+        if (received != null) {
+            return held != received.seqno() ? Next.BEGIN_AFTER_STATE : Next.DONE;
+        }
+        source = choice.checkpointFrom(offers, goal.until, nowMillis);
+        return Next.STATE;
+    }
+
+    private Next recordsAndState(long held, List<Offer> offers, long nowMillis) {
         if (received != null) {
             return held < received.seqno() ? Next.RECORDS : Next.DONE;
         }
         if (source == null) {
-            source = choice.checkpointFrom(offers, indexMin, nowMillis);
+            source = choice.checkpointFrom(offers, goal.until, nowMillis);
         } else if (fetched && held >= source.checkpoint()) {
-            Offer newer = choice.checkpointFrom(offers, indexMin, nowMillis);
+            Offer newer = choice.checkpointFrom(offers, goal.until, nowMillis);
             source = newer.checkpoint() - source.checkpoint() < FAR_SEQNOS ? source : newer;
         }
         if (held >= source.checkpoint()) {
@@ -67,7 +116,7 @@ public final class TransferCourse {
     }
 
     public long to() {
-        return received != null ? received.seqno() : source.checkpoint();
+        return goal.kind == Kind.RECORDS ? goal.until : received != null ? received.seqno() : source.checkpoint();
     }
 
     public String donor() {
@@ -78,6 +127,7 @@ public final class TransferCourse {
         received = checkpoint;
     }
 
+    /** What was received; null before, and where records alone are. */
     public CheckpointStore.Checkpoint checkpoint() {
         return received;
     }

@@ -10,6 +10,7 @@ import io.quorate.core.LogPosition;
 import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.IncrementalTransfer.Offer;
+import io.quorate.ist.TransferCourse.Goal;
 import io.quorate.ist.TransferProgress.Phase;
 import java.io.DataInputStream;
 import java.io.FilterInputStream;
@@ -189,7 +190,7 @@ class IncrementalTransferTest {
         donor.checkpoints.save(new LogPosition(1, 40), 0, out -> out.writeUTF("state"));
         donors.put("n1", donor);
         CheckpointStore.Checkpoint received =
-                transfer(node("n3", 1, 0, 0), new Streams(), progress()).run(0);
+                transfer(node("n3", 1, 0, 0), new Streams(), progress()).run(Goal.recordsAndState(0));
         assertThat(received.position()).isEqualTo(new LogPosition(1, 40));
     }
 
@@ -213,7 +214,7 @@ class IncrementalTransferTest {
         Node joiner = node("n3", 1, 20_000, 0);
         TransferProgress progress = progress();
         CheckpointStore.Checkpoint received =
-                transfer(joiner, new Streams(), progress).run(60_000);
+                transfer(joiner, new Streams(), progress).run(Goal.recordsAndState(60_000));
         assertThat(received.seqno()).isEqualTo(LAST - 100);
         assertThat(received.position()).isEqualTo(new LogPosition(2, 70_000));
         joiner.checkpoints.adopt(received);
@@ -238,7 +239,7 @@ class IncrementalTransferTest {
         }
         Node joiner = node("n3", 1, 20_000, 0);
         Streams streams = new Streams();
-        transfer(joiner, streams, progress()).run(0);
+        transfer(joiner, streams, progress()).run(Goal.recordsAndState(0));
         assertHolds(joiner.cache, 1, LAST - 100);
         assertThat(streams.asked).containsKeys("n1", "n2");
         assertThat(opened.get()).as("some streams were asked for again").isGreaterThan(6);
@@ -252,12 +253,12 @@ class IncrementalTransferTest {
             breaks.put(stream, 0);
         }
         IncrementalTransfer transfer = transfer(joiner, new Streams(), progress());
-        assertThatThrownBy(() -> transfer.run(0))
+        assertThatThrownBy(() -> transfer.run(Goal.recordsAndState(0)))
                 .isInstanceOfSatisfying(
                         QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.ORDER_INTERRUPTED));
         assertThat(joiner.cache.last()).isGreaterThan(20_000).isLessThan(LAST - 100);
         breaks.clear();
-        transfer(joiner, new Streams(), progress()).run(0);
+        transfer(joiner, new Streams(), progress()).run(Goal.recordsAndState(0));
         assertHolds(joiner.cache, 1, LAST - 100);
     }
 
@@ -266,7 +267,7 @@ class IncrementalTransferTest {
         donor("far", 1, 1);
         donor("near", 1, 0);
         Streams streams = new Streams();
-        transfer(node("n3", 1, 20_000, 0), streams, progress()).run(0);
+        transfer(node("n3", 1, 20_000, 0), streams, progress()).run(Goal.recordsAndState(0));
         assertThat(streams.asked.get("near")).isGreaterThanOrEqualTo(5);
         assertThat(streams.asked.getOrDefault("far", 0)).isLessThanOrEqualTo(1);
     }
@@ -276,7 +277,7 @@ class IncrementalTransferTest {
         donor("n1", 30_001, 0);
         donor("n2", 40_001, 0);
         Node joiner = node("n3", 1, 20_000, 0);
-        assertThatThrownBy(() -> transfer(joiner, new Streams(), progress()).run(0))
+        assertThatThrownBy(() -> transfer(joiner, new Streams(), progress()).run(Goal.recordsAndState(0)))
                 .isInstanceOfSatisfying(
                         QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CACHE_PASSED))
                 .hasMessageContaining(
@@ -290,7 +291,7 @@ class IncrementalTransferTest {
         donor.cache.retain(LAST);
         assertThat(donor.cache.first()).as("something is gone").isGreaterThan(1000);
         Node joiner = node("n3", 1, 500, 0);
-        assertThatThrownBy(() -> transfer(joiner, new Streams(), progress()).run(0))
+        assertThatThrownBy(() -> transfer(joiner, new Streams(), progress()).run(Goal.recordsAndState(0)))
                 .hasMessageContaining("n1: seqno 501 is not in the writeset cache")
                 .hasMessageContaining("and held it until ");
     }
@@ -300,7 +301,7 @@ class IncrementalTransferTest {
         donor("n1", 1, 0);
         Node joiner = node("n3", 1, 20_000, 0);
         joiner.cache.append(new Records(12, 300).range(20_001, 20_001));
-        assertThatThrownBy(() -> transfer(joiner, new Streams(), progress()).run(0))
+        assertThatThrownBy(() -> transfer(joiner, new Streams(), progress()).run(Goal.recordsAndState(0)))
                 .isInstanceOfSatisfying(
                         QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.STATE_DIVERGED));
     }

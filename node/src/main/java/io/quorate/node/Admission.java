@@ -8,30 +8,25 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
 import io.quorate.ist.HistoryCheck;
 import io.quorate.node.PausableOrder.Hold;
+import io.quorate.transport.AdmissionPlan;
 import io.quorate.transport.PeerChannels;
 import io.quorate.transport.TransportSettings;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a node comes to take part when it starts. Most often it is a member and goes on as one. With a new directory it asks the
- * peers it is configured with: if none of them is part of a cluster, they begin one together; if they are and have never
- * heard of it, although they count on it, it begins with them; otherwise it asks to be made a member. So does one whose
- * address has changed, or that lost its directory: it is replaced under its name, as another server in the eyes of Raft,
- * because it may have promised and acknowledged what it doesn't remember.
+ * Has this node take part in the order, as {@link AdmissionPlan} decides: asks the others where that takes their word, and asks to be
+ * made a member until it is one.
  */
 final class Admission implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Admission.class);
@@ -50,15 +45,15 @@ final class Admission implements AutoCloseable {
     private final Members members;
     private final PausableOrder order;
     private final Server server;
+    private final ServerCopy copy;
     private final LongSupplier held;
     private final HistoryCheck history;
     private final Rejoin rejoin;
     private final PeerChannels channels;
+    private final Participation participation;
     private final Consumer<NodeEvent> events;
     private final FaultHandler faults;
     private volatile OwnedThread thread;
-    /** What it takes part as; null while the others have to be asked. */
-    private volatile TransportSettings settings;
 
     /**
      * @param configured with the peers of the configuration
@@ -73,10 +68,12 @@ final class Admission implements AutoCloseable {
             Members members,
             PausableOrder order,
             Server server,
+            ServerCopy copy,
             LongSupplier held,
             HistoryCheck history,
             Rejoin rejoin,
             PeerChannels channels,
+            Participation participation,
             Consumer<NodeEvent> events,
             FaultHandler faults) {
         this.configured = configured;
@@ -85,22 +82,23 @@ final class Admission implements AutoCloseable {
         this.members = members;
         this.order = order;
         this.server = server;
+        this.copy = copy;
         this.held = held;
         this.history = history;
         this.rejoin = rejoin;
         this.channels = channels;
+        this.participation = participation;
         this.events = events;
         this.faults = faults;
     }
 
-    /** What the order is to be started with now. */
-    static TransportSettings now(TransportSettings settings) {
-        List<Peer> known = settings.knownMembers();
-        boolean member = known.contains(settings.selfPeer());
-        return member && settings.wasMember()
-                ? settings.withPeers(known, false)
-                : settings.withPeers(
-                        settings.joining() ? List.of(settings.selfPeer()) : settings.peers(), settings.joining());
+    private AdmissionPlan plan() {
+        return new AdmissionPlan(
+                configured.selfPeer(),
+                configured.peers(),
+                configured.wasMember() ? configured.knownMembers() : List.of(),
+                configured.lastGeneration(),
+                directory);
     }
 
     /**
@@ -108,112 +106,60 @@ final class Admission implements AutoCloseable {
      * {@link #start} does.
      */
     void decide() {
-        Peer self = configured.selfPeer();
-        if (configured.wasMember()) {
-            List<Peer> known = configured.knownMembers();
-            Peer before = known.stream()
-                    .filter(m -> m.name().equals(self.name()))
-                    .findFirst()
-                    .orElse(null);
-            if (before == null) {
-                events.accept(new NodeEvent.Left(
-                        new QuorateException(ErrorCode.NOT_A_MEMBER, self.name() + " was taken out of the cluster")
-                                .getMessage()));
-                settings = joining(self.withGeneration(configured.lastGeneration() + 1));
-                order.pause(Hold.LEFT);
-            } else if (!before.isAt(self)) {
-                log.info("the address has changed from {} to {}; asking to be replaced", before, self);
-                settings = joining(self.withGeneration(before.generation() + 1));
-            } else {
-                settings = configured.withPeers(known, false);
-            }
-        } else if (configured.peers().size() == 1) {
-            settings = configured; // There is nobody to ask.
+        AdmissionPlan.Way way = plan().ofDirectory();
+        if (way instanceof AdmissionPlan.TakenOut out) {
+            String name = configured.self();
+            events.accept(new NodeEvent.Left(
+                    new QuorateException(ErrorCode.NOT_A_MEMBER, name + " was taken out of the cluster").getMessage()));
+            participation.decide(joining(configured.selfPeer().withGeneration(out.generation())));
+            order.pause(Hold.LEFT);
+        } else if (way instanceof AdmissionPlan.Joiner joiner) {
+            log.info("{}; asking to be replaced", joiner.why());
+            participation.decide(joining(configured.selfPeer().withGeneration(joiner.generation())));
+        } else if (way instanceof AdmissionPlan.Member member) {
+            participation.decide(configured.withPeers(member.members(), false));
         }
-    }
-
-    /**
-     * How a node with a new directory takes part. It doesn't begin without a majority's word that it isn't known by another
-     * directory: what that one has acknowledged it could help to forget. Null while that can't be told.
-     */
-    private TransportSettings ofNew(List<Membership> answers) {
-        Peer self = configured.selfPeer();
-        Membership answer = answers.stream()
-                .filter(a -> a.leader() != null && !a.members().isEmpty())
-                .max(Comparator.comparingInt(a -> a.lives().ids().size()))
-                .orElse(null);
-        if (answer == null) {
-            return isMajority(answers) && answers.stream().allMatch(a -> expects(a, self)) ? configured : null;
-        }
-        if (!configured.lives().equals(answer.lives())) {
-            configured.takeOver(answer.lives());
-            channels.lives(answer.lives());
-        }
-        Peer there = answer.member(self.name());
-        int next = configured.freeGeneration(Members.generation(answers, self.name()) + 1);
-        if (there == null) {
-            return joining(self.withGeneration(next));
-        }
-        boolean expected = !Members.elsewhere(answers, there, directory);
-        if (expected && there.isAt(self)) {
-            return configured.withPeers(answer.members(), false);
-        }
-        log.info(
-                "{} took part {}; asking to be replaced",
-                self.name(),
-                expected ? "at another address" : "with another data directory");
-        return joining(self.withGeneration(Math.max(next, there.generation() + 1)));
     }
 
     /** Asks the others until it can be told how this node takes part. */
     private void askHow() throws InterruptedException {
         Retry retry = new Retry(ASK_HOW, System.nanoTime());
-        while (settings == null) {
-            List<Membership> answers = desk.askAll(configured.peers());
-            settings = ofNew(answers);
-            if (settings == null) {
-                String why = waitsFor(answers);
-                events.accept(new NodeEvent.Joining(why));
-                Retry.Next next = retry.failed(why, System.nanoTime());
+        while (!participation.isDecided()) {
+            List<MemberWord> words = MemberWord.all(desk.askAll(configured.peers()));
+            takeOverLives(AdmissionPlan.authority(words));
+            AdmissionPlan.Way way = plan().ofWords(words);
+            if (way instanceof AdmissionPlan.Member member) {
+                participation.decide(configured.withPeers(member.members(), false));
+            } else if (way instanceof AdmissionPlan.Joiner joiner) {
+                log.info("{}; asking to be a member", joiner.why());
+                participation.decide(joining(
+                        configured.selfPeer().withGeneration(configured.freeGeneration(joiner.generation()))));
+            } else if (way instanceof AdmissionPlan.Wait wait) {
+                events.accept(new NodeEvent.Joining(wait.why()));
+                Retry.Next next = retry.failed(wait.why(), System.nanoTime());
                 if (next.tell()) {
-                    log.info("{}", why);
+                    log.info("{}", wait.why());
                 }
                 Thread.sleep(next.pauseMillis());
             }
         }
     }
 
-    private boolean isMajority(List<Membership> answers) {
-        return 2 * (answers.size() + 1) > configured.peers().size();
-    }
-
-    /** Whether who answers is new itself or counts on this very node. */
-    private boolean expects(Membership answer, Peer self) {
-        return answer.lives().ids().isEmpty()
-                && (answer.members().isEmpty() || self.equals(answer.member(self.name())))
-                && !Members.elsewhere(List.of(answer), self, directory);
-    }
-
-    private String waitsFor(List<Membership> answers) {
-        if (isMajority(answers)) {
-            return "there is a cluster already; waiting until it has a majority that takes this node in";
+    /** Before it can be told which generations its directory is free for. */
+    private void takeOverLives(AdmissionPlan.Word word) {
+        if (word != null && !configured.lives().equals(word.lives())) {
+            configured.takeOver(word.lives());
+            channels.lives(word.lives());
         }
-        String known = answers.stream().map(Membership::node).collect(Collectors.joining(", "));
-        return "the data directory is new; waiting until a majority of the configured nodes says whether there is a"
-                + " cluster already" + (known.isEmpty() ? "" : ", so far " + known);
     }
 
     private TransportSettings joining(Peer self) {
         return configured.withPeers(List.of(self), true);
     }
 
-    TransportSettings settings() {
-        return settings;
-    }
-
     /** Starts the node's work: at once where it is a member, else once it has been made one. */
     void start() {
-        if (settings != null && !settings.joining()) {
+        if (participation.isDecided() && !participation.isJoining()) {
             takePart();
         } else if (!order.holds(Hold.LEFT)) {
             begin();
@@ -228,11 +174,11 @@ final class Admission implements AutoCloseable {
     /** Asks to be a member again, of a node that was taken out. */
     synchronized void join() {
         if (thread == null) {
-            if (!now(settings).joining() && !order.holds(Hold.LEFT)) {
+            if (!participation.toStart().joining() && !order.holds(Hold.LEFT)) {
                 throw new QuorateException(ErrorCode.CONFIGURATION, "this node is a member already");
             }
-            if (!settings.joining()) {
-                settings = joining(settings.selfPeer().withGeneration(configured.lastGeneration() + 1));
+            if (!participation.isJoining()) {
+                participation.decide(joining(participation.self().withGeneration(configured.lastGeneration() + 1)));
             }
             events.accept(new NodeEvent.Left(null));
             begin();
@@ -241,7 +187,7 @@ final class Admission implements AutoCloseable {
 
     /** Takes part alone, with what this node has; the order is started afterwards. */
     void alone() {
-        settings = configured.withPeers(List.of(settings.selfPeer()), false);
+        participation.decide(configured.withPeers(List.of(participation.self()), false));
     }
 
     /** Asks to be a member, as a new one, of a cluster whose order goes on from what this node holds. */
@@ -251,9 +197,8 @@ final class Admission implements AutoCloseable {
     }
 
     private synchronized void beginAnew(List<Membership> answers) {
-        Peer self = configured.selfPeer();
-        int next = Math.max(Members.generation(answers, self.name()), configured.lastGeneration()) + 1;
-        settings = joining(self.withGeneration(configured.freeGeneration(next)));
+        int next = plan().generationAnew(MemberWord.all(answers));
+        participation.decide(joining(configured.selfPeer().withGeneration(configured.freeGeneration(next))));
         events.accept(new NodeEvent.Left(null));
         begin();
     }
@@ -267,7 +212,7 @@ final class Admission implements AutoCloseable {
     private void run() throws InterruptedException {
         try {
             askHow();
-            if (!settings.joining()) {
+            if (!participation.isJoining()) {
                 events.accept(new NodeEvent.Joining(null));
                 takePart();
                 return;
@@ -276,7 +221,7 @@ final class Admission implements AutoCloseable {
             requireData();
             order.resume(Hold.START);
             order.resume(Hold.LEFT);
-            MemberQuestion.Join request = new MemberQuestion.Join(settings.selfPeer(), directory);
+            MemberQuestion.Join request = new MemberQuestion.Join(participation.self(), directory);
             Retry retry = new Retry(ASK, System.nanoTime());
             long moved = System.nanoTime();
             long there = held.getAsLong();
@@ -295,7 +240,7 @@ final class Admission implements AutoCloseable {
                 }
                 Thread.sleep(next.pauseMillis());
             }
-            log.info("{} is a member now", settings.selfPeer());
+            log.info("{} is a member now", participation.self());
             events.accept(new NodeEvent.Joining(null));
             server.start();
             server.resume();
@@ -351,32 +296,14 @@ final class Admission implements AutoCloseable {
     /** A server that nothing was ever applied to can begin from the order alone only where the cluster did. */
     private void requireData() throws InterruptedException {
         Retry retry = new Retry(ASK, System.nanoTime());
-        while (held.getAsLong() == 0 && server.exists() && !server.copy().isPending()) {
+        while (held.getAsLong() == 0 && server.exists() && !copy.isPending()) {
             List<Membership> answers = desk.askAll(configured.peers());
             String obstacle = "no other node answers";
             if (!answers.isEmpty()) {
                 try {
                     Server.Contents contents = server.contents();
-                    if (contents.position().seqno() > 0) {
-                        requireSameHistory(answers, contents.position());
+                    if (isDataDecided(answers, contents)) {
                         return;
-                    }
-                    Boolean beginning = isBeginning(answers, contents.empty());
-                    if (server.copy().isPreferred()) {
-                        beginning = Boolean.FALSE;
-                    }
-                    if (Boolean.TRUE.equals(beginning)) {
-                        return;
-                    }
-                    if (Boolean.FALSE.equals(beginning)) {
-                        heard(answers);
-                        if (rejoin.beginWithCopy()) {
-                            return;
-                        }
-                        throw new QuorateException(
-                                ErrorCode.COPY_NEEDED,
-                                "the cluster began with data that was never ordered, this server has none of it, and"
-                                        + " quorate.sst.method is none");
                     }
                     obstacle = "none of those that answer knows with what the cluster began";
                 } catch (IOException e) {
@@ -397,32 +324,52 @@ final class Admission implements AutoCloseable {
         }
     }
 
+    /** Whether it is settled with what the server begins; false while none of those that answer can tell. */
+    private boolean isDataDecided(List<Membership> answers, Server.Contents contents)
+            throws IOException, InterruptedException {
+        Position position = contents.position();
+        switch (AdmissionPlan.data(
+                position.seqno(), contents.empty(), copy.isPreferred(), MemberWord.all(answers))) {
+            case ITS_OWN -> requireSameHistory(answers, position);
+            case ORDER -> {
+                // It receives what all others did.
+            }
+            case COPY -> {
+                heard(answers);
+                if (!rejoin.beginWithCopy()) {
+                    throw new QuorateException(
+                            ErrorCode.COPY_NEEDED,
+                            "the cluster began with data that was never ordered, this server has none of it, and"
+                                    + " quorate.sst.method is none");
+                }
+            }
+            case REFUSED ->
+                throw new QuorateException(
+                        ErrorCode.COPY_NEEDED,
+                        "this server has tables of its own, and nothing of the cluster's; they are not overwritten");
+            case UNTOLD -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** What its server holds must be the beginning of what the others do. Where no majority was ever forced it can't be otherwise. */
     private void requireSameHistory(List<Membership> answers, Position position) throws IOException {
         try {
             List<Membership> ofThisLife = answers.stream()
                     .filter(a -> a.lives().equals(configured.lives()))
                     .toList();
-            history.require(Standing.offers(ofThisLife), position.seqno(), position.log());
+            history.require(
+                    Standing.offers(ofThisLife),
+                    position.seqno(),
+                    position.log(),
+                    TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
         } catch (QuorateException e) {
             if (e.code() != ErrorCode.CACHE_PASSED || !configured.lives().ids().isEmpty()) {
                 throw e;
             }
         }
-    }
-
-    /** Whether a server that nothing was applied to is what the cluster began with; null when nobody there can tell. */
-    private static Boolean isBeginning(List<Membership> answers, boolean empty) {
-        if (!empty) {
-            throw new QuorateException(
-                    ErrorCode.COPY_NEEDED,
-                    "this server has tables of its own, and nothing of the cluster's; they are not overwritten");
-        }
-        List<Boolean> founded = answers.stream()
-                .map(Membership::foundedEmpty)
-                .filter(Objects::nonNull)
-                .toList();
-        return founded.isEmpty() ? null : founded.contains(true);
     }
 
     @Override

@@ -14,16 +14,18 @@ import org.springframework.stereotype.Component;
 @Component
 @Endpoint(id = "audit")
 class AuditEndpoint {
-    private final Node node;
+    private final Audit audit;
+    private final Standing standing;
 
-    AuditEndpoint(Node node) {
-        this.node = node;
+    AuditEndpoint(Audit audit, Standing standing) {
+        this.audit = audit;
+        this.standing = standing;
     }
 
     @ReadOperation
     AuditAnswer audit() {
-        AuditState state = node.audit().state();
-        return new AuditAnswer(node.status().name(), node.audit().waits(), state == null ? null : state.answer());
+        AuditState state = audit.state();
+        return new AuditAnswer(standing.status().name(), audit.waits(), state == null ? null : state.answer());
     }
 
     /**
@@ -36,9 +38,9 @@ class AuditEndpoint {
     AuditOutcome change(String action, @Nullable String table, @Nullable String trusted, @Nullable Boolean apply) {
         try {
             return switch (action) {
-                case "start" -> AuditOutcome.of(node.audit().start(table));
-                case "stop" -> AuditOutcome.of(node.audit().stop());
-                case "repair" -> AuditOutcome.repaired(node.audit().repair(trusted, apply != null && apply));
+                case "start" -> AuditOutcome.of(audit.start(table));
+                case "stop" -> AuditOutcome.of(audit.stop());
+                case "repair" -> AuditOutcome.repaired(audit.repair(trusted, apply != null && apply));
                 default -> AuditOutcome.of("an action is start, stop or repair, not " + action);
             };
         } catch (QuorateException e) {

@@ -25,20 +25,26 @@ class ClusterEndpoint {
     private static final Duration PATIENCE = Duration.ofMillis(700);
 
     private final NodeProperties properties;
-    private final Node node;
+    private final Standing standing;
+    private final KeylessTables keyless;
+    private final Stores stores;
+    private final CacheForecast forecast;
     private final JsonMapper json;
     private final HttpClient http =
             HttpClient.newBuilder().connectTimeout(PATIENCE).build();
 
-    ClusterEndpoint(NodeProperties properties, Node node, JsonMapper json) {
+    ClusterEndpoint(Standing standing, KeylessTables keyless, Stores stores, CacheForecast forecast, NodeProperties properties, JsonMapper json) {
         this.properties = properties;
-        this.node = node;
+        this.standing = standing;
+        this.keyless = keyless;
+        this.stores = stores;
+        this.forecast = forecast;
         this.json = json;
     }
 
     @ReadOperation
     ClusterAnswer cluster() {
-        NodeStatus self = node.status();
+        NodeStatus self = standing.status();
         List<CompletableFuture<NodeStatus>> asked = new ArrayList<>();
         for (NodeProperties.Peer peer : properties.peers()) {
             asked.add(peer.name().equals(self.name()) ? CompletableFuture.completedFuture(self) : ask(peer));
@@ -52,26 +58,26 @@ class ClusterEndpoint {
                 self.lastOrdered(),
                 self.lastApplied(),
                 cache(),
-                node.keyless().names(),
+                keyless.names(),
                 asked.stream().map(CompletableFuture::join).toList());
     }
 
     private ClusterAnswer.Cache cache() {
-        WriteSetCacheStats stats = node.stores().cache().stats();
+        WriteSetCacheStats stats = stores.cache().stats();
         return new ClusterAnswer.Cache(
                 stats.first(),
                 stats.last(),
                 stats.bytes(),
-                node.stores().cache().bytesMax(),
-                node.forecast().spanSeconds(),
-                node.forecast().bytesPerSecond(),
-                node.forecast().fullSeconds());
+                stores.cache().bytesMax(),
+                forecast.spanSeconds(),
+                forecast.bytesPerSecond(),
+                forecast.fullSeconds());
     }
 
     /** @param which only {@code self} is known */
     @ReadOperation
     NodeStatus self(@Selector String which) {
-        return which.equals("self") ? node.status() : null;
+        return which.equals("self") ? standing.status() : null;
     }
 
     private CompletableFuture<NodeStatus> ask(NodeProperties.Peer peer) {

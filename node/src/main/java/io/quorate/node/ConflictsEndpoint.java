@@ -22,10 +22,16 @@ class ConflictsEndpoint {
     private static final int LIMIT_DEFAULT = 50;
     private static final int LIMIT_MAX = 10_000;
 
-    private final Node node;
+    private final ConflictJournal conflicts;
+    private final Standing standing;
+    private final OrderedStream stream;
+    private final ApplyProgress progress;
 
-    ConflictsEndpoint(Node node) {
-        this.node = node;
+    ConflictsEndpoint(ConflictJournal conflicts, Standing standing, OrderedStream stream, ApplyProgress progress) {
+        this.conflicts = conflicts;
+        this.standing = standing;
+        this.stream = stream;
+        this.progress = progress;
     }
 
     /**
@@ -35,9 +41,9 @@ class ConflictsEndpoint {
     @ReadOperation
     ConflictsAnswer list(@Nullable Integer limit, @Nullable Boolean full) throws IOException {
         int most = limit == null ? LIMIT_DEFAULT : Math.max(1, Math.min(limit, LIMIT_MAX));
-        List<Conflict> latest = node.conflicts().latest(most);
-        List<ConflictsAnswer.Mismatch> mismatches = node.conflicts().mismatches();
-        String self = node.status().name();
+        List<Conflict> latest = conflicts.latest(most);
+        List<ConflictsAnswer.Mismatch> mismatches = conflicts.mismatches();
+        String self = standing.status().name();
         if (full != null && full) {
             return new ConflictsAnswer.Full(
                     self, latest.stream().map(this::whole).toList(), mismatches);
@@ -49,7 +55,7 @@ class ConflictsEndpoint {
     @ReadOperation
     @Nullable
     ConflictAnswer show(@Selector long seqno) throws IOException {
-        Conflict c = node.conflicts().find(seqno);
+        Conflict c = conflicts.find(seqno);
         return c == null ? null : whole(c);
     }
 
@@ -73,10 +79,10 @@ class ConflictsEndpoint {
 
     /** An own loser is undone with its winner's apply, at the latest in its own place in the order. */
     private String undone(Conflict c) {
-        UUID self = node.stream().self();
+        UUID self = stream.self();
         if (self == null || !c.loser().server().equals(self.toString())) {
             return "never applied here";
         }
-        return c.seqno() <= node.progress().lastApplied() ? "undone here" : "to be undone here";
+        return c.seqno() <= progress.lastApplied() ? "undone here" : "to be undone here";
     }
 }

@@ -70,7 +70,7 @@ final class CopySource {
                         port(),
                         ServerAccess.uuid(connection),
                         row.getString(1),
-                        ServerLife.read(properties.dataDir())
+                        ServerLifeFile.read(properties.dataDir())
                                 .reservedOf(ServerAccess.purged(connection))
                                 .toString(),
                         row.getLong(2));

@@ -10,6 +10,7 @@ import io.quorate.core.Retry;
 import io.quorate.core.TotalOrder;
 import io.quorate.ist.HistoryCheck;
 import io.quorate.node.PausableOrder.Hold;
+import io.quorate.transport.NewLife;
 import io.quorate.transport.Lives;
 import io.quorate.transport.PeerChannels;
 import io.quorate.transport.RatisTotalOrder;
@@ -17,9 +18,11 @@ import io.quorate.transport.TransportSettings;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,6 +46,7 @@ final class ForcedRecovery implements AutoCloseable {
     private final OrderedStream stream;
     private final HistoryCheck history;
     private final Admission admission;
+    private final Participation participation;
     private final Consumer<NodeEvent> events;
     private final FaultHandler faults;
     private OwnedThread thread;
@@ -60,6 +64,7 @@ final class ForcedRecovery implements AutoCloseable {
             OrderedStream stream,
             HistoryCheck history,
             Admission admission,
+            Participation participation,
             Consumer<NodeEvent> events,
             FaultHandler faults) {
         this.configured = configured;
@@ -72,6 +77,7 @@ final class ForcedRecovery implements AutoCloseable {
         this.stream = stream;
         this.history = history;
         this.admission = admission;
+        this.participation = participation;
         this.events = events;
         this.faults = faults;
     }
@@ -83,28 +89,18 @@ final class ForcedRecovery implements AutoCloseable {
      */
     synchronized String force() {
         RatisTotalOrder running = order.running();
-        if (running == null) {
-            return "this node takes no part in the order now; see its status";
-        }
-        TotalOrder.Quorum quorum = order.quorum();
-        if (quorum.primary()) {
-            return "there is a majority, led by " + quorum.leader() + "; nothing has to be forced";
-        }
-        LogPosition end = running.logEnd();
-        MemberReport further = members.present().stream()
-                .filter(m -> m.logEnd().compareTo(end) > 0)
-                .max(Comparator.comparing(MemberReport::logEnd))
-                .orElse(null);
-        if (further != null) {
-            return further.node() + " is there too and holds more of the order (" + further.logEnd() + ", this node "
-                    + end + "); force that one, this one joins it by itself";
+        Map<String, LogPosition> others = members.present().stream()
+                .collect(Collectors.toMap(MemberReport::node, MemberReport::logEnd));
+        String refusal = NewLife.refusal(order.quorum(), running == null ? null : running.logEnd(), others);
+        if (refusal != null) {
+            return refusal;
         }
         order.pause(Hold.LEFT);
         try {
-            RatisTotalOrder.beginNewLife(Admission.now(admission.settings()));
+            RatisTotalOrder.beginNewLife(participation.toStart());
             admission.alone();
             channels.lives(configured.lives());
-            channels.members(admission.settings().peers());
+            channels.members(participation.peers());
         } finally {
             order.resume(Hold.LEFT);
         }
@@ -153,11 +149,8 @@ final class ForcedRecovery implements AutoCloseable {
     private String takeOver() throws IOException {
         Lives ours = configured.lives();
         List<Membership> all = desk.askAll(configured.knownMembersAndSelf());
-        Lives theirs = all.stream()
-                .map(Membership::lives)
-                .filter(ours::isBefore)
-                .max(Comparator.comparingInt(lives -> lives.ids().size()))
-                .orElse(null);
+        Lives theirs = NewLife.successor(
+                ours, all.stream().map(Membership::lives).toList());
         if (theirs == null) {
             return "nobody of the new life answers";
         }
@@ -165,7 +158,11 @@ final class ForcedRecovery implements AutoCloseable {
                 all.stream().filter(a -> a.lives().equals(theirs)).toList();
         try {
             Position position = server.contents().position();
-            history.require(Standing.offers(answers), position.seqno(), position.log());
+            history.require(
+                    Standing.offers(answers),
+                    position.seqno(),
+                    position.log(),
+                    TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
         } catch (IOException e) {
             return e.getMessage();
         } catch (QuorateException e) {

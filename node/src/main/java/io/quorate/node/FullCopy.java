@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.applier.ServerLife;
 import io.quorate.applier.TakenBack;
 import io.quorate.core.CertifiedXid;
 import io.quorate.core.ErrorCode;
@@ -31,7 +32,7 @@ import tools.jackson.databind.json.JsonMapper;
  *
  * <p>Every step is noted before it is taken ({@link CopyNote}); after a crash the node goes on with it. Work of the link's thread.
  */
-final class FullCopy {
+final class FullCopy implements ServerCopy, Refill {
     private static final Logger log = LoggerFactory.getLogger(FullCopy.class);
     private static final long POLL_MILLIS = 250;
     private static final Retry.Policy AGAIN = Retry.Policy.unbounded(
@@ -71,35 +72,31 @@ final class FullCopy {
         this.method = new CopyMethod(parts.properties());
     }
 
-    /** Whether this node may replace its server's data by a copy. */
-    boolean isAllowed() {
+    @Override
+    public boolean isAllowed() {
         return parts.properties().sst().method() != NodeProperties.Sst.Method.NONE;
     }
 
-    /** Whether a server that has nothing gets one also where the others' caches would do. */
-    boolean isPreferred() {
+    @Override
+    public boolean isPreferred() {
         NodeProperties.Sst.Method configured = parts.properties().sst().method();
         return configured == NodeProperties.Sst.Method.CLONE || configured == NodeProperties.Sst.Method.STREAM;
     }
 
-    /** Whether there is one to be made or to be finished. */
-    boolean isPending() {
+    @Override
+    public boolean isPending() {
         return note != null;
     }
 
-    /** A copy is needed that ends after seqno {@code from}, where this node's cache begins. While the link has no session. */
-    void want(long from) throws IOException {
+    @Override
+    public void want(long from) throws IOException {
         CopyNote before = note;
         keep(before == null ? CopyNote.wanted(from) : CopyNote.wanted(from).ownLast(before.ownLast()));
         log.warn("this server needs a full copy of another one's data");
     }
 
-    /**
-     * Gives up one that was not necessary, for the server has all that it had. While the link has no session.
-     *
-     * @return false when the server's data may be gone already
-     */
-    boolean forget() throws IOException {
+    @Override
+    public boolean forget() throws IOException {
         if (note == null || note.step() != CopyNote.Step.WANTED || note.ownLast() != 0) {
             return false;
         }
@@ -108,8 +105,8 @@ final class FullCopy {
         return true;
     }
 
-    /** How far it is, null while nothing is copied. */
-    CopyProgress look() {
+    @Override
+    public CopyProgress look() {
         CopyNote current = note;
         if (current == null || current.step() == CopyNote.Step.WANTED) {
             return null;
@@ -117,8 +114,8 @@ final class FullCopy {
         return current.step() == CopyNote.Step.STREAMING ? streamed.look() : cloned.look();
     }
 
-    /** By which method it is made, null while that isn't known. */
-    NodeProperties.Sst.Method method() {
+    @Override
+    public NodeProperties.Sst.Method method() {
         CopyNote current = note;
         if (current == null || current.step() == CopyNote.Step.WANTED) {
             return null;
@@ -128,13 +125,13 @@ final class FullCopy {
                 : NodeProperties.Sst.Method.CLONE;
     }
 
-    /** What it may take of the network, and whether it goes on. */
-    ByteBudget budget() {
+    @Override
+    public ByteBudget budget() {
         return budget;
     }
 
-    /** Whose server is copied, empty while that isn't known; null without a copy. */
-    String donor() {
+    @Override
+    public String donor() {
         CopyNote current = note;
         if (current == null) {
             return null;
@@ -142,18 +139,14 @@ final class FullCopy {
         return current.step() == CopyNote.Step.STREAMING ? streamed.donor() : current.donor();
     }
 
-    /** What it waits for, null when it doesn't. */
-    String obstacle() {
+    @Override
+    public String obstacle() {
         String rows = streamed.obstacle();
         return note == null ? null : rows == null ? obstacle : rows;
     }
 
-    /**
-     * Has nothing more come, or lets it go on. Until the service ends.
-     *
-     * @return why not, or null
-     */
-    String pause(boolean value) {
+    @Override
+    public String pause(boolean value) {
         if (value && method() == NodeProperties.Sst.Method.CLONE) {
             return "MySQL's CLONE can't be held up; quorate transfer throttle makes the next one slower";
         }
@@ -170,8 +163,8 @@ final class FullCopy {
         note = next;
     }
 
-    /** Goes on with it until it is over, or the node has something else for the link to do. */
-    void run() throws SQLException, IOException, InterruptedException {
+    @Override
+    public void run() throws SQLException, IOException, InterruptedException {
         Retry retry = new Retry(AGAIN, System.nanoTime());
         while (note != null && signals.task().serves()) {
             try {
@@ -373,7 +366,7 @@ final class FullCopy {
                 CopyRates.read(parts.properties())
                         .measured(NodeProperties.Sst.Method.STREAM, streamed.bytesPerSecond());
             }
-            finish(connection, at, ServerLife.read(parts.properties().dataDir()).reserved());
+            finish(connection, at, ServerLifeFile.read(parts.properties().dataDir()).reserved());
             streamed.forget(connection);
         }
     }
@@ -399,8 +392,9 @@ final class FullCopy {
                             false)
                     .write(properties.dataDir());
         }
-        new ServerLife(ServerAccess.started(connection), durable, reserved, new GtidSet(), TakenBack.NONE)
-                .write(properties.dataDir());
+        ServerLifeFile.write(
+                properties.dataDir(),
+                new ServerLife(ServerAccess.started(connection), durable, reserved, new GtidSet(), TakenBack.NONE));
         log.info("the full copy of the data of {} is complete; this server holds seqno {}", donor(), at);
         parts.joins().count(JoinCounts.Step.COPY_COMPLETED);
         CopyNote.delete(properties.dataDir());

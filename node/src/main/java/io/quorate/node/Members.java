@@ -14,37 +14,25 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What the nodes tell one another of themselves, four times a second, and what was heard last of each. */
-final class Members implements AutoCloseable {
+/** What was heard last of each of the other nodes, which tell of themselves four times a second ({@link Reporting}). */
+final class Members {
     private static final Logger log = LoggerFactory.getLogger(Members.class);
     /** After a name it stands before a generation, before one it tells the highest; no name has it in it. */
     private static final String GENERATION = "#";
 
-    private static final long PERIOD_MILLIS = 250;
-    /** A node that can't tell of itself for ten seconds on end counts as absent for all others. */
-    private static final int FAILED_TICKS_MAX = 40;
     /** Who was not heard for so long counts as absent. */
     private static final Duration FRESH = Duration.ofSeconds(2);
 
     private final Path file;
     private final Map<String, String> directories = new ConcurrentHashMap<>();
-    private final Supplier<MemberReport> self;
-    private final Consumer<byte[]> broadcast;
-    private final Runnable each;
     private final JsonMapper json;
     private final Map<String, Heard> heard = new ConcurrentHashMap<>();
-    private final OwnedThread thread;
-    private int failedTicks;
 
     /**
      * The last report of a node.
@@ -61,18 +49,8 @@ final class Members implements AutoCloseable {
         }
     }
 
-    /**
-     * @param file where it is kept by which directory each node was heard of
-     * @param each run at every report, on the same thread
-     */
-    Members(
-            Path file,
-            Supplier<MemberReport> self,
-            Consumer<byte[]> broadcast,
-            Runnable each,
-            JsonMapper json,
-            FaultHandler faults)
-            throws IOException {
+    /** @param file where it is kept by which directory each node was heard of */
+    Members(Path file, JsonMapper json) throws IOException {
         this.file = file;
         if (Files.exists(file)) {
             Properties kept = new Properties();
@@ -81,35 +59,7 @@ final class Members implements AutoCloseable {
             }
             kept.stringPropertyNames().forEach(name -> directories.put(name, kept.getProperty(name)));
         }
-        this.self = self;
-        this.broadcast = broadcast;
-        this.each = each;
         this.json = json;
-        this.thread = OwnedThread.lasting("quorate-members", this::run, faults);
-    }
-
-    void start() {
-        thread.start();
-    }
-
-    private void run() throws InterruptedException {
-        while (true) {
-            tick();
-            Thread.sleep(PERIOD_MILLIS);
-        }
-    }
-
-    private void tick() {
-        try {
-            broadcast.accept(json.writeValueAsBytes(self.get()));
-            each.run();
-            failedTicks = 0;
-        } catch (RuntimeException e) {
-            if (++failedTicks > FAILED_TICKS_MAX) {
-                throw e;
-            }
-            log.warn("telling the other nodes of this one failed; it is tried again", e);
-        }
     }
 
     /** A report has come. */
@@ -170,20 +120,14 @@ final class Members implements AutoCloseable {
         return Integer.parseInt(directories.getOrDefault(GENERATION + node, "0"));
     }
 
-    /** The latest generation that a node of that name was a member in, by the word of any; 0 for never. */
-    static int generation(Collection<Membership> answers, String node) {
-        return answers.stream()
-                .mapToInt(a -> Integer.parseInt(a.directories().getOrDefault(GENERATION + node, "0")))
-                .max()
-                .orElse(0);
+    /** The latest generation that a node of that name was a member in, by what {@link #directories} has; 0 for never. */
+    static int generation(Map<String, String> directories, String node) {
+        return Integer.parseInt(directories.getOrDefault(GENERATION + node, "0"));
     }
 
-    /** Whether anybody knows that member to use another data directory. */
-    static boolean elsewhere(Collection<Membership> answers, Peer member, String directory) {
-        String key = directoryKey(member.name(), member.generation());
-        return answers.stream()
-                .map(a -> a.directories().get(key))
-                .anyMatch(heard -> heard != null && !heard.equals(directory));
+    /** By which data directory it has that member; null when it has none. */
+    static String directory(Map<String, String> directories, Peer member) {
+        return directories.get(directoryKey(member.name(), member.generation()));
     }
 
     /** Forgets what was heard, which is of a life of the cluster that is over. */
@@ -200,10 +144,5 @@ final class Members implements AutoCloseable {
     List<MemberReport> present() {
         Collection<Heard> reports = heard.values();
         return reports.stream().filter(Heard::isFresh).map(Heard::report).toList();
-    }
-
-    @Override
-    public void close() {
-        thread.close();
     }
 }

@@ -17,16 +17,24 @@ import org.springframework.stereotype.Component;
 @Component
 @Endpoint(id = "members")
 class MembersEndpoint {
-    private final Node node;
+    private final Standing standing;
+    private final Members members;
+    private final CacheForecast forecast;
+    private final Admission admission;
+    private final MemberDesk desk;
 
-    MembersEndpoint(Node node) {
-        this.node = node;
+    MembersEndpoint(Standing standing, Members members, CacheForecast forecast, Admission admission, MemberDesk desk) {
+        this.standing = standing;
+        this.members = members;
+        this.forecast = forecast;
+        this.admission = admission;
+        this.desk = desk;
     }
 
     @ReadOperation
     MembersAnswer members() {
-        Membership known = node.membership();
-        Map<String, Members.Heard> heard = node.members().all();
+        Membership known = standing.membership();
+        Map<String, Members.Heard> heard = members.all();
         List<MembersAnswer.Member> list = known.members().stream()
                 .map(member -> member(member, known, heard.get(member.name())))
                 .toList();
@@ -54,7 +62,7 @@ class MembersEndpoint {
                 member.name().equals(known.leader()),
                 present && report != null ? report.state() : MembersAnswer.Member.ABSENT,
                 absentSeconds,
-                node.forecast().returns().get(member.name()),
+                forecast.returns().get(member.name()),
                 report == null ? null : report.ordered(),
                 report == null ? null : report.applied(),
                 report == null ? null : report.orderedPerSecond(),
@@ -77,12 +85,12 @@ class MembersEndpoint {
         try {
             refusal = switch (action) {
                 case "join" -> {
-                    node.admission().join();
+                    admission.join();
                     yield null;
                 }
                 case "leave" -> leave(String.valueOf(member));
                 case "desync", "resync" -> {
-                    node.desynced(action.equals("desync"));
+                    standing.desynced(action.equals("desync"));
                     yield null;
                 }
                 default -> "an action is join, leave, desync or resync, not " + action;
@@ -94,10 +102,10 @@ class MembersEndpoint {
     }
 
     private String leave(String member) {
-        Membership known = node.membership();
+        Membership known = standing.membership();
         if (known.member(member) == null) {
             return member + " is no member";
         }
-        return node.desk().byLeader(new MemberQuestion.Leave(member), known.members());
+        return desk.byLeader(new MemberQuestion.Leave(member), known.members());
     }
 }

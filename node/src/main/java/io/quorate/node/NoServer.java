@@ -40,11 +40,6 @@ final class NoServer implements Server {
     }
 
     @Override
-    public FullCopy copy() {
-        return null;
-    }
-
-    @Override
     public Contents contents() {
         return new Contents(Position.NONE, true);
     }

@@ -10,15 +10,15 @@ import org.springframework.stereotype.Component;
 /** Up while the node is in the cluster and will come or has come to SYNCED by itself; down when somebody must act. */
 @Component("quorate")
 class NodeHealth extends AbstractHealthIndicator {
-    private final Node node;
+    private final Standing standing;
 
-    NodeHealth(Node node) {
-        this.node = node;
+    NodeHealth(Standing standing) {
+        this.standing = standing;
     }
 
     @Override
     protected void doHealthCheck(Health.Builder builder) {
-        NodeStatus status = node.status();
+        NodeStatus status = standing.status();
         NodeState state = NodeState.valueOf(status.state());
         switch (state) {
             case INCONSISTENT -> builder.down();

@@ -8,6 +8,7 @@ import io.quorate.transport.DurableFile;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Properties;
@@ -87,5 +88,10 @@ record NodeIdentity(String cluster, String node, UUID server, GtidSet baseline, 
                     ErrorCode.WRONG_SERVER,
                     "the MySQL server at " + where + " is " + found + ", this node's is " + server);
         }
+    }
+
+    /** Which life of the cluster seqnos belong to. One for each cluster name, until clusters can be made anew by force. */
+    static UUID life(String cluster) {
+        return UUID.nameUUIDFromBytes(("quorate:" + cluster).getBytes(StandardCharsets.UTF_8));
     }
 }

@@ -36,24 +36,24 @@ class NodeMetrics implements MeterBinder {
                 registry,
                 "quorate.primary",
                 "1 with a majority",
-                n -> n.order().quorum().primary() ? 1 : 0);
-        gauge(registry, "quorate.ordered.seqno", "last seqno ordered", n -> n.stream()
+                n -> n.order.quorum().primary() ? 1 : 0);
+        gauge(registry, "quorate.ordered.seqno", "last seqno ordered", n -> n.stream
                 .lastOrdered());
-        gauge(registry, "quorate.applied.seqno", "everything up to it is in the server", n -> n.progress()
+        gauge(registry, "quorate.applied.seqno", "everything up to it is in the server", n -> n.progress
                 .lastApplied());
         gauge(
                 registry,
                 "quorate.apply.queue",
                 "writesets ordered and not applied",
-                n -> Math.max(0, n.stream().lastOrdered() - n.progress().lastApplied()));
-        counter(registry, "quorate.ordered", "writesets ordered", n -> n.stream()
+                n -> Math.max(0, n.stream.lastOrdered() - n.progress.lastApplied()));
+        counter(registry, "quorate.ordered", "writesets ordered", n -> n.stream
                 .ordered());
-        counter(registry, "quorate.applied", "writesets of other nodes applied", n -> n.progress()
+        counter(registry, "quorate.applied", "writesets of other nodes applied", n -> n.progress
                 .transactions());
         bindTransfer(registry);
         bindCopy(registry);
         bindAudit(registry);
-        node.progress().bind(registry);
+        node.progress.bind(registry);
         bindCertification(registry);
         bindCapture(registry);
         bindApplier(registry);
@@ -68,10 +68,10 @@ class NodeMetrics implements MeterBinder {
                 "quorate.transfer.eta.seconds",
                 "until they are here, -1 when nobody can tell",
                 look -> look.etaMillis() < 0 ? -1 : look.etaMillis() / 1e3);
-        gauge(registry, "quorate.transfer.giving", "streams this node gives to others now", n -> n.donor()
+        gauge(registry, "quorate.transfer.giving", "streams this node gives to others now", n -> n.donor
                 .running()
                 .size());
-        counter(registry, "quorate.transfer.given.bytes", "bytes given to others, compressed", n -> n.donor()
+        counter(registry, "quorate.transfer.given.bytes", "bytes given to others, compressed", n -> n.donor
                 .bytes());
     }
 
@@ -87,12 +87,12 @@ class NodeMetrics implements MeterBinder {
                 registry,
                 "quorate.copy.given.bytes",
                 "bytes of rows given to others by stream, compressed",
-                n -> n.streamSource().bytes());
+                n -> n.streamSource.bytes());
         counter(
                 registry,
                 "quorate.copy.held.seconds",
                 "for how long they were held back because this node had not applied what was ordered, over all streams",
-                n -> n.streamSource().heldMillis() / 1e3);
+                n -> n.streamSource.heldMillis() / 1e3);
     }
 
     private void bindAudit(MeterRegistry registry) {
@@ -101,11 +101,11 @@ class NodeMetrics implements MeterBinder {
                 "quorate.audit.differences",
                 "rows and tables that the latest audit of this node found to differ",
                 n -> {
-                    AuditState state = n.audit().state();
+                    AuditState state = n.audit.state();
                     return state == null ? 0 : state.found();
                 });
         gauge(registry, "quorate.audit.age.seconds", "since an audit of this node ended, -1 without one", n -> {
-            AuditState state = n.audit().state();
+            AuditState state = n.audit.state();
             return state == null || state.isRunning()
                     ? -1
                     : Duration.between(Instant.parse(state.ended()), Instant.now())
@@ -115,57 +115,57 @@ class NodeMetrics implements MeterBinder {
 
     private void copied(MeterRegistry registry, String name, String what, ToDoubleFunction<CopyProgress> value) {
         gauge(registry, name, what, n -> {
-            CopyProgress look = n.copy() == null ? null : n.copy().look();
+            CopyProgress look = n.copy.look();
             return look == null ? 0 : value.applyAsDouble(look);
         });
     }
 
     private void received(MeterRegistry registry, String name, String what, ToDoubleFunction<Look> value) {
         gauge(registry, name, what, n -> {
-            Look look = n.rejoin().look();
+            Look look = n.rejoin.look();
             return look == null ? 0 : value.applyAsDouble(look);
         });
     }
 
     private void bindCertification(MeterRegistry registry) {
-        gauge(registry, "quorate.certification.keys", "keys in the index", n -> n.stream()
+        gauge(registry, "quorate.certification.keys", "keys in the index", n -> n.stream
                 .stats()
                 .keys());
-        gauge(registry, "quorate.certification.bytes", "memory of the index", n -> n.stream()
+        gauge(registry, "quorate.certification.bytes", "memory of the index", n -> n.stream
                 .stats()
                 .bytes());
-        gauge(registry, "quorate.certification.cut", "seqno up to which the index has forgotten", n -> n.stream()
+        gauge(registry, "quorate.certification.cut", "seqno up to which the index has forgotten", n -> n.stream
                 .stats()
                 .cut());
-        counter(registry, "quorate.certification.passed", "writesets passed", n -> n.stream()
+        counter(registry, "quorate.certification.passed", "writesets passed", n -> n.stream
                 .stats()
                 .passed());
-        counter(registry, "quorate.certification.conflicts", "writesets failed by a conflict", n -> n.stream()
+        counter(registry, "quorate.certification.conflicts", "writesets failed by a conflict", n -> n.stream
                 .stats()
                 .conflicts());
         counter(
                 registry,
                 "quorate.certification.built.on.failed",
                 "writesets failed for an own one they were built on",
-                n -> n.stream().stats().builtOnFailed());
-        counter(registry, "quorate.certification.too.old", "writesets failed for their age", n -> n.stream()
+                n -> n.stream.stats().builtOnFailed());
+        counter(registry, "quorate.certification.too.old", "writesets failed for their age", n -> n.stream
                 .stats()
                 .tooOld());
-        gauge(registry, "quorate.cache.bytes", "size of the writeset cache", n -> n.stores()
+        gauge(registry, "quorate.cache.bytes", "size of the writeset cache", n -> n.stores
                 .cache()
                 .stats()
                 .bytes());
-        gauge(registry, "quorate.cache.span.seconds", "age of the oldest writeset in it", n -> n.forecast()
+        gauge(registry, "quorate.cache.span.seconds", "age of the oldest writeset in it", n -> n.forecast
                 .spanSeconds());
         gauge(
                 registry,
                 "quorate.cache.return.seconds",
                 "for how long the absent member with the least time can come back by a transfer; -1 without one",
-                n -> n.forecast().returns().values().stream()
+                n -> n.forecast.returns().values().stream()
                         .filter(seconds -> seconds >= 0)
                         .min(Long::compare)
                         .orElse(-1L));
-        gauge(registry, "quorate.cache.first.seqno", "first seqno in the writeset cache", n -> n.stores()
+        gauge(registry, "quorate.cache.first.seqno", "first seqno in the writeset cache", n -> n.stores
                 .cache()
                 .first());
     }
@@ -180,12 +180,12 @@ class NodeMetrics implements MeterBinder {
                 registry,
                 "quorate.capture.window.bytes",
                 "captured and not yet known to be ordered",
-                n -> n.session() == null ? 0 : n.session().windowBytes());
+                n -> n.server.session() == null ? 0 : n.server.session().windowBytes());
         gauge(
                 registry,
                 "quorate.capture.resends",
                 "proposals sent again",
-                n -> n.session() == null ? 0 : n.session().resends());
+                n -> n.server.session() == null ? 0 : n.server.session().resends());
     }
 
     private void bindApplier(MeterRegistry registry) {
@@ -213,14 +213,14 @@ class NodeMetrics implements MeterBinder {
                 "quorate.apply.prepared.rolled.back",
                 "own prepared transactions rolled back for an earlier writeset",
                 ApplierStats::preparedRolledBack);
-        gauge(registry, "quorate.tables.keyless", "tables without any unique key", n -> n.keyless()
+        gauge(registry, "quorate.tables.keyless", "tables without any unique key", n -> n.keyless
                 .names()
                 .size());
         gauge(
                 registry,
                 "quorate.own.open",
                 "own transactions whose fate is open",
-                n -> n.session() == null ? 0 : n.session().openTransactions());
+                n -> n.server.session() == null ? 0 : n.server.session().openTransactions());
         applier(registry, "quorate.apply.executing", "groups being executed", ApplierStats::executing);
         applier(
                 registry,
@@ -239,7 +239,7 @@ class NodeMetrics implements MeterBinder {
 
     private void capture(MeterRegistry registry, String name, String what, ToDoubleFunction<CaptureStats> value) {
         gauge(registry, name, what, n -> {
-            ServerSession session = n.session();
+            ServerSession session = n.server.session();
             CaptureStats stats = session == null ? null : session.captureStats();
             return stats == null ? 0 : value.applyAsDouble(stats);
         });
@@ -247,7 +247,7 @@ class NodeMetrics implements MeterBinder {
 
     private void applier(MeterRegistry registry, String name, String what, ToDoubleFunction<ApplierStats> value) {
         gauge(registry, name, what, n -> {
-            ServerSession session = n.session();
+            ServerSession session = n.server.session();
             ApplierStats stats = session == null ? null : session.applierStats();
             return stats == null ? 0 : value.applyAsDouble(stats);
         });

@@ -4,6 +4,7 @@ package io.quorate.node;
 import io.quorate.core.ColumnMask;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.transport.TransportSettings;
 import io.quorate.sst.stream.Omitted;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.DecimalMax;
@@ -75,6 +76,19 @@ public record NodeProperties(
                 .findFirst()
                 .orElseThrow(() -> new QuorateException(
                         ErrorCode.CONFIGURATION, "quorate.peers has no line for quorate.node=" + node));
+    }
+
+    /** What the order and the channels between nodes go by. */
+    TransportSettings transport() {
+        return TransportSettings.of(
+                        cluster,
+                        node,
+                        peers.stream()
+                                .map(p -> new TransportSettings.Peer(p.name(), p.host(), p.raftPort(), p.channelPort()))
+                                .toList(),
+                        dataDir.resolve("order"))
+                .withTimeouts(order.electionTimeoutMin(), order.electionTimeoutMax())
+                .withCheckpoints(order.checkpointEntries(), order.logBytesMax().toBytes());
     }
 
     static final String NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,62}";

@@ -24,16 +24,24 @@ import org.springframework.stereotype.Component;
 @Component
 @Endpoint(id = "recovery")
 class RecoveryEndpoint {
-    private final Node node;
+    private final Standing standing;
+    private final Members members;
+    private final PausableOrder order;
+    private final ForcedRecovery recovery;
+    private final NodeProperties properties;
 
-    RecoveryEndpoint(Node node) {
-        this.node = node;
+    RecoveryEndpoint(Standing standing, Members members, PausableOrder order, ForcedRecovery recovery, NodeProperties properties) {
+        this.standing = standing;
+        this.members = members;
+        this.order = order;
+        this.recovery = recovery;
+        this.properties = properties;
     }
 
     @ReadOperation
     RecoveryAnswer recovery() {
-        Membership known = node.membership();
-        Map<String, Members.Heard> heard = node.members().all();
+        Membership known = standing.membership();
+        Map<String, Members.Heard> heard = members.all();
         long furthest = 0;
         List<Missing> missing = new ArrayList<>();
         List<String> present = new ArrayList<>();
@@ -54,12 +62,12 @@ class RecoveryEndpoint {
         }
         return new RecoveryAnswer(
                 known.node(),
-                node.cluster(),
+                properties.cluster(),
                 known.lives().name(),
-                node.order().quorum().primary(),
+                order.quorum().primary(),
                 known.report().ordered(),
                 text(known.report().logEnd()),
-                unconfirmed(node.running()),
+                unconfirmed(order.running()),
                 furthest,
                 present,
                 missing);
@@ -83,11 +91,11 @@ class RecoveryEndpoint {
         if (!action.equals("force")) {
             return Outcome.of("an action is force, not " + action);
         }
-        if (!cluster.equals(node.cluster())) {
-            return Outcome.of("this node's cluster is " + node.cluster());
+        if (!cluster.equals(properties.cluster())) {
+            return Outcome.of("this node's cluster is " + properties.cluster());
         }
         try {
-            return Outcome.of(node.recovery().force());
+            return Outcome.of(recovery.force());
         } catch (QuorateException e) {
             return Outcome.of(e.getMessage());
         }

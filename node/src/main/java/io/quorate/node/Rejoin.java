@@ -8,6 +8,13 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
 import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.IncrementalTransfer;
+import io.quorate.ist.RejoinCourse;
+import io.quorate.ist.RejoinCourse.AskServer;
+import io.quorate.ist.RejoinCourse.EmptyCache;
+import io.quorate.ist.RejoinCourse.GoOn;
+import io.quorate.ist.RejoinCourse.Receive;
+import io.quorate.ist.RejoinCourse.Task;
+import io.quorate.ist.RejoinCourse.WantCopy;
 import io.quorate.ist.TransferProgress;
 import io.quorate.node.PausableOrder.Hold;
 import java.io.IOException;
@@ -23,11 +30,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings this node back when the order's log no longer reaches back to where it stands: it leaves the order, receives from
- * the caches of others what it missed and from one of them what certification knows at the end of it, and goes on from
- * there. Also when its cache is damaged or lost: then it begins anew with what the server doesn't hold, received from the
- * others in the same way. What is ordered meanwhile waits in the others' logs. A node that nobody can bring back so says what it would need,
- * and looks again: somebody who has it may come.
+ * Brings this node back when the order's log no longer reaches back to where it stands, or its cache is damaged or lost: it leaves the
+ * order, receives from the others what it lacks, and goes on from there. {@link RejoinCourse} decides what that is. What is ordered
+ * meanwhile waits in the others' logs. A node that nobody can bring back so says what it would need, and asks again: somebody who
+ * has it may come.
  */
 final class Rejoin implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Rejoin.class);
@@ -41,6 +47,7 @@ final class Rejoin implements AutoCloseable {
     private final OrderedStream stream;
     private final PausableOrder order;
     private final Server server;
+    private final ServerCopy copy;
     private final PeerStreams peers;
     private final UUID incarnation;
     private final Supplier<List<IncrementalTransfer.Offer>> offers;
@@ -61,6 +68,7 @@ final class Rejoin implements AutoCloseable {
             OrderedStream stream,
             PausableOrder order,
             Server server,
+            ServerCopy copy,
             PeerStreams peers,
             UUID incarnation,
             Supplier<List<IncrementalTransfer.Offer>> offers,
@@ -71,6 +79,7 @@ final class Rejoin implements AutoCloseable {
         this.stream = stream;
         this.order = order;
         this.server = server;
+        this.copy = copy;
         this.peers = peers;
         this.incarnation = incarnation;
         this.offers = offers;
@@ -85,12 +94,7 @@ final class Rejoin implements AutoCloseable {
 
     /** Whether something that stopped a part of the node is mended by a transfer. */
     static boolean mends(QuorateException cause) {
-        return cause.code() == ErrorCode.ORDER_TOO_FAR_BEHIND || isOfCache(cause);
-    }
-
-    /** Whether the cache is damaged, or lacks what the applier needs; the order could go on. */
-    private static boolean isOfCache(QuorateException cause) {
-        return cause.code() == ErrorCode.CACHE_CORRUPT || cause.code() == ErrorCode.CACHE_PASSED;
+        return RejoinCourse.Cause.of(cause) != null;
     }
 
     /** Asks for a transfer; any thread. */
@@ -107,23 +111,20 @@ final class Rejoin implements AutoCloseable {
             if (cause.code() == ErrorCode.CACHE_CORRUPT) {
                 joins.count(JoinCounts.Step.CACHE_DAMAGED);
             }
-            receive(isOfCache(cause));
+            bringBack(new RejoinCourse(RejoinCourse.Cause.of(cause)));
         }
     }
 
-    private void receive(boolean cacheLost) throws IOException, InterruptedException {
+    private void bringBack(RejoinCourse course) throws IOException, InterruptedException {
         progress = new TransferProgress(() -> System.nanoTime() / 1_000_000);
         obstacle = null;
         tell();
         order.pause(Hold.TRANSFER);
         server.suspend();
-        if (cacheLost || stores.cache().last() < stores.cache().first()) {
-            beginAfterServer();
-        }
         long start = System.nanoTime();
         Retry retry = new Retry(AGAIN, System.nanoTime());
-        while (!transferred(cacheLost)) {
-            await(retry);
+        for (Task task; !((task = course.next(here(), copy())) instanceof GoOn); ) {
+            carryOut(course, task, retry);
         }
         TransferProgress.Look look = progress.look();
         log.info(
@@ -138,63 +139,77 @@ final class Rejoin implements AutoCloseable {
         events.accept(new NodeEvent.Joining(null));
     }
 
-    private void await(Retry retry) throws InterruptedException {
-        Retry.Next next = retry.failed(obstacle, System.nanoTime());
+    private RejoinCourse.Here here() {
+        return new RejoinCourse.Here(
+                server.exists(),
+                stores.cache().first(),
+                stores.cache().last(),
+                stream.lastOrdered(),
+                stream.resumeAfter().index() + 1);
+    }
+
+    private RejoinCourse.Copy copy() {
+        return new RejoinCourse.Copy(copy.isAllowed(), copy.isPending());
+    }
+
+    private void carryOut(RejoinCourse course, Task task, Retry retry) throws IOException, InterruptedException {
+        if (task instanceof AskServer) {
+            askServer(course, retry);
+        } else if (task instanceof Receive receive) {
+            try {
+                receive(course, receive, progress);
+            } catch (QuorateException e) {
+                failed(course, e, retry);
+            }
+        } else {
+            change(course, task);
+        }
+    }
+
+    private void askServer(RejoinCourse course, Retry retry) throws InterruptedException {
+        try {
+            course.serverHolds(server.contents().position().seqno());
+        } catch (IOException e) {
+            await("to know what is missing, " + e.getMessage(), retry);
+        }
+    }
+
+    private void receive(RejoinCourse course, Receive receive, TransferProgress told)
+            throws IOException, InterruptedException {
+        CheckpointStore.Checkpoint received = new IncrementalTransfer(
+                        stores.cache(), stores.checkpoints(), incarnation, peers, offers, told)
+                .run(receive.goal());
+        if (received != null) {
+            stores.install(received, stream);
+        }
+        course.received(stream.lastOrdered());
+    }
+
+    private void failed(RejoinCourse course, QuorateException e, Retry retry) throws InterruptedException {
+        String why = course.failed(e, copy());
+        if (why == null) {
+            log.warn("no transfer from the others' caches: {}", e.detail());
+            return;
+        }
+        await(why, retry);
+    }
+
+    private void await(String why, Retry retry) throws InterruptedException {
+        obstacle = why;
+        Retry.Next next = retry.failed(why, System.nanoTime());
         if (next.tell()) {
-            log.warn("no transfer yet: {}", obstacle);
+            log.warn("no transfer yet: {}", why);
         }
         Thread.sleep(next.pauseMillis());
     }
 
-    /** Empties the cache, to go on with what the server doesn't hold yet. */
-    private void beginAfterServer() throws IOException, InterruptedException {
-        Retry retry = new Retry(AGAIN, System.nanoTime());
-        while (true) {
-            long held;
-            try {
-                held = server.exists() ? server.contents().position().seqno() : stream.lastOrdered();
-            } catch (IOException e) {
-                obstacle = "to know what is missing, " + e.getMessage();
-                await(retry);
-                continue;
-            }
-            stores.cache().reset(held + 1);
-            return;
+    private void change(RejoinCourse course, Task task) throws IOException {
+        if (task instanceof EmptyCache empty) {
+            stores.cache().reset(empty.next());
+        } else if (task instanceof WantCopy want) {
+            copy.want(want.from());
         }
-    }
-
-    /** @param recordsOnly whether what certification knows is here */
-    private boolean transferred(boolean recordsOnly) throws IOException, InterruptedException {
-        IncrementalTransfer transfer =
-                new IncrementalTransfer(stores.cache(), stores.checkpoints(), incarnation, peers, offers, progress);
-        try {
-            if (mayCopy() && server.copy().isPending()) {
-                copied(recordsOnly, transfer);
-            } else if (recordsOnly) {
-                transfer.fill(stream.lastOrdered());
-            } else {
-                long indexMin = stream.resumeAfter().index() + 1;
-                CheckpointStore.Checkpoint received =
-                        server.exists() ? transfer.run(indexMin) : transfer.stateAlone(indexMin);
-                stores.install(received, stream);
-            }
-            return true;
-        } catch (QuorateException e) {
-            if (e.code() == ErrorCode.CACHE_PASSED && mayCopy()) {
-                log.warn("no transfer from the others' caches: {}", e.detail());
-                copied(recordsOnly, transfer);
-                return true;
-            }
-            if (!e.code().isRetryable()) {
-                throw e;
-            }
-            obstacle = e.code() == ErrorCode.CACHE_PASSED ? e.getMessage() : e.detail();
-            return false;
-        }
-    }
-
-    private boolean mayCopy() {
-        return server.copy() != null && server.copy().isAllowed();
+        course.done();
     }
 
     /**
@@ -203,35 +218,25 @@ final class Rejoin implements AutoCloseable {
      * @return whether that is so; false when this node is told to leave its server alone
      * @throws QuorateException when nobody gives it now
      */
-    boolean beginWithCopy() throws IOException {
-        if (!mayCopy()) {
-            return false;
+    boolean beginWithCopy() throws IOException, InterruptedException {
+        switch (RejoinCourse.beginWithCopy(copy(), offers.get())) {
+            case REFUSED -> {
+                return false;
+            }
+            case COPY_ALONE -> copy.want(0);
+            case STATE_AND_COPY -> {
+                TransferProgress unseen = new TransferProgress(() -> System.nanoTime() / 1_000_000);
+                RejoinCourse course = RejoinCourse.ofCopy();
+                for (Task task; !((task = course.next(here(), copy())) instanceof GoOn); ) {
+                    if (task instanceof Receive receive) {
+                        receive(course, receive, unseen);
+                    } else {
+                        change(course, task);
+                    }
+                }
+            }
         }
-        if (offers.get().stream().allMatch(offer -> offer.checkpointIndex() < 0)) {
-            // Their log is whole.
-            server.copy().want(0);
-            return true;
-        }
-        TransferProgress unseen = new TransferProgress(() -> System.nanoTime() / 1_000_000);
-        copied(
-                false,
-                new IncrementalTransfer(stores.cache(), stores.checkpoints(), incarnation, peers, offers, unseen));
         return true;
-    }
-
-    /** The server gets a full copy once this node takes part again; what is ordered from now on is kept for it. */
-    private void copied(boolean stateIsHere, IncrementalTransfer transfer) throws IOException {
-        long from;
-        if (stateIsHere) {
-            from = stream.lastOrdered();
-            stores.cache().reset(from + 1);
-        } else {
-            CheckpointStore.Checkpoint received =
-                    transfer.stateAlone(stream.resumeAfter().index() + 1);
-            from = received.seqno();
-            stores.install(received, stream);
-        }
-        server.copy().want(from);
     }
 
     /** What is being received, null when nothing is. */

@@ -40,9 +40,6 @@ interface Server extends AutoCloseable {
     /** The session there is, null while there is none. */
     ServerSession session();
 
-    /** Gives it all of another one's data; null where there is none. */
-    FullCopy copy();
-
     /** @throws IOException when it can't be reached, with the reason as its message */
     Contents contents() throws IOException;
 

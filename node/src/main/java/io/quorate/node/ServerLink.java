@@ -29,9 +29,9 @@ final class ServerLink implements Server {
     private final ServerAccess access;
     private final Duration retry;
     private final Consumer<NodeEvent> events;
-    private final LinkSignals signals = new LinkSignals();
+    private final LinkSignals signals;
     private final ServerSession.Parts parts;
-    private final FullCopy copy;
+    private final Refill refill;
     private final OwnedThread thread;
     private final Object idle = new Object();
     private volatile ServerSession session;
@@ -42,13 +42,15 @@ final class ServerLink implements Server {
             ServerAccess access,
             Duration retry,
             ServerSession.Parts parts,
-            FullCopy.Donors donors,
+            LinkSignals signals,
+            Refill refill,
             Consumer<NodeEvent> events,
             FaultHandler faults) {
         this.access = access;
         this.retry = retry;
         this.parts = parts;
-        this.copy = new FullCopy(parts, access, signals, donors);
+        this.signals = signals;
+        this.refill = refill;
         this.events = events;
         this.thread = OwnedThread.lasting("quorate-server", this::run, faults);
     }
@@ -84,11 +86,6 @@ final class ServerLink implements Server {
         } catch (SQLException e) {
             throw new IOException(access.unreachable(e).getMessage(), e);
         }
-    }
-
-    @Override
-    public FullCopy copy() {
-        return copy;
     }
 
     @Override
@@ -169,8 +166,8 @@ final class ServerLink implements Server {
         signals.begin();
         try {
             StaleSessions.end(access.workers());
-            if (copy.isPending()) {
-                copy.run();
+            if (refill.isPending()) {
+                refill.run();
             } else {
                 hold();
             }

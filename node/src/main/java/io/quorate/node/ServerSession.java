@@ -234,7 +234,7 @@ final class ServerSession implements AutoCloseable {
                 }
                 if (++looks % LOOKS_PER_TABLE_LOOK == 0) {
                     parts.keyless.look(connection);
-                    tail.lookAtSettings(connection);
+                    tail.compareSettings(connection);
                 }
             }
             if (!up && applier != null && capture != null && capture.stats().connected() && parts.stream.isKnown()) {
@@ -268,7 +268,7 @@ final class ServerSession implements AutoCloseable {
     /** Goes on finding out what the server lost; what is captured for that has a register of its own. */
     private void recover(Connection connection) throws SQLException, IOException, InterruptedException {
         switch (tail.step(connection)) {
-            case WAIT -> {
+            case PROBE, COMPARE, REPAIR -> {
                 // For the order.
             }
             case CAPTURE -> {
@@ -277,7 +277,7 @@ final class ServerSession implements AutoCloseable {
                     startCapture(connection);
                 }
             }
-            case READY -> {
+            case DONE -> {
                 close(proposer);
                 close(capture);
                 proposer = null;

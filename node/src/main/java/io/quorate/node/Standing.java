@@ -4,6 +4,8 @@ package io.quorate.node;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeState;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TotalOrder;
+import io.quorate.core.answer.NodeStatus;
 import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.IncrementalTransfer;
 import io.quorate.ist.WriteSetCache;
@@ -30,19 +32,15 @@ final class Standing {
     private final ApplyProgress progress;
     private final NodeLoop loop;
     private final PausableOrder order;
-    private final Supplier<Server> server;
-    private final Supplier<Admission> admission;
+    private final Server server;
+    private final Participation participation;
+    private final Members members;
     private final Supplier<Lives> lives;
     private final Rate orderedRate = new Rate(RATES_OVER);
     private final Rate appliedRate = new Rate(RATES_OVER);
     private volatile boolean desynced;
-    private volatile Members members;
 
-    /**
-     * @param server null while the node starts
-     * @param admission likewise
-     * @param lives of the cluster, as this node knows them
-     */
+    /** @param lives of the cluster, as this node knows them */
     Standing(
             NodeProperties properties,
             String directoryId,
@@ -51,8 +49,9 @@ final class Standing {
             ApplyProgress progress,
             NodeLoop loop,
             PausableOrder order,
-            Supplier<Server> server,
-            Supplier<Admission> admission,
+            Server server,
+            Participation participation,
+            Members members,
             Supplier<Lives> lives) {
         this.properties = properties;
         this.directoryId = directoryId;
@@ -62,30 +61,25 @@ final class Standing {
         this.loop = loop;
         this.order = order;
         this.server = server;
-        this.admission = admission;
+        this.participation = participation;
+        this.members = members;
         this.lives = lives;
-    }
-
-    /** By whom the others are heard. Before anything else. */
-    void of(Members heard) {
-        members = heard;
     }
 
     /** What this node tells the others of itself. */
     synchronized MemberReport report() {
         WriteSetCache cache = stores.cache();
         CheckpointStore.Checkpoint newest = stores.checkpoints().newest().orElse(null);
-        Server beside = server.get();
         long now = System.nanoTime() / 1_000_000;
         RatisTotalOrder running = order.running();
         LogPosition end = running == null ? stream.resumeAfter() : running.logEnd();
         return new MemberReport(
                 properties.node(),
                 directoryId,
-                generation(),
+                participation.generation(),
                 properties.zone(),
                 properties.self().http(),
-                beside == null ? null : beside.address(),
+                server.address(),
                 loop.state().name(),
                 stream.lastOrdered(),
                 progress.lastApplied(),
@@ -102,13 +96,6 @@ final class Standing {
                 desynced);
     }
 
-    private int generation() {
-        Admission decided = admission.get();
-        return decided == null || decided.settings() == null
-                ? 0
-                : decided.settings().selfPeer().generation();
-    }
-
     private long queue() {
         return Math.max(0, Math.max(leaderOrdered(), stream.lastOrdered()) - progress.lastApplied());
     }
@@ -118,8 +105,7 @@ final class Standing {
         if (queue() <= properties.apply().syncedLagMax()) {
             return null;
         }
-        Server beside = server.get();
-        ServerSession session = beside == null ? null : beside.session();
+        ServerSession session = server.session();
         if (session == null) {
             return loop.reason().isEmpty() ? "its MySQL server is away" : loop.reason();
         }
@@ -155,6 +141,24 @@ final class Standing {
                 : reason;
     }
 
+    /** What this node is, for people. */
+    NodeStatus status() {
+        TotalOrder.Quorum quorum = order.quorum();
+        long applied = progress.lastApplied();
+        return new NodeStatus(
+                properties.node(),
+                loop.state().name(),
+                quorum.primary(),
+                reason(),
+                quorum.leader(),
+                server.address(),
+                properties.self().http(),
+                stream.lastOrdered(),
+                applied,
+                applied >= stream.lastOrdered() ? 0 : progress.lagMicros() / 1000,
+                ProcessHandle.current().pid());
+    }
+
     /**
      * The last seqno ordered as the leader says, for this node may have been handed only a part of what there is; -1 while
      * the leader isn't heard.
@@ -165,7 +169,7 @@ final class Standing {
             return stream.lastOrdered();
         }
         Members.Heard heard =
-                leader == null || members == null ? null : members.all().get(leader);
+                leader == null ? null : members.all().get(leader);
         return heard == null || !heard.isFresh()
                 ? -1
                 : Math.max(stream.lastOrdered(), heard.report().ordered());
@@ -177,10 +181,7 @@ final class Standing {
         if (running != null) {
             return running.members();
         }
-        Admission decided = admission.get();
-        return decided == null || decided.settings() == null
-                ? List.of()
-                : Admission.now(decided.settings()).peers();
+        return participation.peers();
     }
 
     /** The members that are away, with the last seqno each of them is known to have. */

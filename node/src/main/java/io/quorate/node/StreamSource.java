@@ -233,7 +233,7 @@ final class StreamSource {
     /** What rows have that were read at {@code applied}, before now. What clients have committed till now may be in them. */
     private Moment moment(Connection connection, UUID server, long applied) throws SQLException {
         List<Long> undone = CopyReplay.undone(connection);
-        GtidSet reserved = ServerLife.read(properties.dataDir()).reservedOf(ServerAccess.purged(connection));
+        GtidSet reserved = ServerLifeFile.read(properties.dataDir()).reservedOf(ServerAccess.purged(connection));
         return new Moment(server, applied, CopyReplay.lastCommitting(connection, server, reserved), undone);
     }
 

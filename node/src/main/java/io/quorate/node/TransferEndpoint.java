@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.ist.Donor;
 import io.quorate.core.answer.NodeStatus;
 import io.quorate.core.answer.Outcome;
 import io.quorate.core.answer.TransferAnswer;
@@ -18,34 +19,44 @@ import org.springframework.stereotype.Component;
 @Component
 @Endpoint(id = "transfer")
 class TransferEndpoint {
-    private final Node node;
+    private final Standing standing;
+    private final ServerCopy copy;
+    private final Rejoin rejoin;
+    private final Donor donor;
+    private final StreamSource streamSource;
+    private final CatchUpChoice choice;
 
-    TransferEndpoint(Node node) {
-        this.node = node;
+    TransferEndpoint(Standing standing, ServerCopy copy, Rejoin rejoin, Donor donor, StreamSource streamSource, CatchUpChoice choice) {
+        this.standing = standing;
+        this.copy = copy;
+        this.rejoin = rejoin;
+        this.donor = donor;
+        this.streamSource = streamSource;
+        this.choice = choice;
     }
 
     @ReadOperation
     TransferAnswer transfer() {
-        NodeStatus self = node.status();
-        FullCopy pending = node.copy() != null && node.copy().isPending() ? node.copy() : null;
+        NodeStatus self = standing.status();
+        ServerCopy pending = copy.isPending() ? copy : null;
         boolean copies = pending != null;
         NodeProperties.Sst.Method method = copies ? pending.method() : null;
         return new TransferAnswer(
                 self.name(),
                 self.state(),
                 self.reason(),
-                receiving(node.rejoin().look()),
-                copies ? pending.obstacle() : node.rejoin().obstacle(),
+                receiving(rejoin.look()),
+                copies ? pending.obstacle() : rejoin.obstacle(),
                 copies ? copying(pending.look()) : null,
                 method == null ? null : method.name(),
                 copies ? pending.donor() : null,
                 copies ? Boolean.valueOf(pending.budget().isPaused()) : null,
                 copies ? Long.valueOf(pending.budget().perSecond()) : null,
-                node.donor().running().stream()
+                donor.running().stream()
                         .map(g -> new TransferAnswer.Given(g.joiner(), g.from(), g.to(), g.next()))
                         .toList(),
-                node.donor().bytes() + node.streamSource().bytes(),
-                node.streamSource().heldMillis());
+                donor.bytes() + streamSource.bytes(),
+                streamSource.heldMillis());
     }
 
     private static TransferAnswer.@Nullable Receiving receiving(TransferProgress.@Nullable Look look) {
@@ -73,14 +84,13 @@ class TransferEndpoint {
      */
     @WriteOperation
     Outcome change(String action, @Nullable Long bytesPerSecond) throws IOException, InterruptedException {
-        FullCopy copy = node.copy();
-        String refusal = copy == null || !copy.isPending() ? "no full copy is under way" : null;
+        String refusal = !copy.isPending() ? "no full copy is under way" : null;
         if (refusal == null) {
             switch (action) {
                 case "pause" -> refusal = copy.pause(true);
                 case "resume" -> refusal = copy.pause(false);
                 case "throttle" -> copy.budget().perSecond(bytesPerSecond == null ? 0 : Math.max(0, bytesPerSecond));
-                case "cancel" -> refusal = node.cancelCopy();
+                case "cancel" -> refusal = choice.cancel();
                 default -> refusal = "an action is pause, resume, throttle or cancel, not " + action;
             }
         }

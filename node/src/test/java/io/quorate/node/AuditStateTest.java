@@ -3,7 +3,7 @@ package io.quorate.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quorate.node.AuditState.Difference;
+import io.quorate.core.answer.Difference;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -12,6 +12,7 @@ import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
 import io.quorate.core.Verdict;
+import io.quorate.core.answer.ConflictAnswer;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.TableMap;
 import java.io.ByteArrayOutputStream;
@@ -119,12 +120,12 @@ class ConflictReaderTest {
         assertThat(conflict.loser().committed()).isEqualTo("1970-01-01T00:00:01.500Z");
         assertThat(conflict.loser().rows())
                 .containsExactly(
-                        new Conflict.Row("s.t", Map.of("id", "1", "v", "10"), Map.of("id", "1", "v", "11")),
-                        new Conflict.Row("s.t", null, Map.of("id", "2", "v", "20")));
+                        new ConflictAnswer.Row("s.t", Map.of("id", "1", "v", "10"), Map.of("id", "1", "v", "11")),
+                        new ConflictAnswer.Row("s.t", null, Map.of("id", "2", "v", "20")));
         assertThat(conflict.winner().server()).isEqualTo(TWO.toString());
         assertThat(conflict.winner().rows())
-                .containsExactly(new Conflict.Row("s.t", Map.of("id", "1", "v", "10"), null));
-        assertThat(conflict.met()).containsExactly(new Conflict.Met("s.t", "PRIMARY", Map.of("id", "1")));
+                .containsExactly(new ConflictAnswer.Row("s.t", Map.of("id", "1", "v", "10"), null));
+        assertThat(conflict.met()).containsExactly(new ConflictAnswer.Met("s.t", "PRIMARY", Map.of("id", "1")));
     }
 
     @Test
@@ -148,7 +149,7 @@ class ConflictReaderTest {
                 record(5, TWO, Verdict.PASSED, won, map, rows(BinlogEvents.WRITE_ROWS, 1, 10)),
                 null);
         assertThat(asked).as("only what both touched").containsExactly(7L);
-        assertThat(conflict.met()).containsExactly(new Conflict.Met("s.t", "by_v", Map.of("v", "10")));
+        assertThat(conflict.met()).containsExactly(new ConflictAnswer.Met("s.t", "by_v", Map.of("v", "10")));
     }
 
     @Test
@@ -170,7 +171,7 @@ class ConflictReaderTest {
                 loser(map("t", true), rows(BinlogEvents.UPDATE_ROWS, 1, 10, 1, 42)),
                 winner(map("t", true), rows(BinlogEvents.UPDATE_ROWS, 2, 10, 2, 42)),
                 null);
-        assertThat(conflict.met()).containsExactly(new Conflict.Met("s.t", "values", Map.of("v", "42")));
+        assertThat(conflict.met()).containsExactly(new ConflictAnswer.Met("s.t", "values", Map.of("v", "42")));
     }
 
     @Test
@@ -197,13 +198,13 @@ class ConflictReaderTest {
                 winner(map("t", false), rows(BinlogEvents.WRITE_ROWS, 2, 42)),
                 null);
         assertThat(conflict.loser().rows())
-                .containsExactly(new Conflict.Row("s.t", null, Map.of("id", "1", "v", ColumnMask.MASKED)));
+                .containsExactly(new ConflictAnswer.Row("s.t", null, Map.of("id", "1", "v", ColumnMask.MASKED)));
         assertThat(conflict.met()).isEmpty();
     }
 
     @Test
     void anEmptyWriteSetHasNeitherRowsNorAStatement() {
-        Conflict.Transaction read = reader.read(loser());
+        ConflictAnswer.Transaction read = reader.read(loser());
         assertThat(read.rows()).isEmpty();
         assertThat(read.statement()).isNull();
     }
@@ -216,7 +217,7 @@ class ConflictReaderTest {
         for (int i = 1; i < events.length; i++) {
             events[i] = rows(BinlogEvents.WRITE_ROWS, values);
         }
-        Conflict.Transaction read = reader.read(loser(events));
+        ConflictAnswer.Transaction read = reader.read(loser(events));
         assertThat(read.rowCount()).isGreaterThan(read.rows().size());
     }
 }

@@ -4,6 +4,7 @@ package io.quorate.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.quorate.applier.ServerLife;
 import io.quorate.applier.TakenBack;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
@@ -127,11 +128,11 @@ class StateFilesTest {
 
     @Test
     void aServersLifeIsReadAsItWasWritten() throws Exception {
-        assertThat(ServerLife.read(directory)).isEqualTo(ServerLife.NONE);
+        assertThat(ServerLifeFile.read(directory)).isEqualTo(ServerLife.NONE);
         assertThat(ServerLife.NONE.isNone()).isTrue();
         ServerLife life = new ServerLife(1234, false, GTIDS, new GtidSet(), new TakenBack(5, 8));
-        life.write(directory);
-        assertThat(ServerLife.read(directory)).isEqualTo(life);
+        ServerLifeFile.write(directory, life);
+        assertThat(ServerLifeFile.read(directory)).isEqualTo(life);
         assertThat(life.isNone()).isFalse();
     }
 
@@ -150,7 +151,7 @@ class StateFilesTest {
     @ValueSource(strings = {"", "started=1", "started=soon", "started=1\nreserved=nonsense", "\\u00"})
     void aDamagedLifeIsRefused(String content) throws Exception {
         damage("server.properties", content);
-        assertUnreadable("server.properties", () -> ServerLife.read(directory));
+        assertUnreadable("server.properties", () -> ServerLifeFile.read(directory));
     }
 
     // The node's identity

@@ -5,6 +5,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 
 /**
  * A client of one node: transactions of a few statements, one after the other; gives up where it meets a lock. One that
@@ -25,6 +26,7 @@ final class Client {
     private Rows view;
     private List<Change> intended;
     private long life;
+    private UUID server;
 
     Client(Node node, int number, boolean definesTables, boolean certified) {
         this.node = node;
@@ -56,6 +58,7 @@ final class Client {
         left = 1 + world.random.nextInt(4);
         snapshot = node.applied();
         life = node.life();
+        server = node.uuid();
         intended = new ArrayList<>();
         view = null;
         if (certified) {
@@ -141,7 +144,7 @@ final class Client {
 
     /** Until the node knows the verdict and has come to its place; who loses the connection never hears of it. */
     private void await(long number) {
-        if (node.life() != life || !node.databaseUp) {
+        if (node.life() != life || !node.databaseUp || !server.equals(node.uuid())) {
             think();
             return;
         }

@@ -24,9 +24,6 @@ import java.util.function.Predicate;
  * it has undone. A crash takes back what was not committed; what was is durable.
  */
 final class Database {
-    /** Stands for the server itself in sets of its own numbers. */
-    private static final UUID NOBODY = new UUID(9, 9);
-
     /**
      * @param number GTID number; 0 for DDL that the applier ran
      * @param applied the position that came with it; -1 when a client committed or prepared it
@@ -88,6 +85,7 @@ final class Database {
         private boolean exclusive;
     }
 
+    private final UUID uuid;
     private final Rows rows;
     private final Map<Long, Lock> locks = new HashMap<>();
     private final Set<Transaction> transactions = new LinkedHashSet<>();
@@ -109,7 +107,9 @@ final class Database {
 
     private final GtidSet reserved = new GtidSet();
     private boolean relaxed;
-    private boolean suspect;
+    /** Which of its lives it is in. */
+    private long started = 1;
+
     /** Before this place in the binlog the tables are forced. */
     private int forcedTables;
 
@@ -118,13 +118,20 @@ final class Database {
     private LogPosition positionLog = LogPosition.START;
     private long visible;
 
-    Database(Rows rows) {
+    Database(UUID uuid, Rows rows) {
+        this.uuid = uuid;
         this.rows = rows;
     }
 
     /** A copy of another server, taken when it was at {@code position} and nothing was open there. */
-    Database(Rows rows, long position, LogPosition positionLog, Map<Table, Integer> versions, Set<Long> ddlDone) {
-        this.rows = rows;
+    Database(
+            UUID uuid,
+            Rows rows,
+            long position,
+            LogPosition positionLog,
+            Map<Table, Integer> versions,
+            Set<Long> ddlDone) {
+        this(uuid, rows);
         this.position = position;
         this.positionLog = positionLog;
         this.visible = position;
@@ -400,6 +407,7 @@ final class Database {
      * @param losing whether one that is prepared is lost with the rest: MySQL 8.0 was seen to
      */
     void crash(Predicate<Transaction> losing) {
+        started++;
         for (Transaction t : List.copyOf(transactions)) {
             if (t.prepared == 0 || losing.test(t)) {
                 rollback(t);
@@ -441,16 +449,15 @@ final class Database {
             long number = binlog.get(i).number();
             lastNumber = Math.max(lastNumber, number);
             if (i >= log && number > 0) {
-                unlogged.add(NOBODY, number, number);
+                unlogged.add(uuid, number, number);
             }
         }
-        lastNumber = Math.max(lastNumber, Math.max(reserved.last(NOBODY), unlogged.last(NOBODY)));
+        lastNumber = Math.max(lastNumber, Math.max(reserved.last(uuid), unlogged.last(uuid)));
         journal.subList(journal.size() - (size - Math.max(log, tables)), journal.size())
                 .clear();
         binlog.subList(log, size).clear();
         history.subList(log, size).clear();
         forcedTables = binlog.size();
-        suspect = true;
         return size - Math.min(log, tables);
     }
 
@@ -463,56 +470,30 @@ final class Database {
         undone.putAll(before.undone);
     }
 
-    /** Whether it was started anew and nobody knows what it has lost. */
-    boolean isSuspect() {
-        return suspect;
-    }
-
-    void suspect() {
-        suspect |= relaxed;
-    }
-
-    void trusted() {
-        suspect = false;
+    /** When it was started, as it says itself. */
+    long started() {
+        return started;
     }
 
     /** What it says it has executed, with the DDL that was applied. */
-    GtidSet executed(UUID server, UUID ddlSource) {
-        GtidSet all = purged(server);
+    GtidSet executed(UUID ddlSource) {
+        GtidSet all = purged();
         binlog.stream()
                 .filter(entry -> entry.number() > 0)
-                .forEach(entry -> all.add(server, entry.number(), entry.number()));
+                .forEach(entry -> all.add(uuid, entry.number(), entry.number()));
         ddlDone.forEach(seqno -> all.add(ddlSource, seqno, seqno));
         return all;
     }
 
     /** Of that, what its binlog lacks. */
-    GtidSet purged(UUID server) {
-        GtidSet all = new GtidSet();
-        for (GtidSet part : List.of(unlogged, reserved)) {
-            for (long n = 1; n <= part.last(NOBODY); n++) {
-                if (part.contains(new Gtid(NOBODY, n))) {
-                    all.add(server, n, n);
-                }
-            }
-        }
-        return all;
+    GtidSet purged() {
+        return new GtidSet().addAll(unlogged).addAll(reserved);
     }
 
     /** Will never give these out. */
-    void reserve(long from, long to) {
-        reserved.add(NOBODY, from, to);
-        lastNumber = Math.max(lastNumber, to);
-    }
-
-    GtidSet reserved(UUID server) {
-        GtidSet all = new GtidSet();
-        for (long n = 1; n <= reserved.last(NOBODY); n++) {
-            if (reserved.contains(new Gtid(NOBODY, n))) {
-                all.add(server, n, n);
-            }
-        }
-        return all;
+    void reserve(GtidSet gtids) {
+        reserved.addAll(gtids);
+        lastNumber = Math.max(lastNumber, gtids.last(uuid));
     }
 
     /** In one transaction of the applier's: deletes what may be there, inserts what was, notes what failed as undone. */

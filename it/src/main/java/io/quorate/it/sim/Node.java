@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import io.quorate.applier.ServerLife;
+import io.quorate.applier.TailCourse;
 import io.quorate.applier.TakenBack;
 import io.quorate.certification.Certification;
 import io.quorate.certification.Certifier;
@@ -15,6 +17,7 @@ import io.quorate.core.ProposalCodec;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSetLog;
 import io.quorate.ist.IncrementalTransfer.Offer;
+import io.quorate.ist.RejoinCourse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -43,12 +46,16 @@ final class Node {
     private int era;
 
     private int copies;
-    /** Own transactions that the database lacked when its life was last looked at. */
-    private TakenBack takenBack = TakenBack.NONE;
+    /** How many directories it has lost; the last one's name. */
+    private int directories;
+    /** The highest generation that it ever took part as, with this directory. */
+    private int lastGeneration = 1;
+    /** Whether its directory is new, and it doesn't know yet how it takes part. */
+    private boolean asking;
 
-    private long orderedThen;
-    /** Whether anything is kept of an earlier life of the server. */
-    private boolean remembersServer = true;
+    private ServerLife serverLife = ServerLife.NONE;
+    /** What its server needs a copy to reach; -1 while it needs none. */
+    private long copyFrom = -1;
 
     private long tornSeqno;
 
@@ -63,7 +70,7 @@ final class Node {
     private boolean slowDisk;
     private long life;
     private Session session;
-    private LostEnd lostEnd;
+    private LostTail tail;
     private long probed;
     private Transfer transfer;
     /** Nobody can bring it back: somebody has to copy another server. */
@@ -77,13 +84,21 @@ final class Node {
         this.arbitrator = arbitrator;
         this.databaseUp = !arbitrator;
         this.uuid = new UUID(0, number);
-        this.database = new Database(rows);
+        this.database = new Database(uuid, rows);
         if (world.faults.powerLosses() > 0) {
             database.relax();
         }
         this.model = new Model(this, rows.copy(), 0);
         this.storage = new Storage(world.directory.resolve("n" + number), world.faults.cacheBytesMax(), world.random);
-        this.replica = new Replica(this);
+        this.replica = new Replica(this, lastGeneration, directory());
+    }
+
+    String directory() {
+        return name() + "/" + directories;
+    }
+
+    int lastGeneration() {
+        return lastGeneration;
     }
 
     boolean isArbitrator() {
@@ -123,13 +138,14 @@ final class Node {
         return isServing()
                 && !cutOff
                 && !left
+                && !asking
                 && transfer == null
                 && era == world.order().era();
     }
 
     boolean isWritable() {
         return databaseUp
-                && !database.isSuspect()
+                && !isSuspect()
                 && (machine == null ? writableLeft : machine.state().writable());
     }
 
@@ -184,28 +200,53 @@ final class Node {
         slowDisk = life > 1 && world.random.nextInt(3) == 0;
         if (era != world.order().era()) {
             new Comeback(this);
+        } else if (asking) {
+            Admission.ask(this);
         } else {
             takePart();
         }
     }
 
+    /** Its directory is new, and it takes part as the member that the others take it for. */
+    void begins(int generation) {
+        takesPartAs(generation);
+        world.order().begins(replica);
+        takePart();
+    }
+
+    /** It takes part, and counts once it has caught up. */
+    void joins(int generation) {
+        takesPartAs(generation);
+        takePart();
+    }
+
+    private void takesPartAs(int generation) {
+        asking = false;
+        era = world.order().era();
+        lastGeneration = generation;
+        replica = new Replica(this, generation, directory());
+        replica.install(position);
+    }
+
     private void takePart() {
         if (storage.isDamaged()) {
-            receive(true);
+            receive(RejoinCourse.Cause.CACHE_LOST);
         } else if (nextIndex < replica.first()) {
             tooFarBehind();
+        }
+        if (wantsCopy()) {
+            world.replacesServer(this, life);
         }
         tick(life);
         wake();
     }
 
-    /** It is let in to another life of the cluster: with what it has of the order, without what it promised before. */
+    /** It is let in to another life of the cluster: with its server and its cache, without what it promised or certified before. */
     void comeIn() {
         left = false;
-        era = world.order().era();
-        replica = new Replica(this);
-        replica.install(position);
-        takePart();
+        certifier = storage.forget();
+        goOn(storage.position());
+        joins(Admission.generationAnew(this));
     }
 
     private void goOn(LogPosition from) {
@@ -260,15 +301,27 @@ final class Node {
         }
     }
 
-    TakenBack takenBack() {
-        return takenBack;
+    /** Whether its server was started anew and nobody knows what it has lost: clients are kept out until then. */
+    boolean isSuspect() {
+        return database.isRelaxed() && serverLife.started() != database.started();
     }
 
-    /** @param ordered the last own number that the order had then */
-    void takenBack(TakenBack range, long ordered) {
-        takenBack = range;
-        orderedThen = ordered;
-        model.takenBack(range);
+    ServerLife serverLife() {
+        return serverLife;
+    }
+
+    void keep(ServerLife life) {
+        serverLife = life;
+    }
+
+    /** Own transactions that the database lacks. */
+    TakenBack takenBack() {
+        return serverLife.takenBack();
+    }
+
+    /** The connection to the server breaks; another one is had soon. */
+    void sessionLost() {
+        closeSession();
     }
 
     long probed() {
@@ -276,7 +329,7 @@ final class Node {
     }
 
     private void closeSession() {
-        lostEnd = null;
+        tail = null;
         if (session != null) {
             session.close();
             session = null;
@@ -293,21 +346,21 @@ final class Node {
         if (machine.quorum().primary() != primary) {
             machine.on(new NodeEvent.QuorumChanged(new TotalOrder.Quorum(primary, "n0", 1)));
         }
-        if (databaseUp && session == null && transfer == null && !left) {
+        if (databaseUp && session == null && transfer == null && !left && !wantsCopy()) {
             openSession();
         }
-        if (lostEnd != null) {
+        if (session != null && !tail.isReady()) {
             recover();
         } else if (session != null) {
             boolean current = lastOrdered >= Math.max(cachedBefore, session.applied())
-                    && ownPosition().last() >= orderedThen;
+                    && ownPosition().last() >= tail.orderedThen();
             session.look((primary && current) || world.bugs.contains(Bug.CAPTURE_TOO_EARLY));
         }
         if (machine == null) {
             return;
         }
         machine.on(
-                databaseUp && lostEnd == null && session != null && session.isCapturing()
+                databaseUp && session != null && tail.isReady() && session.isCapturing()
                         ? new NodeEvent.DatabaseUp()
                         : new NodeEvent.DatabaseDown("away"));
         machine.on(new NodeEvent.Progress(lastOrdered, session == null ? 0 : session.applied(), world.millis()));
@@ -320,25 +373,20 @@ final class Node {
     private void openSession() {
         if (database.position() + 1 < storage.cache().first()) {
             // What it lost is not here any more.
-            receive(true);
+            receive(RejoinCourse.Cause.CACHE_LOST);
             return;
         }
-        lostEnd = database.isSuspect() ? new LostEnd(this) : null;
-        session = new Session(this, lostEnd != null);
-    }
-
-    boolean remembersServer() {
-        return remembersServer;
+        tail = new LostTail(this);
+        session = new Session(this, !tail.isReady());
     }
 
     private void recover() {
-        LostEnd end = lostEnd;
-        if (end.step()) {
-            remembersServer = true;
+        TailCourse.Step at = tail.step();
+        if (at == TailCourse.Step.DONE) {
+            // Another session begins, with an applier.
             closeSession();
-            database.trusted();
-        } else if (lostEnd != null) {
-            session.look(end.mayCapture());
+        } else if (session != null) {
+            session.look(at == TailCourse.Step.CAPTURE);
         }
     }
 
@@ -360,14 +408,14 @@ final class Node {
     void tooFarBehind() {
         if (transfer == null) {
             world.statistics.transfers++;
-            receive(false);
+            receive(RejoinCourse.Cause.LOG_PASSED);
         }
     }
 
-    private void receive(boolean recordsOnly) {
+    private void receive(RejoinCourse.Cause cause) {
         closeSession();
         machine.on(new NodeEvent.Joining("receives"));
-        transfer = new Transfer(this, recordsOnly);
+        transfer = new Transfer(this, cause);
     }
 
     /** Goes on from what another node knew at its checkpoint. */
@@ -376,7 +424,6 @@ final class Node {
         certifier = world.bugs.contains(Bug.TRANSFER_STATE_KEPT) ? certifier : state;
         goOn(at);
         replica.install(at);
-        transferred();
     }
 
     void transferred() {
@@ -419,23 +466,51 @@ final class Node {
         return copyNeeded;
     }
 
+    /** Its server needs a copy that reaches {@code from}: what comes after it is kept here. */
+    void wantCopy(long from) {
+        world.trace(name() + " wants a copy from " + from + " on");
+        copyFrom = from;
+        world.replacesServer(this, life);
+    }
+
+    boolean wantsCopy() {
+        return copyFrom >= 0;
+    }
+
+    long copyFrom() {
+        return copyFrom;
+    }
+
+    /** Its server has all of another one's data in place of its own; it is a member as before. */
+    void replaceServer(Node donor) {
+        world.statistics.replaced++;
+        crashDatabase();
+        takeServer(donor);
+        wake();
+    }
+
     /** Begins anew with the rows of another server, as a server of its own. */
     void copy(Node donor) {
         world.statistics.copies++;
+        copyNeeded = false;
+        takeServer(donor);
+        beginAnew();
+        startService();
+    }
+
+    private void takeServer(Node donor) {
         long at = donor.database.visible();
         world.trace(name() + " is copied from " + donor.name() + " at " + at);
         Rows rows = donor.model.ordered();
-        database = world.copyOf(rows, at);
+        uuid = new UUID(0, number + 16L * ++copies);
+        database = world.copyOf(uuid, rows, at);
         if (world.faults.powerLosses() > 0) {
             database.relax();
         }
         model = new Model(this, rows.copy(), at);
-        uuid = new UUID(0, number + 16L * ++copies);
-        copyNeeded = false;
-        takenBack = TakenBack.NONE;
         databaseUp = true;
-        beginAnew();
-        startService();
+        serverLife = ServerLife.NONE;
+        copyFrom = -1;
     }
 
     /** It crashes, and its directory is gone. Not more than the others can do without: then nobody could be made a member. */
@@ -470,34 +545,30 @@ final class Node {
             machine.on(new NodeEvent.Left(null));
             // Its new log begins here, so what comes before must not be needed after a crash.
             storage.save(position, certifier);
-            replica = new Replica(this);
-            replica.install(position);
+            takesPartAs(Admission.generationAgain(this));
             wake();
         } else if (era == world.order().era()) {
-            replica = new Replica(this);
-            replica.install(storage.position());
+            position = storage.position();
+            takesPartAs(Admission.generationAgain(this));
         }
     }
 
     /** A new directory beside a server: what was promised and acknowledged is forgotten. */
     private void beginAnew() {
         left = false;
-        takenBack = TakenBack.NONE;
-        orderedThen = 0;
-        remembersServer = false;
-        database.suspect();
+        serverLife = ServerLife.NONE;
+        copyFrom = -1;
         storage.lose();
-        Replica before = replica;
-        replica = new Replica(this);
+        directories++;
+        lastGeneration = 0;
+        asking = true;
+        replica = new Replica(this, 0, directory());
         era = world.order().era();
-        if (world.bugs.contains(Bug.EMPTIED_COUNTS)) {
-            world.order().replace(before, replica);
-        }
     }
 
     /** Whether all that its database and its cache have is in its log, or was. */
     boolean canGoOn() {
-        boolean whole = arbitrator || (databaseUp && !database.isSuspect());
+        boolean whole = arbitrator || (databaseUp && !isSuspect());
         return transfer == null && whole && era == world.order().era();
     }
 
@@ -639,7 +710,7 @@ final class Node {
         return takesPart
                 && (arbitrator
                         || (session != null
-                                && lostEnd == null
+                                && tail.isReady()
                                 && session.isIdle()
                                 && session.applied() == lastSeqno
                                 && database.clients().isEmpty()));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -16,6 +18,8 @@ final class Order {
     private Replica leader;
     private int term;
     private int era;
+    /** The latest generation in which each node was a member. */
+    private final Map<Node, Integer> generations = new HashMap<>();
 
     Order(World world) {
         this.world = world;
@@ -179,7 +183,17 @@ final class Order {
     // The members.
 
     void found(List<Node> nodes) {
-        nodes.forEach(node -> members.add(node.replica()));
+        nodes.forEach(node -> add(node.replica()));
+    }
+
+    private void add(Replica member) {
+        members.add(member);
+        generations.put(member.node, member.generation);
+    }
+
+    /** The latest in which a node was a member. */
+    int generationOf(Node node) {
+        return generations.getOrDefault(node, 0);
     }
 
     /** Makes a node that has caught up a member, in the place of what it was before. */
@@ -187,8 +201,11 @@ final class Order {
         Replica before =
                 members.stream().filter(r -> r.node == joiner.node).findFirst().orElse(null);
         if (isPrimary(leader.node)) {
+            World.require(
+                    joiner.generation > generationOf(joiner.node),
+                    () -> joiner.node.name() + " becomes a member as who it was before, " + joiner.generation);
             members.remove(before);
-            members.add(joiner);
+            add(joiner);
             world.statistics.joined++;
             world.trace("n" + joiner.node.number + " is a member now");
             advance(leader);
@@ -210,11 +227,10 @@ final class Order {
         return goes;
     }
 
-    /** A mistake: what has lost its directory counts as what it was before. */
-    void replace(Replica before, Replica after) {
-        if (members.remove(before)) {
-            members.add(after);
-        }
+    /** A node that is new begins as the member that the others take it for. */
+    void begins(Replica member) {
+        members.removeIf(r -> r.node == member.node);
+        add(member);
     }
 
     /** Whether there would be a majority if all came back that can, but for one. */

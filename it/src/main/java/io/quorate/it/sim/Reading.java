@@ -170,12 +170,14 @@ final class Reading {
 
     private void take(Piece piece, List<Row> rows, Map<Row, Integer> counts, Moment moment) {
         long ordered = Math.max(world.lastSeqno(), moment.applied());
+        boolean spoilt;
         try {
             scan.advance(ordered);
+            spoilt = scan.isSpoilt(units.get(piece.table), moment);
         } catch (IOException | InterruptedException e) {
             throw new IllegalStateException(e);
         }
-        if (scan.isSpoilt(units.get(piece.table), moment)) {
+        if (spoilt) {
             world.statistics.readAgain++;
             if (!world.bugs.contains(Bug.COPY_SPOILT_TAKEN)) {
                 return;

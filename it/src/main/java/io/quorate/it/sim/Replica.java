@@ -34,6 +34,10 @@ final class Replica {
     static final int UNBRIDGED = -1;
 
     final Node node;
+    /** As which of those of its node's name it takes part. */
+    final int generation;
+    /** Names the directory that it is in. */
+    final String directory;
 
     // On disk.
     private final List<Entry> entries = new ArrayList<>();
@@ -47,8 +51,10 @@ final class Replica {
     private int matching;
     private int committed;
 
-    Replica(Node node) {
+    Replica(Node node, int generation, String directory) {
         this.node = node;
+        this.generation = generation;
+        this.directory = directory;
     }
 
     /** Index of the first entry that is there. */

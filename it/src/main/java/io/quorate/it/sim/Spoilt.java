@@ -1,19 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import io.quorate.applier.TailCourse;
 import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
+import io.quorate.core.GtidSet;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
+import io.quorate.core.PeerStreams;
 import io.quorate.core.Proposal;
 import io.quorate.core.WriteSet;
+import io.quorate.ist.CheckpointStore;
+import io.quorate.transport.AdmissionPlan;
+import io.quorate.transport.TransportSettings.Peer;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 
 /** What {@link Bug}s make of proposals and records. */
 final class Spoilt {
     private Spoilt() {}
+
+    /** A server that is told wrongly, or not at all. */
+    static TailCourse.Server server(LostTail tail, Set<Bug> bugs) {
+        return tail.new OfDatabase() {
+            @Override
+            public void reserve(GtidSet gtids) throws SQLException {
+                if (!bugs.contains(Bug.NUMBERS_GIVEN_AGAIN)) {
+                    super.reserve(gtids);
+                }
+            }
+
+            @Override
+            void takeBack(List<Change> deletes, List<Change> inserts, Map<Long, Long> failed) {
+                boolean left = bugs.contains(Bug.TAIL_LEFT);
+                super.takeBack(left ? List.of() : deletes, left ? List.of() : inserts, failed);
+            }
+        };
+    }
+
+    /** Nobody has heard of the directory that a node has lost. */
+    static AdmissionPlan.Word word(Admission.Said said, Set<Bug> bugs) {
+        return !bugs.contains(Bug.EMPTIED_COUNTS)
+                ? said
+                : new Admission.Said(said) {
+                    @Override
+                    public String directoryOf(Peer member) {
+                        return null;
+                    }
+                };
+    }
+
+    /** A server whose word is not asked for. */
+    static Comeback.Server server(Node node, Set<Bug> bugs) {
+        boolean unasked = bugs.contains(Bug.FORMER_LIFE_BY_RECORD) || bugs.contains(Bug.FORMER_LIFE_BY_SEQNO);
+        return !unasked
+                ? new Comeback.Server(node)
+                : new Comeback.Server(node) {
+                    @Override
+                    long position() {
+                        return 0;
+                    }
+
+                    @Override
+                    long shown() {
+                        return 0;
+                    }
+                };
+    }
+
+    /** Whatever a node asks the others for, it is given what it has itself. */
+    static PeerStreams peers(Node node, PeerStreams peers, Set<Bug> bugs) {
+        return !bugs.contains(Bug.FORMER_LIFE_BY_SEQNO)
+                ? peers
+                : (peer, request) -> {
+                    ByteArrayOutputStream answer = new ByteArrayOutputStream();
+                    node.storage().donor().serve(peer, request, answer);
+                    return new ByteArrayInputStream(answer.toByteArray());
+                };
+    }
+
+    /** A disk on which less is done for a transfer than it needs. */
+    static Transfer.Stores stores(Storage storage, Set<Bug> bugs) {
+        return new Transfer.Stores(storage) {
+            @Override
+            long held(CheckpointStore.Checkpoint received) {
+                boolean enough = received != null && bugs.contains(Bug.TRANSFER_CUT_SHORT);
+                return enough ? received.seqno() : super.held(received);
+            }
+
+            @Override
+            void force() {
+                if (!bugs.contains(Bug.TRANSFER_NOT_FORCED)) {
+                    super.force();
+                }
+            }
+        };
+    }
 
     /** Nothing of what it wrote can be met; as if the index had forgotten it. */
     static Proposal withoutKeys(Proposal p) {

@@ -37,6 +37,7 @@ final class Statistics {
     long forgotten;
     long recoveries;
     long copies;
+    long replaced;
     long pieces;
     long readAgain;
     long readAnew;
@@ -81,6 +82,7 @@ final class Statistics {
         forgotten += that.forgotten;
         recoveries += that.recoveries;
         copies += that.copies;
+        replaced += that.replaced;
         pieces += that.pieces;
         readAgain += that.readAgain;
         readAnew += that.readAnew;
@@ -99,7 +101,7 @@ final class Statistics {
                 + emptied + " directories lost, " + left + " nodes taken out, " + joined + " nodes made members; "
                 + recoveries
                 + " forced recoveries that lost " + forgotten + " writesets, then " + cameBack + " nodes let in and "
-                + refused + " refused; " + copies + " copies; " + copiesRead + " copies read by stream in " + pieces
+                + refused + " refused; " + copies + " copies, " + replaced + " servers of members replaced; " + copiesRead + " copies read by stream in " + pieces
                 + " pieces, " + readAgain + " of them again, " + readAnew + " begun anew after DDL; "
                 + arbitrators + " runs with an arbitrator; " + tailsLost + " servers lost up to " + lostCommits
                 + " commits, " + tailsRepaired + " were repaired by taking back "

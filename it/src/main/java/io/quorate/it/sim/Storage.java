@@ -98,6 +98,18 @@ final class Storage {
         return newest == null ? new Certifier(KEYS_MAX) : read(newest);
     }
 
+    /** What certification knew may come from what the cluster has left behind; the cache stays. */
+    Certifier forget() {
+        try {
+            checkpoints.clear();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        // Before the next checkpoint a crash finds a cache that begins anywhere.
+        spoilt = true;
+        return new Certifier(KEYS_MAX);
+    }
+
     static Certifier read(CheckpointStore.Checkpoint checkpoint) {
         try (DataInputStream in = checkpoint.open()) {
             return Certifier.readFrom(in);

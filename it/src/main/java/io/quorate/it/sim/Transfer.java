@@ -5,24 +5,28 @@ import io.quorate.certification.Certifier;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.DonorChoice;
 import io.quorate.ist.DonorClient;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.ist.RecordReader;
+import io.quorate.ist.RejoinCourse;
+import io.quorate.ist.RejoinCourse.AskServer;
+import io.quorate.ist.RejoinCourse.EmptyCache;
+import io.quorate.ist.RejoinCourse.GoOn;
+import io.quorate.ist.RejoinCourse.Receive;
+import io.quorate.ist.RejoinCourse.Task;
+import io.quorate.ist.RejoinCourse.WantCopy;
 import io.quorate.ist.TransferCourse;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /**
- * A node receives what it missed, request by request, as {@code Rejoin} and {@code IncrementalTransfer} go about it: the
- * course, the choice of donors, both ends of the stream and what is written are the product's, threads and time are not.
- * Between any two steps this node may crash, a donor may go, or lose from its cache what was to be asked for.
+ * A node receives what it missed, request by request: what it needs, the course, the choice of donors, both ends of the stream
+ * and what is written are the product's, threads and time are not. Between any two steps this node may crash, a donor may go, or
+ * lose from its cache what was to be asked for.
  */
 final class Transfer {
     private static final int RANGE_MAX = 24;
@@ -30,30 +34,45 @@ final class Transfer {
     private static final int CLOCK = 50;
 
     private static final int IN_VAIN_MAX = 30;
-    /** Who applies nothing needs no records. */
-    private static final long NOTHING_MISSED = Long.MAX_VALUE;
 
     private final Node node;
     private final World world;
-    /** The cache alone was lost. */
-    private final boolean recordsOnly;
-
+    private final RejoinCourse rejoin;
+    private final Stores stores;
     private final long life;
     private final DonorChoice choice = new DonorChoice();
     private final DonorClient client;
     private TransferCourse course;
     private List<Offer> offers = List.of();
-    private boolean begun;
     private int inVain;
     private Certifier adopted;
 
-    Transfer(Node node, boolean recordsOnly) {
+    /** What it does to this node's disk; open for what {@link Bug}s make of it. */
+    static class Stores {
+        private final Storage storage;
+
+        Stores(Storage storage) {
+            this.storage = storage;
+        }
+
+        /** @param received of certification's state, null while it hasn't come */
+        long held(CheckpointStore.Checkpoint received) {
+            return storage.cache().last();
+        }
+
+        void force() {
+            storage.force();
+        }
+    }
+
+    Transfer(Node node, RejoinCourse.Cause cause) {
         this.node = node;
         this.world = node.world;
-        this.recordsOnly = recordsOnly;
+        this.rejoin = new RejoinCourse(cause);
+        this.stores = Spoilt.stores(node.storage(), world.bugs);
         this.life = node.life();
-        this.client = new DonorClient(this::open, Storage.INCARNATION, bytes -> {});
-        world.trace(node.name() + " receives what it missed" + (recordsOnly ? ", its cache is gone" : ""));
+        this.client = new DonorClient(world.peersOf(node, false), Storage.INCARNATION, bytes -> {});
+        world.trace(node.name() + " receives what it missed: " + cause);
         again(1);
     }
 
@@ -69,101 +88,81 @@ final class Transfer {
         });
     }
 
+    private RejoinCourse.Here here() {
+        return new RejoinCourse.Here(
+                !node.isArbitrator(),
+                node.storage().cache().first(),
+                node.storage().cache().last(),
+                node.lastOrdered(),
+                node.nextIndex());
+    }
+
+    private RejoinCourse.Copy copy() {
+        return node.isArbitrator()
+                ? RejoinCourse.Copy.NONE
+                : new RejoinCourse.Copy(world.copiesAllowed, node.wantsCopy());
+    }
+
     private void step() throws IOException {
         if (adopted != null) {
             node.install(adopted, course.checkpoint().position());
-            return;
+            adopted = null;
+            rejoin.received(node.lastOrdered());
         }
-        if (!begun && !begin()) {
+        Task task = rejoin.next(here(), copy());
+        if (task instanceof GoOn) {
+            node.transferred();
+        } else if (task instanceof AskServer) {
+            if (node.databaseUp) {
+                rejoin.serverHolds(node.database().position());
+            }
             again(3);
-            return;
+        } else if (task instanceof Receive receive) {
+            receive(receive.goal());
+        } else {
+            if (task instanceof EmptyCache empty) {
+                node.storage().reset(empty.next());
+            } else if (task instanceof WantCopy want) {
+                node.wantCopy(want.from());
+            }
+            rejoin.done();
+            again(1);
         }
+    }
+
+    private void receive(TransferCourse.Goal goal) throws IOException {
         // What others report is not of this very moment.
         offers = offers.isEmpty() || world.random.nextInt(3) == 0 ? world.offersTo(node) : offers;
+        course = course == null ? new TransferCourse(goal, choice) : course;
         try {
-            if (recordsOnly ? fill() : advance()) {
-                return;
+            switch (course.next(stores.held(course.checkpoint()), offers, clock())) {
+                case RECORDS -> records(course.to());
+                case STATE -> state();
+                case BEGIN_AFTER_STATE -> node.storage().reset(course.checkpoint().seqno() + 1);
+                case DONE -> {
+                    stores.force();
+                    received();
+                }
             }
             inVain = 0;
             again(1);
         } catch (QuorateException e) {
-            if (!e.code().isRetryable()) {
-                throw e;
-            }
             course = null;
             offers = List.of();
-            if (e.code() == ErrorCode.CACHE_PASSED && ++inVain > IN_VAIN_MAX) {
+            boolean passes = rejoin.failed(e, copy()) != null;
+            if (passes && e.code() == ErrorCode.CACHE_PASSED && ++inVain > IN_VAIN_MAX) {
                 node.needsCopy(e.detail());
             }
             again(5);
         }
     }
 
-    private boolean begin() {
-        if (node.isArbitrator()) {
-            if (recordsOnly) {
-                node.storage().reset(node.lastOrdered() + 1);
-            }
-            begun = true;
-            return true;
-        }
-        boolean anew = recordsOnly
-                || node.storage().cache().last() < node.storage().cache().first();
-        if (anew && !node.databaseUp) {
-            return false;
-        }
-        if (anew) {
-            node.storage().reset(node.database().position() + 1);
-        }
-        begun = true;
-        return true;
-    }
-
-    /** True at the end. */
-    private boolean fill() throws IOException {
-        if (node.storage().cache().last() < node.lastOrdered()) {
-            records(node.lastOrdered());
-            return false;
-        }
-        node.storage().force();
-        node.transferred();
-        return true;
-    }
-
-    private boolean advance() throws IOException {
-        if (course == null) {
-            course = new TransferCourse(node.nextIndex(), choice);
-        }
-        boolean enough = course.checkpoint() != null && world.bugs.contains(Bug.TRANSFER_CUT_SHORT);
-        switch (enough
-                ? TransferCourse.Next.DONE
-                : course.next(
-                        node.isArbitrator()
-                                ? NOTHING_MISSED
-                                : node.storage().cache().last(),
-                        offers,
-                        clock())) {
-            case RECORDS -> records(course.to());
-            case STATE -> state();
-            case DONE -> {
-                if (node.isArbitrator()) {
-                    node.storage().reset(course.checkpoint().seqno() + 1);
-                }
-                if (!world.bugs.contains(Bug.TRANSFER_NOT_FORCED)) {
-                    node.storage().force();
-                }
-                world.after(world.delay(), this::adopt);
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private void adopt() {
-        if (life == node.life()) {
+    private void received() {
+        if (course.checkpoint() == null) {
+            rejoin.received(node.lastOrdered());
+        } else {
             adopted = Storage.read(course.checkpoint());
             node.storage().checkpoints().adopt(course.checkpoint());
-            again(1);
         }
     }
 
@@ -208,21 +207,8 @@ final class Transfer {
         return world.millis() * CLOCK;
     }
 
-    /** A donor's answer, which may end anywhere. */
-    private InputStream open(String peer, byte[] request) throws IOException {
-        Node donor = world.nodes().get(Integer.parseInt(peer.substring(1)));
-        if (!world.isDonor(donor, node)) {
-            throw new IOException("away");
-        }
-        ByteArrayOutputStream answer = new ByteArrayOutputStream();
-        donor.storage().donor().serve(node.name(), request, answer);
-        byte[] bytes = answer.toByteArray();
-        int length = world.chance(world.faults.loss() * 2) ? world.random.nextInt(bytes.length) : bytes.length;
-        return new ByteArrayInputStream(Arrays.copyOf(bytes, length));
-    }
-
     @Override
     public String toString() {
-        return "transfer" + (begun ? " begun" : "") + ", in vain " + inVain + ", offers " + offers;
+        return "transfer at " + rejoin.at() + ", in vain " + inVain + ", offers " + offers;
     }
 }

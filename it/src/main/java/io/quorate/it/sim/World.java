@@ -4,7 +4,13 @@ package io.quorate.it.sim;
 import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
 import io.quorate.core.LogPosition;
+import io.quorate.core.PeerStreams;
+import io.quorate.core.TotalOrder;
 import io.quorate.ist.IncrementalTransfer.Offer;
+import io.quorate.transport.NewLife;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -37,6 +43,9 @@ final class World {
     final Faults faults;
     final Set<Bug> bugs;
     final Path directory;
+    /** Whether a node whom nobody can bring back has its server replaced by a copy, and stays a member. */
+    final boolean copiesAllowed;
+
     private final PriorityQueue<Event> events =
             new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::number));
     private final List<Node> nodes = new ArrayList<>();
@@ -64,6 +73,7 @@ final class World {
         this.faults = run.faults();
         this.bugs = run.bugs();
         this.directory = directory;
+        this.copiesAllowed = random.nextInt(3) > 0;
         this.ordered = opening();
         this.total = ordered.total();
         for (int i = 0; i < run.nodes(); i++) {
@@ -140,6 +150,25 @@ final class World {
                 .filter(n -> n != node && isDonor(n, node))
                 .map(Node::offer)
                 .toList();
+    }
+
+    /**
+     * By which a node asks others outside the order; an answer may end anywhere.
+     *
+     * @param acrossLives also such as are in another life of the cluster
+     */
+    PeerStreams peersOf(Node node, boolean acrossLives) {
+        return (peer, request) -> {
+            Node donor = nodes.get(Integer.parseInt(peer.substring(1)));
+            if (!(acrossLives ? isReachable(donor, node) : isDonor(donor, node))) {
+                throw new IOException("away");
+            }
+            ByteArrayOutputStream answer = new ByteArrayOutputStream();
+            donor.storage().donor().serve(node.name(), request, answer);
+            byte[] bytes = answer.toByteArray();
+            int length = chance(faults.loss() * 2) ? random.nextInt(bytes.length) : bytes.length;
+            return new ByteArrayInputStream(bytes, 0, length);
+        };
     }
 
     /** Runs events until {@code until} or for {@code max} of them. */
@@ -230,7 +259,7 @@ final class World {
     }
 
     /** A server with the rows of the order at a place. */
-    Database copyOf(Rows rows, long seqno) {
+    Database copyOf(UUID uuid, Rows rows, long seqno) {
         Map<Table, Integer> versions = new EnumMap<>(Table.class);
         Set<Long> ddl = new HashSet<>();
         for (Certified c : certified.subList(0, (int) seqno)) {
@@ -240,7 +269,7 @@ final class World {
             }
         }
         return new Database(
-                rows, seqno, seqno == 0 ? LogPosition.START : certified(seqno).position(), versions, ddl);
+                uuid, rows, seqno, seqno == 0 ? LogPosition.START : certified(seqno).position(), versions, ddl);
     }
 
     /** Has somebody make a copy for a node as soon as that can be; where the cluster can't do without it, one goes on alone. */
@@ -251,12 +280,12 @@ final class World {
                             n.takesPart() && n.databaseUp && order.members().contains(n.replica()))
                     .toList();
             List<Node> donors =
-                    there.stream().filter(n -> !n.database().isSuspect()).toList();
-            boolean onlyVotes = nodes.stream().allMatch(n -> n.isArbitrator() || n.isCopyNeeded());
-            if (onlyVotes || order.isGone()) {
-                // Nobody is left to copy from, or to go on with: only a backup helps here.
-                stuck = true;
-            } else if (order.canSpare(node) && !donors.isEmpty()) {
+                    there.stream().filter(n -> !n.isSuspect()).toList();
+            stuck |= isNobodyLeft();
+            if (stuck) {
+                return;
+            }
+            if (order.canSpare(node) && !donors.isEmpty()) {
                 node.copy(donors.get(random.nextInt(donors.size())));
             } else {
                 // What a server has lost is found out with a majority only.
@@ -264,6 +293,30 @@ final class World {
                     recover(there.get(random.nextInt(there.size())));
                 }
                 copies(node);
+            }
+        });
+    }
+
+    /** Whether there is nobody to copy from, or to go on with: only a backup helps then. */
+    private boolean isNobodyLeft() {
+        return order.isGone() || nodes.stream().allMatch(n -> n.isArbitrator() || n.isCopyNeeded() || n.wantsCopy());
+    }
+
+    /** Replaces the server of a node that takes part, as soon as another one has applied what this one's cache doesn't go back to. */
+    void replacesServer(Node node, long life) {
+        after(3000, () -> {
+            stuck |= isNobodyLeft();
+            if (stuck || !node.wantsCopy() || life != node.life()) {
+                return;
+            }
+            List<Node> donors = nodes.stream()
+                    .filter(n -> n.takesPart() && n.databaseUp && !n.isArbitrator() && !n.wantsCopy() && !n.isSuspect())
+                    .filter(n -> n.database().visible() >= node.copyFrom())
+                    .toList();
+            if (node.takesPart() && node.databaseUp && !donors.isEmpty()) {
+                node.replaceServer(donors.get(random.nextInt(donors.size())));
+            } else {
+                replacesServer(node, life);
             }
         });
     }
@@ -278,7 +331,10 @@ final class World {
                 after(1000L + random.nextInt(40_000), node::startService);
             }
         }
-        survivor.goOnAlone();
+        TotalOrder.Quorum quorum = new TotalOrder.Quorum(order.isPrimary(survivor), survivor.name(), 1);
+        if (NewLife.refusal(quorum, LogPosition.START, Map.of()) == null) {
+            survivor.goOnAlone();
+        }
     }
 
     /** What one node hands another must be what all know at that place. */

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.ist;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.ist.TransferCourse.Goal;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * How a node is brought back that the order's log doesn't reach back to any more, or whose cache is lost, while it takes no part in
+ * the order:
+ *
+ * <ol>
+ *   <li>A cache that holds nothing of use begins anew after what the server holds; of a node without a server, after what it has
+ *       been handed out.
+ *   <li>It receives what it missed: records where its own certification goes on, records and state where not, the state alone
+ *       where there is no server.
+ *   <li>A node whose records nobody holds any more gets a copy of another server, if it may: it begins with what certification knows at
+ *       a peer, and what is ordered from there on is kept for the copy.
+ *   <li>It takes part in the order again; a copy is made after that.
+ * </ol>
+ *
+ * <p>Nothing of this is remembered: a node that dies in the middle finds by itself what it lacks when it starts again. Decides only:
+ * {@link #next} says what is to be done, and is told what came of it.
+ */
+public final class RejoinCourse {
+    /** Why a node is to be brought back. */
+    public enum Cause {
+        /** The others' logs begin after the place where it stands. */
+        LOG_PASSED,
+        /** Its cache is damaged, or lacks what is to be applied; the order could go on. */
+        CACHE_LOST;
+
+        /** Of what stopped a part of the node; null for what no transfer mends. */
+        public static Cause of(QuorateException stopped) {
+            return switch (stopped.code()) {
+                case ORDER_TOO_FAR_BEHIND -> LOG_PASSED;
+                case CACHE_CORRUPT, CACHE_PASSED -> CACHE_LOST;
+                default -> null;
+            };
+        }
+    }
+
+    /** Where it stands. */
+    public enum Step {
+        BEGIN,
+        EMPTY_CACHE,
+        RECEIVE,
+        KEEP_FOR_COPY,
+        WANT_COPY,
+        GO_ON;
+
+        private static final Map<Step, Set<Step>> NEXT = Map.of(
+                BEGIN, Set.of(EMPTY_CACHE, RECEIVE),
+                EMPTY_CACHE, Set.of(RECEIVE),
+                RECEIVE, Set.of(KEEP_FOR_COPY, WANT_COPY, GO_ON),
+                KEEP_FOR_COPY, Set.of(WANT_COPY),
+                WANT_COPY, Set.of(GO_ON),
+                GO_ON, Set.of());
+
+        /** Whether that step can follow this one. */
+        public boolean leadsTo(Step next) {
+            return NEXT.get(this).contains(next);
+        }
+    }
+
+    /**
+     * The node, at the moment of a decision.
+     *
+     * @param server whether it has one, up or down
+     * @param cacheFirst first seqno that its cache may hold
+     * @param cacheLast last seqno that it holds
+     * @param lastOrdered last seqno that its certification knows
+     * @param nextIndex of the entry of the order's log that would be handed out next
+     */
+    public record Here(boolean server, long cacheFirst, long cacheLast, long lastOrdered, long nextIndex) {}
+
+    /**
+     * A copy of another server for this node's.
+     *
+     * @param allowed whether it may have one
+     * @param pending whether it is to have one anyway
+     */
+    public record Copy(boolean allowed, boolean pending) {
+        public static final Copy NONE = new Copy(false, false);
+    }
+
+    /** What is to be done; {@link #done} when it is, unless it says otherwise. */
+    public sealed interface Task permits AskServer, EmptyCache, Receive, WantCopy, GoOn {}
+
+    /** Find out up to which seqno the server holds everything, and tell {@link #serverHolds}. */
+    public record AskServer() implements Task {}
+
+    /** Empty the cache, to go on at a seqno. */
+    public record EmptyCache(long next) implements Task {}
+
+    /**
+     * Bring the cache to that; what certification knew at the checkpoint that came with it, if any, is this node's then. Tell {@link #received},
+     * or {@link #failed}.
+     */
+    public record Receive(Goal goal) implements Task {}
+
+    /** Remember that the server needs a copy, which has to reach this seqno at least: what comes after it is kept. */
+    public record WantCopy(long from) implements Task {}
+
+    /** Take part in the order again. */
+    public record GoOn() implements Task {}
+
+    /** What {@link #beginWithCopy} says. */
+    public enum Beginning {
+        /** This node is told to leave its server alone. */
+        REFUSED,
+        /** The others' logs are whole: the copy alone, from the beginning of the order. */
+        COPY_ALONE,
+        /** What certification knows first. */
+        STATE_AND_COPY
+    }
+
+    private final Cause cause;
+    private Step step = Step.BEGIN;
+    private boolean copying;
+    /** The cache goes on after this seqno. */
+    private long held;
+
+    public RejoinCourse(Cause cause) {
+        this.cause = cause;
+    }
+
+    /** Of a node that holds nothing of the order, and whose server is to have a copy. */
+    public static RejoinCourse ofCopy() {
+        RejoinCourse course = new RejoinCourse(Cause.LOG_PASSED);
+        course.copying = true;
+        course.go(Step.RECEIVE);
+        return course;
+    }
+
+    /**
+     * How a node that holds nothing of the order begins, whose server can't begin from the order alone.
+     *
+     * @param offers what the others have
+     */
+    public static Beginning beginWithCopy(Copy copy, Iterable<IncrementalTransfer.Offer> offers) {
+        if (!copy.allowed) {
+            return Beginning.REFUSED;
+        }
+        for (IncrementalTransfer.Offer offer : offers) {
+            if (offer.checkpointIndex() >= 0) {
+                return Beginning.STATE_AND_COPY;
+            }
+        }
+        return Beginning.COPY_ALONE;
+    }
+
+    public Step at() {
+        return step;
+    }
+
+    /** What is to be done now; asked again without an answer in between, it may say something else. */
+    public Task next(Here here, Copy copy) {
+        if (step == Step.BEGIN) {
+            boolean useless = cause == Cause.CACHE_LOST || here.cacheLast < here.cacheFirst;
+            if (useless && here.server) {
+                return new AskServer();
+            }
+            held = here.lastOrdered;
+            go(useless ? Step.EMPTY_CACHE : Step.RECEIVE);
+        }
+        if (step == Step.RECEIVE) {
+            copying |= copy.allowed && copy.pending;
+            if (copying && cause == Cause.CACHE_LOST) {
+                held = here.lastOrdered;
+                go(Step.KEEP_FOR_COPY);
+            }
+        }
+        return switch (step) {
+            case EMPTY_CACHE, KEEP_FOR_COPY -> new EmptyCache(held + 1);
+            case RECEIVE -> new Receive(goal(here));
+            case WANT_COPY -> new WantCopy(held);
+            default -> new GoOn();
+        };
+    }
+
+    private Goal goal(Here here) {
+        if (cause == Cause.CACHE_LOST) {
+            return Goal.records(here.lastOrdered);
+        }
+        return copying || !here.server ? Goal.state(here.nextIndex) : Goal.recordsAndState(here.nextIndex);
+    }
+
+    /** The answer to {@link AskServer}. */
+    public void serverHolds(long seqno) {
+        held = seqno;
+        go(Step.EMPTY_CACHE);
+    }
+
+    /** {@link EmptyCache} or {@link WantCopy} is done. */
+    public void done() {
+        go(switch (step) {
+            case EMPTY_CACHE -> Step.RECEIVE;
+            case KEEP_FOR_COPY -> Step.WANT_COPY;
+            default -> Step.GO_ON;
+        });
+    }
+
+    /** {@link Receive} is done, and this node's certification knows everything up to {@code seqno}. */
+    public void received(long seqno) {
+        held = seqno;
+        go(copying ? Step.WANT_COPY : Step.GO_ON);
+    }
+
+    /**
+     * {@link Receive} has failed.
+     *
+     * @return why, where that passes: after a while it goes on with {@link #next}. Null where it goes on at once, by a copy
+     * @throws QuorateException the same, where it doesn't pass
+     */
+    public String failed(QuorateException e, Copy copy) {
+        boolean gone = e.code() == ErrorCode.CACHE_PASSED;
+        boolean passes = gone || e.code() == ErrorCode.ORDER_INTERRUPTED || e.code() == ErrorCode.ORDER_BUSY;
+        if (!passes) {
+            throw e;
+        }
+        copying = gone && copy.allowed && !copying;
+        return copying ? null : gone ? e.getMessage() : e.detail();
+    }
+
+    private void go(Step next) {
+        if (!step.leadsTo(next)) {
+            throw new IllegalStateException("from " + step + " to " + next);
+        }
+        step = next;
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.ist.Donor;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** The parts of the node that its endpoints show and command, each for itself. The node closes them, not the context. */
+@Configuration(proxyBeanMethods = false)
+class NodeParts {
+    @Bean(destroyMethod = "")
+    Admission admission(Node node) {
+        return node.admission;
+    }
+
+    @Bean(destroyMethod = "")
+    Audit audit(Node node) {
+        return node.audit;
+    }
+
+    @Bean(destroyMethod = "")
+    CatchUpChoice choice(Node node) {
+        return node.choice;
+    }
+
+    @Bean(destroyMethod = "")
+    ConflictJournal conflicts(Node node) {
+        return node.conflicts;
+    }
+
+    @Bean(destroyMethod = "")
+    ServerCopy copy(Node node) {
+        return node.copy;
+    }
+
+    @Bean(destroyMethod = "")
+    MemberDesk desk(Node node) {
+        return node.desk;
+    }
+
+    @Bean(destroyMethod = "")
+    Donor donor(Node node) {
+        return node.donor;
+    }
+
+    @Bean(destroyMethod = "")
+    CacheForecast forecast(Node node) {
+        return node.forecast;
+    }
+
+    @Bean(destroyMethod = "")
+    KeylessTables keyless(Node node) {
+        return node.keyless;
+    }
+
+    @Bean(destroyMethod = "")
+    Members members(Node node) {
+        return node.members;
+    }
+
+    @Bean(destroyMethod = "")
+    PausableOrder order(Node node) {
+        return node.order;
+    }
+
+    @Bean(destroyMethod = "")
+    ApplyProgress progress(Node node) {
+        return node.progress;
+    }
+
+    @Bean(destroyMethod = "")
+    ForcedRecovery recovery(Node node) {
+        return node.recovery;
+    }
+
+    @Bean(destroyMethod = "")
+    Rejoin rejoin(Node node) {
+        return node.rejoin;
+    }
+
+    @Bean(destroyMethod = "")
+    Standing standing(Node node) {
+        return node.standing;
+    }
+
+    @Bean(destroyMethod = "")
+    Stores stores(Node node) {
+        return node.stores;
+    }
+
+    @Bean(destroyMethod = "")
+    OrderedStream stream(Node node) {
+        return node.stream;
+    }
+
+    @Bean(destroyMethod = "")
+    StreamSource streamSource(Node node) {
+        return node.streamSource;
+    }
+}

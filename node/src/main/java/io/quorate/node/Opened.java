@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What was opened, closed in the reverse order. One that can't be closed doesn't keep the others from it. */
+final class Opened implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Opened.class);
+
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+
+    /** Takes over the closing of {@code part}. */
+    synchronized <T extends AutoCloseable> T add(T part) {
+        parts.push(part);
+        return part;
+    }
+
+    @Override
+    public synchronized void close() {
+        while (!parts.isEmpty()) {
+            try {
+                parts.pop().close();
+            } catch (Exception e) {
+                log.warn("while the node ends: {}", e.toString());
+            }
+        }
+    }
+}

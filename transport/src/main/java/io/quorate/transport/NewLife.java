@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport;
+
+import io.quorate.core.LogPosition;
+import io.quorate.core.TotalOrder;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Map;
+
+/**
+ * Whether a node may go on alone when the majority is lost for good, in a new life of the cluster, and which life one that was left
+ * behind takes over. Decides only.
+ */
+public final class NewLife {
+    private NewLife() {}
+
+    /**
+     * Why this node must not go on alone; null when it may.
+     *
+     * @param end of this node's log; null when it takes no part in the order
+     * @param others the ends of the logs of those that are there, by name
+     */
+    public static String refusal(TotalOrder.Quorum quorum, LogPosition end, Map<String, LogPosition> others) {
+        if (end == null) {
+            return "this node takes no part in the order now; see its status";
+        }
+        if (quorum.primary()) {
+            return "there is a majority, led by " + quorum.leader() + "; nothing has to be forced";
+        }
+        return others.entrySet().stream()
+                .filter(other -> other.getValue().compareTo(end) > 0)
+                .max(Map.Entry.comparingByValue())
+                .map(further -> further.getKey() + " is there too and holds more of the order (" + further.getValue()
+                        + ", this node " + end + "); force that one, this one joins it by itself")
+                .orElse(null);
+    }
+
+    /** Of the lives that others are in, the latest that goes on from ours; null when there is none. */
+    public static Lives successor(Lives ours, Collection<Lives> theirs) {
+        return theirs.stream()
+                .filter(ours::isBefore)
+                .max(Comparator.comparingInt(lives -> lives.ids().size()))
+                .orElse(null);
+    }
+}
