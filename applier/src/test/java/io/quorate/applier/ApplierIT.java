@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The applier against a real server, with the binlog of another one as its source. */
-@Timeout(300)
+@Timeout(400)
 class ApplierIT {
     private static final AtomicInteger SCHEMAS = new AtomicInteger();
     private static MySqlServer origin;
@@ -447,8 +447,8 @@ class ApplierIT {
         for (long seqno = 1; seqno <= 3000; seqno++) {
             own.add(own(seqno, seqno, Verdict.PASSED));
         }
-        replica.start(Replica.SETTINGS);
         replica.append(own);
+        replica.start(Replica.SETTINGS);
         replica.awaitApplied();
         await(() -> replica.stats().savedSeqno() == 3000);
         assertThat(server.queryLong("SELECT MAX(seqno) FROM quorate.position")).isEqualTo(3000);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tables of all types, statements of all kinds, written at one server and compared at another, byte by byte. */
-@Timeout(300)
+@Timeout(400)
 class AwkwardTypesIT {
     @Test
     void everyTypeArrivesExactly() throws Exception {

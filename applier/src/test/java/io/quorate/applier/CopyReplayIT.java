@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Rows each of which was read at a moment of its own, and what was ordered meanwhile. */
-@Timeout(120)
+@Timeout(400)
 class CopyReplayIT {
     private static final int TRANSACTIONS = 40;
     private static final int KEYS = 8;

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A client of a server prepares, and the order decides. */
-@Timeout(120)
+@Timeout(400)
 class PreparedIT {
     private static final AtomicInteger SCHEMAS = new AtomicInteger();
     private static final long ROW = 77;
@@ -166,7 +166,7 @@ class PreparedIT {
         replica.start(Replica.SETTINGS);
         replica.awaitApplied();
         prepare(1, ROW, "UPDATE t SET v = 10 WHERE id = 1");
-        long end = System.nanoTime() + 20_000_000_000L;
+        long end = System.nanoTime() + 60_000_000_000L;
         while (server.query("XA RECOVER").size() > 0 && System.nanoTime() < end) {
             Thread.sleep(20);
         }
@@ -191,7 +191,7 @@ class PreparedIT {
 
     /** Its lock goes a moment before it is counted. */
     private void awaitRolledBack(long count) throws InterruptedException {
-        long end = System.nanoTime() + 20_000_000_000L;
+        long end = System.nanoTime() + 60_000_000_000L;
         while (replica.stats().preparedRolledBack() < count && System.nanoTime() < end) {
             Thread.sleep(5);
         }

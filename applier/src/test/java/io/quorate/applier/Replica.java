@@ -100,7 +100,7 @@ final class Replica implements AutoCloseable {
             if (applied != before) {
                 before = applied;
                 moved = System.nanoTime();
-            } else if (System.nanoTime() - moved > Duration.ofSeconds(60).toNanos()) {
+            } else if (System.nanoTime() - moved > Duration.ofMinutes(3).toNanos()) {
                 throw new AssertionError("stuck at " + applied + " of " + last + ": " + applier.stats());
             }
             wait(200);

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A server that has, of its own transactions after its position, any first part: what a crash without forced logs leaves. */
-@Timeout(120)
+@Timeout(400)
 class TailRepairIT {
     private static final String INCARNATION = "11111111-2222-3333-4444-555555555555";
     private static final int TRANSACTIONS = 24;

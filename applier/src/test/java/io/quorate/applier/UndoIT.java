@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Two servers write the same rows. The origin's transactions come first in the order; the other server's are in its
  * database already, and go.
  */
-@Timeout(120)
+@Timeout(400)
 class UndoIT {
     private static final AtomicInteger SCHEMAS = new AtomicInteger();
     private static final long ROW = 77;

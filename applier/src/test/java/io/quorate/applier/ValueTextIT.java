@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What the journal shows of a row, beside what the server shows. */
-@Timeout(120)
+@Timeout(400)
 class ValueTextIT {
     @Test
     void readsAsTheServerPrintsIt() {

@@ -5,8 +5,9 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Reads what endpoints answer, as the records of {@link io.quorate.core.answer}. A node may be newer than this program, or older: fields
- * that a record doesn't have are passed over, those that the answer doesn't have are what the record says.
+ * Reads what endpoints answer, as the records of {@link io.quorate.core.answer}. A node may be newer than this program,
+ * or older: fields that a record doesn't have are passed over, those that the answer doesn't have are what the record
+ * says.
  */
 public final class Answers {
     private static final JsonMapper JSON = JsonMapper.builder()

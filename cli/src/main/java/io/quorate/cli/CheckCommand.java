@@ -7,7 +7,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code quorate check}: what keeps a server out, and what of its schemas one should know. The service's own jar looks. */
+/**
+ * {@code quorate check}: what keeps a server out, and what of its schemas one should know. The service's own jar looks.
+ */
 @Command(
         name = "check",
         description = {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.cli;
 
-/** A command could not be carried out for a reason that its user can act upon. The message says what, and the way out. */
+/**
+ * A command could not be carried out for a reason that its user can act upon. The message says what, and the way out.
+ */
 public class CommandException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

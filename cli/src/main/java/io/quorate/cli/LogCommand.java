@@ -12,7 +12,10 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** {@code quorate log}: what a node's writeset cache holds, whether the node runs or not. The service's own jar reads it. */
+/**
+ * {@code quorate log}: what a node's writeset cache holds, whether the node runs or not. The service's own jar reads
+ * it.
+ */
 @Command(
         name = "log",
         description = "What the writeset cache of a node holds; reads only, whether the node runs or not.",

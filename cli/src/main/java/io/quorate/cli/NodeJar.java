@@ -8,7 +8,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The service's executable jar: where it is, in the source tree that the working directory is part of, and its tools. */
+/**
+ * The service's executable jar: where it is, in the source tree that the working directory is part of, and its tools.
+ */
 public final class NodeJar {
     private static final String PROPERTY = "quorate.node.jar";
     private static final Path IN_TREE = Path.of("node", "target", "quorate-node.jar");

@@ -25,25 +25,30 @@ class RetryTest {
                 Arguments.of("tells a reason once", FOR_EVER, "a a a", "1000! 1000 1000"),
                 Arguments.of("tells when the reason changes, and back", FOR_EVER, "a b b a", "1000! 1000! 1000 1000!"),
                 Arguments.of(
-                        "tells an old reason every so often", FOR_EVER.telling(0, 3), "a a a a a a a",
+                        "tells an old reason every so often",
+                        FOR_EVER.telling(0, 3),
+                        "a a a a a a a",
                         "1000! 1000 1000 1000! 1000 1000 1000!"),
                 Arguments.of(
-                        "a change begins the count anew", FOR_EVER.telling(0, 3), "a a b b b b",
+                        "a change begins the count anew",
+                        FOR_EVER.telling(0, 3),
+                        "a a b b b b",
                         "1000! 1000 1000! 1000 1000 1000!"),
                 Arguments.of("is quiet at first", FOR_EVER.telling(2, 2), "a b c c c", "1000 1000 1000! 1000 1000!"),
-                Arguments.of(
-                        "ends after so many attempts", Policy.attempts(3, SECOND), "a a a", "1000! 1000 over"),
+                Arguments.of("ends after so many attempts", Policy.attempts(3, SECOND), "a a a", "1000! 1000 over"),
                 Arguments.of("one attempt is none again", Policy.attempts(1, SECOND), "a", "over!"),
                 Arguments.of(
-                        "ends with the first failure after its time", Policy.within(SECOND.multipliedBy(3), SECOND),
-                        "a a a a", "1000! 1000 1000 over"),
+                        "ends with the first failure after its time",
+                        Policy.within(SECOND.multipliedBy(3), SECOND),
+                        "a a a a",
+                        "1000! 1000 1000 over"),
                 Arguments.of("no time is no second attempt", Policy.within(Duration.ZERO, SECOND), "a", "over!"),
                 Arguments.of(
                         "pauses grow by the first one up to a maximum",
                         Policy.attempts(9, Duration.ofMillis(10)).growingTo(Duration.ofMillis(35)),
-                        "a a a a a", "10! 20 30 35 35"),
-                Arguments.of(
-                        "without a pause there is none", Policy.attempts(3, Duration.ZERO), "a a", "0! 0"));
+                        "a a a a a",
+                        "10! 20 30 35 35"),
+                Arguments.of("without a pause there is none", Policy.attempts(3, Duration.ZERO), "a a", "0! 0"));
     }
 
     @ParameterizedTest(name = "{0}")
@@ -96,7 +101,8 @@ class RetryTest {
 
     @ParameterizedTest
     @MethodSource("impossible")
-    void refusesAPolicyThatMakesNoSense(int attempts, Duration within, Duration pause, Duration max, int quiet, int every) {
+    void refusesAPolicyThatMakesNoSense(
+            int attempts, Duration within, Duration pause, Duration max, int quiet, int every) {
         assertThatThrownBy(() -> new Policy(attempts, within, pause, max, quiet, every))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("no way to try again");

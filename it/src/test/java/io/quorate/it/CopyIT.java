@@ -23,7 +23,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Nodes that nobody's writeset cache can bring up to date: they get all data of another one, under load. */
-@Timeout(600)
+@Timeout(900)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class CopyIT {
     private static final long SEED = System.nanoTime();

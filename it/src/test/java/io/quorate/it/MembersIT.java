@@ -28,7 +28,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Members come, go, are replaced and restarted one after the other, while clients write. */
-@Timeout(600)
+@Timeout(900)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class MembersIT {
     private static Cluster cluster;

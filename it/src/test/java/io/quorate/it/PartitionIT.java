@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * whose members hear one another orders anything; who isn't part of one takes no writes; nothing acknowledged is lost.
  * Needs the right to make network namespaces; skipped without, and counted so.
  */
-@Timeout(600)
+@Timeout(900)
 class PartitionIT {
     private static final List<Integer> ALL = List.of(1, 2, 3);
     private static final Duration LIMIT = Duration.ofMinutes(2);

@@ -30,7 +30,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Full copies row by row, in pieces of different moments, while clients write to the rows that are copied. */
-@Timeout(600)
+@Timeout(900)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class StreamIT {
     private static final long SEED = System.nanoTime();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 
 /** A node that was away for longer than the order's log is kept, and comes back from the writeset caches of the others. */
-@Timeout(600)
+@Timeout(900)
 class TransferIT {
     private static final int ATTEMPTS = 3;
     private static final int FAT_ROWS = 150;

@@ -34,8 +34,8 @@ final class Admission implements AutoCloseable {
     private static final Retry.Policy ASK_HOW = Retry.Policy.unbounded(
                     "nodes that begin together wait for one another, and are started by hand", Duration.ofMillis(200))
             .telling(0, 300);
-    private static final Retry.Policy ASK = Retry.Policy.unbounded(
-            "without the others it can't take part, and they may be away for any time", AGAIN);
+    private static final Retry.Policy ASK =
+            Retry.Policy.unbounded("without the others it can't take part, and they may be away for any time", AGAIN);
 
     private static final long STUCK_NANOS = Duration.ofSeconds(12).toNanos();
 

@@ -25,15 +25,12 @@ sealed interface AuditQuestion<A> extends Question<A> {
     }
 
     /**
-     * Which tables are there?
+     * Which tables are there, and how are they defined?
      *
      * @param after of a server that holds everything up to this seqno
      */
     @Question.Name("audit.tables")
-    record Tables(long after) implements AuditQuestion<Definitions> {}
-
-    /** @param definitions a digest of each, by {@code schema.table} */
-    record Definitions(Map<String, String> definitions) {}
+    record Tables(long after) implements AuditQuestion<Versions> {}
 
     /** Where in the order is everything that clients of this server have committed by now? */
     @Question.Name("audit.settle")
@@ -68,7 +65,12 @@ sealed interface AuditQuestion<A> extends Question<A> {
     @Question.Name("audit.rows")
     record Rows(TableName table, Stretch stretch, long after) implements AuditQuestion<Versions> {}
 
-    /** @param versions by the row's identity: its hash, of a bag how often it is there */
+    /**
+     * What a node has.
+     *
+     * @param versions of tables the digest of the definition, by {@code schema.table}; of rows the hash, of a bag how often the row is
+     *     there, by the row's identity
+     */
     record Versions(Map<String, String> versions) {}
 
     /**

@@ -3,17 +3,13 @@ package io.quorate.node;
 
 import io.quorate.core.QuorateException;
 import io.quorate.core.answer.Difference;
-import io.quorate.node.AuditQuestion.Repair;
-import io.quorate.node.AuditQuestion.TableName;
-import io.quorate.node.AuditQuestion.Wrong;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.stream.Collectors;
 
-/** Has the nodes whose rows are odd put them right, or tell what they would do. */
+/** Has the nodes whose rows are odd put them right, or tell what they would do, as a {@link RepairPlan} says. */
 final class AuditRepair {
     private final AuditedNodes nodes;
     private final String trusted;
@@ -29,66 +25,32 @@ final class AuditRepair {
         this.apply = apply;
     }
 
+    /** With the nodes that can be asked now. */
+    private RepairPlan plan() {
+        return new RepairPlan(trusted, apply, nodes.servers());
+    }
+
     /** @return the same, each with what became of it */
     List<Difference> of(List<Difference> differences) {
-        // Rows that are too many go first, for those that are missing may need their place in a unique key.
         Map<Difference, Difference> done = new HashMap<>();
-        for (boolean gone : new boolean[] {true, false}) {
-            for (Difference d : differences) {
-                if (gone == Difference.ABSENT.equals(right(d))) {
-                    done.put(d, d.outcome(outcome(d)));
-                }
-            }
+        for (Difference d : plan().inOrder(differences)) {
+            RepairPlan.Choice choice = plan().about(d);
+            done.put(d, d.outcome(choice.outcome() != null ? choice.outcome() : carryOut(choice)));
         }
         return differences.stream().map(done::get).toList();
     }
 
-    private String right(Difference d) {
-        return trusted == null ? d.right() : d.versions().get(trusted);
+    private String carryOut(RepairPlan.Choice choice) {
+        return choice.repairs().stream()
+                .map(step -> step.node() + " " + carryOut(step))
+                .collect(Collectors.joining("; "));
     }
 
-    private String outcome(Difference d) {
-        if (d.identity() == null) {
-            return "left alone: the table's definition differs; change it by hand";
+    private String carryOut(RepairPlan.Step step) {
+        try {
+            return nodes.ask(step.node(), step.repair()).outcome();
+        } catch (IOException | QuorateException e) {
+            return "left alone: " + e.getMessage();
         }
-        if (d.outcome() != null
-                && d.outcome().contains("repaired")
-                && !d.outcome().contains("left alone")) {
-            return d.outcome();
-        }
-        String right = right(d);
-        if (right == null) {
-            return trusted == null
-                    ? "left alone: no majority of the nodes has the same row; name a node to be trusted"
-                    : "left alone: " + trusted + " was not compared";
-        }
-        String whose = trusted != null ? trusted : rightNode(d, right);
-        List<String> outcomes = new ArrayList<>();
-        for (String odd : d.odd(right)) {
-            String found = d.versions().get(odd);
-            Wrong wrong = new Wrong(
-                    d.identity(),
-                    found.equals(Difference.ABSENT) ? null : found,
-                    right.equals(Difference.ABSENT) ? null : right);
-            Repair question = new Repair(TableName.of(d.table()), wrong, whose, apply);
-            String outcome;
-            try {
-                outcome = nodes.ask(odd, question).outcome();
-            } catch (IOException | QuorateException e) {
-                outcome = "left alone: " + e.getMessage();
-            }
-            outcomes.add(odd + " " + outcome);
-        }
-        return String.join("; ", outcomes);
-    }
-
-    /** The first that can be asked. */
-    private String rightNode(Difference d, String right) {
-        Set<String> servers = nodes.servers();
-        return d.versions().entrySet().stream()
-                .filter(e -> e.getValue().equals(right))
-                .map(Map.Entry::getKey)
-                .min((a, b) -> Boolean.compare(servers.contains(b), servers.contains(a)))
-                .orElseThrow();
     }
 }

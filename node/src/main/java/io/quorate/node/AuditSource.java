@@ -3,7 +3,6 @@ package io.quorate.node;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
-import io.quorate.node.AuditQuestion.Definitions;
 import io.quorate.node.AuditQuestion.End;
 import io.quorate.node.AuditQuestion.FoundRow;
 import io.quorate.node.AuditQuestion.Next;
@@ -82,7 +81,7 @@ final class AuditSource implements AutoCloseable {
                 Tables.class,
                 q -> serve(server -> {
                     awaitApplied(q.after());
-                    return new Definitions(AuditedTable.all(server));
+                    return new Versions(AuditedTable.all(server));
                 }));
         answers.on(Settle.class, q -> serve(server -> new Settled(settled(server))));
         answers.on(Next.class, q -> serve(server -> next(server, q)));

@@ -91,6 +91,13 @@ record AuditState(
         return ended == null;
     }
 
+    /** Of one that has ended, for people. */
+    String summary() {
+        String differences = found == 0 ? "no difference" : found + " differences; quorate audit show";
+        return (stopped ? "stopped" : "ended") + ": " + rows + " rows of " + tablesDone + " tables compared on " + nodes
+                + ", " + differences;
+    }
+
     AuditState planned(int all, long estimatedRows) {
         return with(c -> {
             c.tables = all;

@@ -58,6 +58,7 @@ final class ConflictJournal implements AutoCloseable {
     private final ArrayBlockingQueue<Long> failed = new ArrayBlockingQueue<>(WAITING_MAX);
     /** The highest seqno that found the queue full; 0 when none did since it was last looked for. */
     private final AtomicLong overflowed = new AtomicLong();
+
     private final OwnedThread thread;
     private long last;
     private Path current;

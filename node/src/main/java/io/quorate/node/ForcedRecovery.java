@@ -34,7 +34,8 @@ import org.slf4j.LoggerFactory;
 final class ForcedRecovery implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ForcedRecovery.class);
     private static final Retry.Policy TAKE_OVER = Retry.Policy.unbounded(
-            "only the others can say whether it may take part again, and the node has nothing else to do", Duration.ofSeconds(1));
+            "only the others can say whether it may take part again, and the node has nothing else to do",
+            Duration.ofSeconds(1));
 
     private final TransportSettings configured;
     private final PausableOrder order;

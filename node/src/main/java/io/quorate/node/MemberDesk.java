@@ -29,8 +29,7 @@ final class MemberDesk {
     /** Longer than a new member takes to catch up with what the order's log holds. */
     private static final Duration CHANGE_MAX = Duration.ofSeconds(10);
     /** Longer than an election. */
-    private static final Retry.Policy BY_LEADER =
-            Retry.Policy.within(Duration.ofSeconds(15), Duration.ofMillis(250));
+    private static final Retry.Policy BY_LEADER = Retry.Policy.within(Duration.ofSeconds(15), Duration.ofMillis(250));
 
     private final String self;
     private final PausableOrder order;

@@ -46,6 +46,7 @@ final class PieceFetcher implements AutoCloseable {
     private static final Duration ORDERED_WITHIN = Duration.ofSeconds(30);
     /** Without a bound: another node may take the donor's place at any time, and what is here is kept. */
     private static final long AGAIN_MILLIS = 1000;
+
     private static final long POLL_MILLIS = 50;
     private static final String PAUSED = "it is paused; quorate transfer resume";
 

@@ -73,7 +73,10 @@ class RecoveryEndpoint {
                 missing);
     }
 
-    /** How many entries at the end of the log no majority has confirmed; null while this node takes no part in the order. */
+    /**
+     * How many entries at the end of the log no majority has confirmed; null while this node takes no part in the
+     * order.
+     */
     private static @Nullable Long unconfirmed(@Nullable RatisTotalOrder running) {
         return running == null
                 ? null

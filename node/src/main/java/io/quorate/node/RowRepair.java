@@ -104,11 +104,9 @@ final class RowRepair {
                 return "left alone: the row of " + asked.trusted()
                         + " is another one than the audit found; audit the table again";
             }
-            String what = table.hasKey()
-                    ? here == null ? "inserted" : right == null ? "deleted" : "replaced"
-                    : count(here) < count(right) ? "inserted" : "deleted";
+            RowChange change = RowChange.between(table.hasKey(), here, right);
             if (!asked.apply()) {
-                return "would be " + what;
+                return "would be " + change.name();
             }
             journal(new Entry(
                     Instant.now().toString(),
@@ -117,10 +115,10 @@ final class RowRepair {
                     masked(asked.table(), here),
                     masked(asked.table(), right),
                     asked.trusted()));
-            put(server, table, identity, here, right);
+            carryOut(change, server, table, identity, right);
             server.commit();
-            log.warn("row {} of {} was {}, as {} has it", identity, asked.table(), what, asked.trusted());
-            return "repaired: " + what;
+            log.warn("row {} of {} was {}, as {} has it", identity, asked.table(), change.name(), asked.trusted());
+            return "repaired: " + change.name();
         } catch (SQLException e) {
             return "left alone: the server says " + e.getErrorCode() + ", " + e.getMessage();
         } catch (IOException e) {
@@ -136,33 +134,18 @@ final class RowRepair {
         return row == null ? null : row.version();
     }
 
-    /** Of a row in a bag. */
-    private static long count(Row row) {
-        return row == null ? 0 : Long.parseLong(row.version());
-    }
-
     /** Of a server that holds whatever this one may hold. */
     private Row trusted(Repair asked) throws IOException {
         WholeRow question = new WholeRow(asked.table(), asked.wrong().identity(), stream.lastOrdered());
         return questions.ask(asked.trusted(), question).row();
     }
 
-    private static void put(Connection server, AuditedTable table, String identity, Row here, Row right)
+    private static void carryOut(RowChange change, Connection server, AuditedTable table, String identity, Row right)
             throws SQLException {
-        if (table.hasKey()) {
-            if (here != null) {
-                table.delete(server, identity, 1);
-            }
-            if (right != null) {
-                table.insert(server, right.written());
-            }
-            return;
+        if (change.deleted() > 0) {
+            table.delete(server, identity, change.deleted());
         }
-        long missing = count(right) - count(here);
-        if (missing < 0) {
-            table.delete(server, identity, -missing);
-        }
-        for (long i = 0; i < missing; i++) {
+        for (long i = 0; i < change.inserted(); i++) {
             table.insert(server, right.written());
         }
     }

@@ -91,8 +91,7 @@ class ConfigurationPageTest {
 
     @Test
     void everyKeyIsDocumentedAndEveryDocumentedKeyExists() throws Exception {
-        assertThat(documented().keySet())
-                .containsExactlyInAnyOrderElementsOf(keys().keySet());
+        assertThat(documented().keySet()).containsExactlyInAnyOrderElementsOf(keys().keySet());
     }
 
     @Test

@@ -78,16 +78,10 @@ class ConflictJournalTest {
         }
 
         private static Certified record(long seqno) {
-            WriteSet w = new WriteSet(
-                    new Gtid(new UUID(0, 1), seqno), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[0]);
+            WriteSet w =
+                    new WriteSet(new Gtid(new UUID(0, 1), seqno), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[0]);
             return new Certified(
-                    seqno,
-                    seqno % 2 == 0 ? Verdict.TOO_OLD : Verdict.PASSED,
-                    0,
-                    0,
-                    new LogPosition(1, seqno),
-                    true,
-                    w);
+                    seqno, seqno % 2 == 0 ? Verdict.TOO_OLD : Verdict.PASSED, 0, 0, new LogPosition(1, seqno), true, w);
         }
 
         @Override

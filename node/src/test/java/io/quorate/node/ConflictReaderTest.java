@@ -110,7 +110,10 @@ class ConflictReaderTest {
     @Test
     void hasBothTransactionsWithTheirRows() {
         Conflict conflict = reader.read(
-                loser(map("t", true), rows(BinlogEvents.UPDATE_ROWS, 1, 10, 1, 11), rows(BinlogEvents.WRITE_ROWS, 2, 20)),
+                loser(
+                        map("t", true),
+                        rows(BinlogEvents.UPDATE_ROWS, 1, 10, 1, 11),
+                        rows(BinlogEvents.WRITE_ROWS, 2, 20)),
                 winner(map("t", true), rows(BinlogEvents.DELETE_ROWS, 1, 10)),
                 "app@h");
         assertThat(conflict.seqno()).isEqualTo(9);

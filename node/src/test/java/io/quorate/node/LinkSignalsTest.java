@@ -67,7 +67,12 @@ class LinkSignalsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "READ_ONLY, true", "WRITABLE, true", "RECONNECT, false", "SUSPENDED, false", "STOPPED, false", "CLOSED, false"
+        "READ_ONLY, true",
+        "WRITABLE, true",
+        "RECONNECT, false",
+        "SUSPENDED, false",
+        "STOPPED, false",
+        "CLOSED, false"
     })
     void onlyTwoTasksServe(Task task, boolean serves) {
         assertThat(task.serves()).isEqualTo(serves);

@@ -40,8 +40,14 @@ class MemberReportTest {
 
     @ParameterizedTest
     @CsvSource({
-        "SYNCED, true", "DONOR, true", "JOINED, false", "JOINER, false", "NON_PRIMARY, false", "INCONSISTENT, false",
-        "CONNECTED, false", "LEFT, false"
+        "SYNCED, true",
+        "DONOR, true",
+        "JOINED, false",
+        "JOINER, false",
+        "NON_PRIMARY, false",
+        "INCONSISTENT, false",
+        "CONNECTED, false",
+        "LEFT, false"
     })
     void onlyASyncedServerHoldsWhatTheOrderSays(String state, boolean synced) {
         assertThat(report("n1", "", "h:3306", state).hasSyncedServer()).isEqualTo(synced);

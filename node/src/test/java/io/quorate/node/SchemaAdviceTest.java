@@ -56,11 +56,9 @@ class SchemaAdviceTest {
     @Test
     void namesWhatItFindsWithTheWayOut() throws SQLException {
         answers = query -> query.contains("REFERENTIAL_CONSTRAINTS") ? List.of("s.t.fk", "s.u.fk") : List.of();
-        assertThat(SchemaAdvice.findings(server()))
-                .singleElement()
-                .satisfies(finding -> assertThat(finding.toString())
-                        .contains("cascade", "s.t.fk, s.u.fk", "ON DELETE RESTRICT")
-                        .doesNotContain("..."));
+        assertThat(SchemaAdvice.findings(server())).singleElement().satisfies(finding -> assertThat(finding.toString())
+                .contains("cascade", "s.t.fk, s.u.fk", "ON DELETE RESTRICT")
+                .doesNotContain("..."));
     }
 
     @Test
@@ -78,9 +76,8 @@ class SchemaAdviceTest {
         answers = query -> query.equals(SchemaAdvice.KEYLESS)
                 ? IntStream.range(0, 100).mapToObj(i -> "s.t" + i).toList()
                 : List.of();
-        assertThat(SchemaAdvice.findings(server()))
-                .singleElement()
-                .satisfies(finding -> assertThat(finding.toString()).contains("s.t99, ..."));
+        assertThat(SchemaAdvice.findings(server())).singleElement().satisfies(finding -> assertThat(finding.toString())
+                .contains("s.t99, ..."));
     }
 
     @Test

@@ -35,7 +35,8 @@ class StateFilesTest {
     private static final Catalog CATALOG = new Catalog(
             new Omitted(List.of(), false, true, false, false, false),
             List.of(new Catalog.Schema("s", "CREATE DATABASE `s`", "utf8mb4_bin", true)),
-            List.of(new Catalog.Table("s", "t", "CREATE TABLE `t` (\n  `ü` int)", List.of(), List.of(), "InnoDB", true)),
+            List.of(new Catalog.Table(
+                    "s", "t", "CREATE TABLE `t` (\n  `ü` int)", List.of(), List.of(), "InnoDB", true)),
             List.of(),
             List.of(),
             List.of(),
@@ -59,8 +60,8 @@ class StateFilesTest {
 
     private void assertUnreadable(String file, ThrowingCallable read) {
         assertThatThrownBy(read)
-                .isInstanceOfSatisfying(QuorateException.class, e -> assertThat(e.code())
-                        .isEqualTo(ErrorCode.DISK))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.DISK))
                 .hasMessageContaining(file);
     }
 

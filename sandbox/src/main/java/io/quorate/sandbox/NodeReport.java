@@ -15,7 +15,8 @@ import tools.jackson.core.JacksonException;
 /**
  * What a running service says of itself at {@code /actuator/cluster/self}.
  *
- * @param state as in the design: OPEN, CONNECTED, JOINER, JOINED, SYNCED, DONOR, ARBITRATOR, NON_PRIMARY, LEFT, INCONSISTENT
+ * @param state as in the design: OPEN, CONNECTED, JOINER, JOINED, SYNCED, DONOR, ARBITRATOR, NON_PRIMARY, LEFT,
+ *     INCONSISTENT
  * @param primaryComponent whether it has a majority
  * @param reason why it isn't SYNCED, or empty
  * @param lastOrdered seqno of the last writeset ordered that it knows of

@@ -6,7 +6,8 @@ import java.util.List;
 /**
  * {@code /actuator/audit}, written to: an {@link Outcome}, and of a repair what became of each row.
  *
- * @param differences all that the last audit found, each with its outcome; null when nothing was to be repaired, or it was refused
+ * @param differences all that the last audit found, each with its outcome; null when nothing was to be repaired, or it
+ *     was refused
  * @param done whether it was done
  * @param refusal why not, for people; null when it was
  */

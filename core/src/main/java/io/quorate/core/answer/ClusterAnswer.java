@@ -46,8 +46,8 @@ public record ClusterAnswer(
      * @param bytesMax that it may take
      * @param spanSeconds age of the oldest writeset held; 0 when none is
      * @param bytesPerSecond at which it grows at present
-     * @param spanSecondsWhenFull the age that the oldest will have when all bytes are used, at the present rate; -1 when nothing
-     *     is being written
+     * @param spanSecondsWhenFull the age that the oldest will have when all bytes are used, at the present rate; -1
+     *     when nothing is being written
      */
     public record Cache(
             long first,

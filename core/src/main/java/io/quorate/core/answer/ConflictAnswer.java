@@ -26,9 +26,9 @@ public record ConflictAnswer(
      * Something that both touched.
      *
      * @param table schema and name
-     * @param key the index; {@code FOREIGN KEY} when one referenced the row that the other wrote, {@code ROW} in a table without
-     *     keys, {@code TABLE} for all of it; {@code values} when it is only inferred from equal values that both wrote,
-     *     because the server could not be asked
+     * @param key the index; {@code FOREIGN KEY} when one referenced the row that the other wrote, {@code ROW} in a
+     *     table without keys, {@code TABLE} for all of it; {@code values} when it is only inferred from equal values
+     *     that both wrote, because the server could not be asked
      * @param values columns and what they hold, as the loser wrote them; null for NULL
      */
     public record Met(String table, String key, Map<String, String> values) {}

@@ -18,15 +18,16 @@ public record MembersAnswer(String node, String leader, List<Member> members, Li
     }
 
     /**
-     * A member, with what it said of itself last. All of that is null when it was not heard of since the node asked started.
+     * A member, with what it said of itself last. All of that is null when it was not heard of since the node asked
+     * started.
      *
      * @param address of its part in the order
      * @param generation how often a node of that name has become a member anew, from 1
      * @param leader whether it leads the order
      * @param state a {@link io.quorate.core.NodeState}, or {@link #ABSENT} when it isn't heard
      * @param absentSeconds since it was heard last, 0 while it is; null of the node asked itself
-     * @param canReturnForSeconds for how long an absent one can still come back by a transfer: 0 for no more, -1 as long as nothing
-     *     is written; null when it is not absent
+     * @param canReturnForSeconds for how long an absent one can still come back by a transfer: 0 for no more, -1 as
+     *     long as nothing is written; null when it is not absent
      * @param ordered last seqno the order handed to it
      * @param applied its server holds everything up to this seqno
      * @param orderedPerSecond writesets, lately

@@ -13,7 +13,8 @@ package io.quorate.core.answer;
  * @param http host:port of its Actuator, null where others may not ask it
  * @param lastOrdered seqno of the last writeset the order handed to this node
  * @param lastApplied seqno up to which its server holds everything
- * @param applyLagMillis age of the last writeset applied from another node, by the two nodes' clocks; 0 when nothing waits
+ * @param applyLagMillis age of the last writeset applied from another node, by the two nodes' clocks; 0 when nothing
+ *     waits
  * @param servicePid process id of the service
  */
 public record NodeStatus(

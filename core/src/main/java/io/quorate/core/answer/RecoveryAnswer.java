@@ -12,8 +12,8 @@ import java.util.List;
  * @param majority whether there is one; then nothing has to be forced
  * @param ordered seqno up to which the node asked holds the order
  * @param logEnd {@code TERM:INDEX} of the last entry of its log
- * @param unconfirmedEntries how many entries at the end of its log no majority has confirmed to it; null while it takes no part in
- *     the order
+ * @param unconfirmedEntries how many entries at the end of its log no majority has confirmed to it; null while it takes
+ *     no part in the order
  * @param furthestHeard the highest seqno that any of the missing had when it was heard last, 0 when none was heard
  * @param present names of the other members that are there
  * @param missing the other members that are not

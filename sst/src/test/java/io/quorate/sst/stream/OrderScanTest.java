@@ -47,13 +47,7 @@ class OrderScanTest {
             byte[] payload = table == null ? new byte[0] : map(table);
             WriteSet w = new WriteSet(new Gtid(source, number), 0, 0, kind, Keys.NONE, payload);
             records.add(new Certified(
-                    seqno,
-                    passed ? Verdict.PASSED : Verdict.CONFLICT,
-                    0,
-                    0,
-                    new LogPosition(1, seqno),
-                    true,
-                    w));
+                    seqno, passed ? Verdict.PASSED : Verdict.CONFLICT, 0, 0, new LogPosition(1, seqno), true, w));
         }
 
         @Override
@@ -132,9 +126,15 @@ class OrderScanTest {
         log.add(DONOR, 2, Kind.ROWS, false, "a");
         OrderScan scan = scanned(10);
         assertThat(scan.isSpoilt(PIECES_OF_A, moment(1, 2))).isTrue();
-        assertThat(scan.isSpoilt(PIECES_OF_A, moment(2, 2))).as("undone when it is applied").isFalse();
-        assertThat(scan.isSpoilt(PIECES_OF_A, moment(1, 1))).as("not committed by then").isFalse();
-        assertThat(scan.isSpoilt(PIECES_OF_A, moment(1, 2, 2L))).as("undone already").isFalse();
+        assertThat(scan.isSpoilt(PIECES_OF_A, moment(2, 2)))
+                .as("undone when it is applied")
+                .isFalse();
+        assertThat(scan.isSpoilt(PIECES_OF_A, moment(1, 1)))
+                .as("not committed by then")
+                .isFalse();
+        assertThat(scan.isSpoilt(PIECES_OF_A, moment(1, 2, 2L)))
+                .as("undone already")
+                .isFalse();
         assertThat(scan.isSpoilt(WHOLE_B, moment(1, 2))).as("of another table").isFalse();
         assertThat(scan.isSpoilt(PIECES_OF_A, new Moment(OTHER, 1, 2, List.of())))
                 .as("of another server")
@@ -176,8 +176,12 @@ class OrderScanTest {
         scan.advance(log.last());
         assertThat(scan.kept()).isLessThanOrEqualTo(20_000);
         assertThat(scan.isSpoilt(WHOLE_A, moment(99_999, 100_000))).isTrue();
-        assertThat(scan.isSpoilt(WHOLE_A, moment(10, 11))).as("let go, and read again").isTrue();
-        assertThat(scan.isSpoilt(WHOLE_A, moment(10, 10))).as("nothing of it committed by then").isFalse();
+        assertThat(scan.isSpoilt(WHOLE_A, moment(10, 11)))
+                .as("let go, and read again")
+                .isTrue();
+        assertThat(scan.isSpoilt(WHOLE_A, moment(10, 10)))
+                .as("nothing of it committed by then")
+                .isFalse();
     }
 
     @Test
