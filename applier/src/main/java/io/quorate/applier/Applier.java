@@ -4,7 +4,6 @@ package io.quorate.applier;
 import io.quorate.core.AppliedDdl;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
-import io.quorate.core.OwnWrites;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSetLog;
 import java.io.IOException;
@@ -56,7 +55,7 @@ public final class Applier implements AutoCloseable {
     private volatile Pipeline pipeline;
     private Settler settler;
     private OwnWriteSets own;
-    private OwnWrites register;
+    private SharedOwnWrites register;
 
     /** Makes the register of this server's own transactions when the applier starts. */
     public interface OwnWritesSource {
@@ -65,7 +64,8 @@ public final class Applier implements AutoCloseable {
          * @param undone what is undone already, and at which seqno, by GTID number
          * @param isHere whether the database has an own writeset
          */
-        OwnWrites open(long applied, Map<Long, Long> undone, Predicate<Certified> isHere) throws IOException;
+        SharedOwnWrites open(long applied, Map<Long, Long> undone, Predicate<Certified> isHere)
+                throws IOException, InterruptedException;
     }
 
     /**
@@ -73,7 +73,7 @@ public final class Applier implements AutoCloseable {
      * @param writeSets the node's record
      * @param server the UUID of the server behind {@code source}
      * @param incarnation of the cluster, at most 36 ASCII characters
-     * @param ownWrites register of what clients of this server commit; {@link OwnWrites#none} when there are no clients
+     * @param ownWrites register of what clients of this server commit; {@link SharedOwnWrites#none} when there are no clients
      */
     public Applier(
             ApplierSettings settings,
@@ -142,11 +142,14 @@ public final class Applier implements AutoCloseable {
         return position;
     }
 
-    private OwnWrites register(long applied, Map<Long, Long> undone) {
+    private SharedOwnWrites register(long applied, Map<Long, Long> undone) {
         try {
             return ownWrites.open(applied, undone, own::isHere);
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.DISK, "can't read the writeset cache: " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new QuorateException(ErrorCode.DISK, "can't read the writeset cache: interrupted", e);
         }
     }
 

@@ -134,8 +134,7 @@ public final class TailCourse {
      * @param started when mysqld was started
      * @param nonce tells this course's probe from those of earlier ones, which may still come
      */
-    public TailCourse(
-            UUID server, long baseline, ServerLife kept, long started, Order order, Note note, int nonce) {
+    public TailCourse(UUID server, long baseline, ServerLife kept, long started, Order order, Note note, int nonce) {
         this.server = server;
         this.baseline = baseline;
         this.kept = kept;

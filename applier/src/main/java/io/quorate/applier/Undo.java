@@ -30,12 +30,12 @@ import java.util.UUID;
 final class Undo {
     private static final Duration CAPTURE_WAIT = Duration.ofSeconds(5);
 
-    private final OwnWrites own;
+    private final SharedOwnWrites own;
     private final UUID server;
     private final WriteSetLog writeSets;
     private final Cascades cascades;
 
-    Undo(OwnWrites own, UUID server, WriteSetLog writeSets, Cascades cascades) {
+    Undo(SharedOwnWrites own, UUID server, WriteSetLog writeSets, Cascades cascades) {
         this.own = own;
         this.server = server;
         this.writeSets = writeSets;

@@ -42,7 +42,7 @@ class PreparedIT {
 
     private Replica replica;
     private String schema;
-    private OwnWrites own;
+    private SharedOwnWrites own;
 
     @BeforeAll
     static void startServers() {
@@ -71,7 +71,7 @@ class PreparedIT {
             each.execute("RESET MASTER");
         }
         replica = new Replica(origin, server);
-        own = new OwnWrites(0, Map.of(), c -> true);
+        own = new SharedOwnWrites(new OwnWrites(0, Map.of(), c -> true));
         own.covered(Long.MAX_VALUE, 0);
         replica.ownWrites((applied, undone, isHere) -> own);
     }

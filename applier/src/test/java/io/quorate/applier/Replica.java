@@ -4,7 +4,6 @@ package io.quorate.applier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.Certified;
-import io.quorate.core.OwnWrites;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
@@ -28,7 +27,7 @@ final class Replica implements AutoCloseable {
     final MySqlServer origin;
     final MySqlServer server;
     final MemoryLog log;
-    private Applier.OwnWritesSource ownWrites = (seqno, undone, isHere) -> OwnWrites.none();
+    private Applier.OwnWritesSource ownWrites = (seqno, undone, isHere) -> SharedOwnWrites.none();
     private Applier applier;
     private long applied;
     private long calls;

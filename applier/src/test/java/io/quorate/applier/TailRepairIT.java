@@ -9,7 +9,6 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.LogPosition;
-import io.quorate.core.OwnWrites;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
@@ -231,7 +230,7 @@ class TailRepairIT {
                 log,
                 uuid(),
                 INCARNATION,
-                (applied, undone, isHere) -> OwnWrites.none(),
+                (applied, undone, isHere) -> SharedOwnWrites.none(),
                 listener)) {
             applier.start(takenBack);
             assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();

@@ -47,7 +47,7 @@ class UndoIT {
 
     private Replica replica;
     private String schema;
-    private OwnWrites own;
+    private SharedOwnWrites own;
     private int captured;
 
     /**
@@ -186,7 +186,7 @@ class UndoIT {
     void begin() {
         schema = "u" + SCHEMAS.incrementAndGet();
         captured = 0;
-        own = new OwnWrites(0, Map.of(), c -> true);
+        own = new SharedOwnWrites(new OwnWrites(0, Map.of(), c -> true));
         server.execute("DROP DATABASE IF EXISTS quorate", "RESET MASTER");
         origin.execute("RESET MASTER");
         both("CREATE DATABASE " + schema);
@@ -352,7 +352,7 @@ class UndoIT {
         replica.ownWrites((applied, undone, isHere) -> {
             assertThat(applied).isEqualTo(1);
             assertThat(undone).containsExactly(Map.entry(1L, 1L));
-            OwnWrites next = new OwnWrites(applied, undone, isHere);
+            SharedOwnWrites next = new SharedOwnWrites(new OwnWrites(applied, undone, isHere));
             next.ordered(List.of(failure), 1, 0);
             next.covered(Long.MAX_VALUE, 0);
             return next;

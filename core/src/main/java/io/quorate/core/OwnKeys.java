@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Which open transactions hold which keys; guarded by the lock of {@link OwnWrites}. */
+/** Which open transactions hold which keys; a part of {@link OwnWrites} and of {@link PreparedWrites}. Not thread-safe. */
 final class OwnKeys {
     private static final int BUILT_ON_MAX = 64;
 

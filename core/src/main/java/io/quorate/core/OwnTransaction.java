@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.core;
 
-/** What {@link OwnWrites} knows of one transaction; guarded by its lock. */
+/** What {@link OwnWrites} knows of one transaction. Not thread-safe. */
 final class OwnTransaction {
     final long number;
     final Keys keys;

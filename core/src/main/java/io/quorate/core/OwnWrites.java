@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.core;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -14,8 +13,6 @@ import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
 /**
@@ -39,10 +36,10 @@ import java.util.function.Predicate;
  * <p>So what is undone and what fails are the same transactions: the first by the keys of the winner or by {@code builtOn}
  * here, the second by the same keys and the same {@code builtOn} in {@code certification}.
  *
- * <p>Thread-safe: the capture, the order and the applier's workers call it. One object lives as long as a session with the
- * server.
+ * <p>Decides only: it has no lock and waits for nothing, which is up to who shares it between threads. One object lives as
+ * long as a session with the server.
  */
-public final class OwnWrites {
+public final class OwnWrites implements OwnRegister {
     /**
      * A transaction to undo.
      *
@@ -63,8 +60,6 @@ public final class OwnWrites {
         public static final Losers NONE = new Losers(List.of(), true);
     }
 
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition advanced = lock.newCondition();
     private final Predicate<Certified> isHere;
     private final NavigableMap<Long, OwnTransaction> open = new TreeMap<>();
     private final OwnKeys keys = new OwnKeys();
@@ -79,7 +74,6 @@ public final class OwnWrites {
     private long ordered;
     private long orderedSeen;
     private long applied;
-    private boolean ended;
 
     /**
      * @param applied the seqno of the position table when the session began
@@ -92,43 +86,26 @@ public final class OwnWrites {
         this.isHere = isHere;
     }
 
-    /** Of a server that no client writes to: nothing is captured, and nothing waits for it. */
-    public static OwnWrites none() {
-        OwnWrites own = new OwnWrites(0, Map.of(), c -> false);
-        own.covered(Long.MAX_VALUE, 0);
-        return own;
-    }
-
     /** Those that wait for their verdict. */
     public PreparedWrites prepared() {
         return prepared;
     }
 
-    /**
-     * A client's transaction was read from the binlog. Calls come in the binlog's order; one that was read before may come
-     * again.
-     *
-     * @return the same with what it was built on
-     */
+    @Override
     public WriteSet captured(WriteSet w) {
-        lock.lock();
-        try {
-            if (w.gtid().number() <= ordered) {
-                return w;
-            }
-            boolean unknown = w.lastSeen() < unknownUntil;
-            WriteSet complete = w.withBuiltOn(unknown ? WriteSet.builtOnAll() : builtOn(w));
-            if (w.isPrepared()) {
-                prepared.prepared(complete);
-                return complete;
-            }
-            OwnTransaction own = new OwnTransaction(complete);
-            own.guessed = unknown || isGuess(complete.builtOn());
-            add(own);
-            return complete;
-        } finally {
-            lock.unlock();
+        if (w.gtid().number() <= ordered) {
+            return w;
         }
+        boolean unknown = w.lastSeen() < unknownUntil;
+        WriteSet complete = w.withBuiltOn(unknown ? WriteSet.builtOnAll() : builtOn(w));
+        if (w.isPrepared()) {
+            prepared.prepared(complete);
+            return complete;
+        }
+        OwnTransaction own = new OwnTransaction(complete);
+        own.guessed = unknown || isGuess(complete.builtOn());
+        add(own);
+        return complete;
     }
 
     private long[] builtOn(WriteSet w) {
@@ -165,101 +142,40 @@ public final class OwnWrites {
         keys.add(own);
     }
 
-    /** The capture has read the binlog up to {@code number}, where {@code lastSeen} was applied. */
+    @Override
     public void covered(long number, long lastSeen) {
-        lock.lock();
-        try {
-            covered = Math.max(covered, number);
-            coveredSeen = Math.max(coveredSeen, lastSeen);
-            forget();
-            advanced.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        covered = Math.max(covered, number);
+        coveredSeen = Math.max(coveredSeen, lastSeen);
+        forget();
     }
 
-    /**
-     * Waits until all that the server committed up to {@code number} is known here; false when the time is over or the
-     * session ends.
-     */
-    public boolean awaitCovered(long number, Duration timeout) throws InterruptedException {
-        lock.lockInterruptibly();
-        try {
-            long nanos = timeout.toNanos();
-            while (covered < number && nanos > 0 && !ended) {
-                nanos = advanced.awaitNanos(nanos);
-            }
-            return covered >= number;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** The session ends: nobody waits any more for what may not come. */
-    public void end() {
-        lock.lock();
-        try {
-            ended = true;
-            advanced.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** {@link #awaitCovered} without waiting. */
+    /** Whether all that the server committed up to {@code number} is known here. */
     public boolean isCovered(long number) {
-        lock.lock();
-        try {
-            return covered >= number;
-        } finally {
-            lock.unlock();
-        }
+        return covered >= number;
     }
 
-    /**
-     * The order has taken this server's binlog up to {@code last}; what is open up to there and not among the failed
-     * has passed.
-     *
-     * @param certified writesets of this server that came with it, of either verdict
-     * @param lastSeen what this server has reported as seen by then
-     */
+    @Override
     public void ordered(Collection<Certified> certified, long last, long lastSeen) {
-        lock.lock();
-        try {
-            for (Certified c : certified) {
-                if (!c.passed() && !c.writeSet().isPrepared()) {
-                    failed(c);
-                }
+        for (Certified c : certified) {
+            if (!c.passed() && !c.writeSet().isPrepared()) {
+                failed(c);
             }
-            ordered = Math.max(ordered, last);
-            orderedSeen = Math.max(orderedSeen, lastSeen);
-            for (OwnTransaction own : List.copyOf(open.headMap(ordered, true).values())) {
-                if (own.failedAt == 0) {
-                    open.remove(own.number);
-                    keys.remove(own);
-                }
-            }
-            if (covered < ordered) {
-                covered = ordered;
-                advanced.signalAll();
-            }
-            forget();
-        } finally {
-            lock.unlock();
         }
+        ordered = Math.max(ordered, last);
+        orderedSeen = Math.max(orderedSeen, lastSeen);
+        for (OwnTransaction own : List.copyOf(open.headMap(ordered, true).values())) {
+            if (own.failedAt == 0) {
+                open.remove(own.number);
+                keys.remove(own);
+            }
+        }
+        covered = Math.max(covered, ordered);
+        forget();
     }
 
-    /**
-     * A transaction failed as {@code seqno}, and it is not known any more what it wrote. Whatever had not seen its undo may
-     * have been built on it.
-     */
+    @Override
     public void failedUnknown(long seqno) {
-        lock.lock();
-        try {
-            unknownUntil = Math.max(unknownUntil, seqno);
-        } finally {
-            lock.unlock();
-        }
+        unknownUntil = Math.max(unknownUntil, seqno);
     }
 
     private void failed(Certified c) {
@@ -290,39 +206,34 @@ public final class OwnWrites {
      *     answer when a link of it is forgotten; being chosen, it takes with it what was built on it all the same
      */
     public Losers toUndo(Collection<Certified> group, Collection<Doomed> chosen) {
-        lock.lock();
-        try {
-            if (open.isEmpty()) {
-                return Losers.NONE;
-            }
-            TreeSet<Long> doomed = new TreeSet<>();
-            for (Doomed d : chosen) {
-                if (open.containsKey(d.number())) {
-                    doomed.add(d.number());
-                }
-            }
-            for (Certified c : group) {
-                if (c.passed()) {
-                    keys.addLosers(c.writeSet().keys(), open.values(), doomed);
-                } else {
-                    OwnTransaction own = open.get(c.writeSet().gtid().number());
-                    if (own != null) {
-                        doomed.add(own.number);
-                    }
-                }
-            }
-            boolean certain = addBuiltOn(doomed);
-            List<Doomed> result = new ArrayList<>(doomed.size());
-            for (long number : doomed.descendingSet()) {
-                OwnTransaction own = open.get(number);
-                if (own.undoneAt == 0) {
-                    result.add(new Doomed(number, own.failedAt, own.writeSet));
-                }
-            }
-            return new Losers(result, certain);
-        } finally {
-            lock.unlock();
+        if (open.isEmpty()) {
+            return Losers.NONE;
         }
+        TreeSet<Long> doomed = new TreeSet<>();
+        for (Doomed d : chosen) {
+            if (open.containsKey(d.number())) {
+                doomed.add(d.number());
+            }
+        }
+        for (Certified c : group) {
+            if (c.passed()) {
+                keys.addLosers(c.writeSet().keys(), open.values(), doomed);
+            } else {
+                OwnTransaction own = open.get(c.writeSet().gtid().number());
+                if (own != null) {
+                    doomed.add(own.number);
+                }
+            }
+        }
+        boolean certain = addBuiltOn(doomed);
+        List<Doomed> result = new ArrayList<>(doomed.size());
+        for (long number : doomed.descendingSet()) {
+            OwnTransaction own = open.get(number);
+            if (own.undoneAt == 0) {
+                result.add(new Doomed(number, own.failedAt, own.writeSet));
+            }
+        }
+        return new Losers(result, certain);
     }
 
     /** Also through what is undone: something may have been built on it by its keys, and on what is doomed now by its rows. */
@@ -355,67 +266,42 @@ public final class OwnWrites {
     }
 
     private void mark(Collection<Doomed> transactions, long seqno) {
-        lock.lock();
-        try {
-            for (Doomed d : transactions) {
-                OwnTransaction own = open.get(d.number());
-                if (own != null) {
-                    own.undoneAt = seqno;
-                    if (seqno > 0) {
-                        undone.add(own);
-                    } else {
-                        undone.remove(own);
-                    }
+        for (Doomed d : transactions) {
+            OwnTransaction own = open.get(d.number());
+            if (own != null) {
+                own.undoneAt = seqno;
+                if (seqno > 0) {
+                    undone.add(own);
+                } else {
+                    undone.remove(own);
                 }
             }
-        } finally {
-            lock.unlock();
         }
     }
 
     /** Everything up to {@code seqno} is in the database. */
     public void applied(long seqno) {
-        lock.lock();
-        try {
-            applied = Math.max(applied, seqno);
-            forget();
-        } finally {
-            lock.unlock();
-        }
+        applied = Math.max(applied, seqno);
+        forget();
     }
 
     /** GTID numbers up to here need not be remembered as undone any more. */
     public long settledNumber() {
-        lock.lock();
-        try {
-            return open.isEmpty() ? Math.min(ordered, covered) : Math.min(ordered, open.firstKey() - 1);
-        } finally {
-            lock.unlock();
-        }
+        return open.isEmpty() ? Math.min(ordered, covered) : Math.min(ordered, open.firstKey() - 1);
     }
 
     /** The last transaction up to {@code number} that the order hasn't decided, 0 for none. The capture must have read so far. */
     public long lastUndecided(long number) {
-        lock.lock();
-        try {
-            Long last = open.floorKey(number);
-            while (last != null && open.get(last).failedAt != 0) {
-                last = open.lowerKey(last);
-            }
-            return last == null ? 0 : last;
-        } finally {
-            lock.unlock();
+        Long last = open.floorKey(number);
+        while (last != null && open.get(last).failedAt != 0) {
+            last = open.lowerKey(last);
         }
+        return last == null ? 0 : last;
     }
 
     /** How many are open, those undone and not yet passed by the order among them. */
     public int size() {
-        lock.lock();
-        try {
-            return open.size();
-        } finally {
-            lock.unlock();
-        }
+        return open.size();
     }
 
     /**

@@ -7,12 +7,10 @@ import static io.quorate.core.KeyType.SHARED;
 import static io.quorate.core.KeyType.UPDATE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 class OwnWritesTest {
     private static final UUID HERE = new UUID(1, 1);
@@ -228,22 +226,11 @@ class OwnWritesTest {
     }
 
     @Test
-    void waitsForTheCapture() throws InterruptedException {
+    void isCoveredByTheCaptureOrByTheOrder() {
         own.covered(3, 0);
-        assertThat(own.awaitCovered(3, Duration.ZERO)).isTrue();
-        assertThat(own.awaitCovered(4, Duration.ofMillis(20))).isFalse();
-        Thread capture = new Thread(() -> own.covered(4, 0));
-        capture.start();
-        assertThat(own.awaitCovered(4, Duration.ofSeconds(30))).isTrue();
-        capture.join();
-    }
-
-    @Test
-    @Timeout(20)
-    void waitsNoLongerThanItsSession() throws InterruptedException {
-        Thread end = new Thread(own::end);
-        end.start();
-        assertThat(own.awaitCovered(1, Duration.ofMinutes(1))).isFalse();
-        end.join();
+        assertThat(own.isCovered(3)).isTrue();
+        assertThat(own.isCovered(4)).isFalse();
+        own.ordered(List.of(), 4, 0);
+        assertThat(own.isCovered(4)).isTrue();
     }
 }

@@ -49,8 +49,8 @@ public final class HistoryCheck {
      *     reach what this node holds; CACHE_PASSED when nobody there holds what it would be compared with
      * @throws IOException when whoever does breaks off; the same call may be tried again
      */
-    public synchronized void require(List<IncrementalTransfer.Offer> offers, long applied, LogPosition at, long nowMillis)
-            throws IOException {
+    public synchronized void require(
+            List<IncrementalTransfer.Offer> offers, long applied, LogPosition at, long nowMillis) throws IOException {
         long last = cache.last();
         boolean cached = last >= cache.first();
         if (cached) {
@@ -94,7 +94,8 @@ public final class HistoryCheck {
         } catch (QuorateException e) {
             throw new QuorateException(
                     ErrorCode.CACHE_PASSED,
-                    "whether this node's history is that of the others can't be told: nobody there holds seqno " + seqno,
+                    "whether this node's history is that of the others can't be told: nobody there holds seqno "
+                            + seqno,
                     e);
         }
         List<Certified> read = new ArrayList<>();

@@ -196,11 +196,12 @@ public final class RejoinCourse {
 
     /** {@link EmptyCache} or {@link WantCopy} is done. */
     public void done() {
-        go(switch (step) {
-            case EMPTY_CACHE -> Step.RECEIVE;
-            case KEEP_FOR_COPY -> Step.WANT_COPY;
-            default -> Step.GO_ON;
-        });
+        go(
+                switch (step) {
+                    case EMPTY_CACHE -> Step.RECEIVE;
+                    case KEEP_FOR_COPY -> Step.WANT_COPY;
+                    default -> Step.GO_ON;
+                });
     }
 
     /** {@link Receive} is done, and this node's certification knows everything up to {@code seqno}. */

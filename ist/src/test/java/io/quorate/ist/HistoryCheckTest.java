@@ -38,8 +38,7 @@ class HistoryCheckTest {
     private String away = "";
 
     private WriteSetCache cache(String name, Records records, long from, long to) throws IOException {
-        WriteSetCache cache =
-                WriteSetCache.open(new CacheSettings(directory.resolve(name), LIFE, 1 << 20, 1 << 30), 0);
+        WriteSetCache cache = WriteSetCache.open(new CacheSettings(directory.resolve(name), LIFE, 1 << 20, 1 << 30), 0);
         if (from > 1) {
             cache.reset(from);
         }
@@ -70,7 +69,8 @@ class HistoryCheckTest {
 
     private List<Offer> offers() {
         return donors.entrySet().stream()
-                .map(d -> new Offer(d.getKey(), 0, d.getValue().first(), d.getValue().last(), 0, -1))
+                .map(d -> new Offer(
+                        d.getKey(), 0, d.getValue().first(), d.getValue().last(), 0, -1))
                 .toList();
     }
 
@@ -128,8 +128,7 @@ class HistoryCheckTest {
         HistoryCheck check = of(history, 21, 20);
         check.require(offers(), 0, NOTHING, 0);
         check.require(offers(), 20, history.at(20).position(), 0);
-        requireRefused(
-                ErrorCode.COPY_NEEDED, "seqno 20", () -> check.require(offers(), 20, new LogPosition(1, 25), 0));
+        requireRefused(ErrorCode.COPY_NEEDED, "seqno 20", () -> check.require(offers(), 20, new LogPosition(1, 25), 0));
     }
 
     @Test

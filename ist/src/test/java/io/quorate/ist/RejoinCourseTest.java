@@ -68,7 +68,9 @@ class RejoinCourseTest {
     void anEmptyCacheBeginsAfterWhatTheServerHolds(Cause cause, boolean pending, String then) {
         RejoinCourse course = new RejoinCourse(cause);
         course.next(SERVER_EMPTY_CACHE, MAY);
-        assertThat(course.next(SERVER_EMPTY_CACHE, MAY)).as("asked until it answers").isEqualTo(new AskServer());
+        assertThat(course.next(SERVER_EMPTY_CACHE, MAY))
+                .as("asked until it answers")
+                .isEqualTo(new AskServer());
         course.serverHolds(42);
         assertThat(course.next(SERVER_EMPTY_CACHE, MAY)).isEqualTo(new EmptyCache(43));
         course.done();
@@ -136,19 +138,21 @@ class RejoinCourseTest {
         switch (code) {
             case CACHE_PASSED, ORDER_INTERRUPTED, ORDER_BUSY ->
                 assertThat(course.failed(failure(code), Copy.NONE)).isNotNull();
-            default -> assertThatThrownBy(() -> course.failed(failure(code), Copy.NONE))
-                    .isInstanceOf(QuorateException.class);
+            default ->
+                assertThatThrownBy(() -> course.failed(failure(code), Copy.NONE))
+                        .isInstanceOf(QuorateException.class);
         }
     }
 
     @ParameterizedTest
     @EnumSource(ErrorCode.class)
     void aTransferMendsWhatTheOthersStillHave(ErrorCode code) {
-        Cause expected = switch (code) {
-            case ORDER_TOO_FAR_BEHIND -> Cause.LOG_PASSED;
-            case CACHE_CORRUPT, CACHE_PASSED -> Cause.CACHE_LOST;
-            default -> null;
-        };
+        Cause expected =
+                switch (code) {
+                    case ORDER_TOO_FAR_BEHIND -> Cause.LOG_PASSED;
+                    case CACHE_CORRUPT, CACHE_PASSED -> Cause.CACHE_LOST;
+                    default -> null;
+                };
         assertThat(Cause.of(failure(code))).isEqualTo(expected);
     }
 
@@ -168,8 +172,7 @@ class RejoinCourseTest {
     @Test
     void whatAnArbitratorMissedIsNotAskedFor() {
         RejoinCourse course = new RejoinCourse(Cause.LOG_PASSED);
-        assertThat(course.next(ARBITRATOR, Copy.NONE))
-                .isEqualTo(new Receive(new Goal(Kind.STATE, 700)));
+        assertThat(course.next(ARBITRATOR, Copy.NONE)).isEqualTo(new Receive(new Goal(Kind.STATE, 700)));
         course.received(250);
         assertThat(course.next(ARBITRATOR, Copy.NONE)).isEqualTo(new GoOn());
     }

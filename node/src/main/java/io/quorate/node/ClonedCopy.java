@@ -3,6 +3,7 @@ package io.quorate.node;
 
 import io.quorate.applier.Applier;
 import io.quorate.applier.ApplierListener;
+import io.quorate.applier.SharedOwnWrites;
 import io.quorate.applier.TailRepair;
 import io.quorate.applier.TakenBack;
 import io.quorate.core.ErrorCode;
@@ -304,13 +305,13 @@ final class ClonedCopy {
             access.readOnly(connection, true);
         }
         Applier applier = new Applier(
-                ServerSession.applierSettings(parts.properties()),
+                Applying.settings(parts.properties()),
                 access.workers(),
                 parts.cache(),
                 owner.note().donorServer(),
                 parts.incarnation(),
                 (applied, undone, isHere) -> {
-                    OwnWrites register = new OwnWrites(applied, undone, isHere);
+                    SharedOwnWrites register = new SharedOwnWrites(new OwnWrites(applied, undone, isHere));
                     parts.stream().tell(register, owner.note().donorServer());
                     register.covered(Long.MAX_VALUE, 0);
                     return register;

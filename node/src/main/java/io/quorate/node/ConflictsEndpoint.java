@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.certification.OrderedStream;
 import io.quorate.core.answer.ConflictAnswer;
 import io.quorate.core.answer.ConflictsAnswer;
 import java.io.IOException;

@@ -2,6 +2,7 @@
 package io.quorate.node;
 
 import io.quorate.applier.PositionTable.Position;
+import io.quorate.certification.OrderedStream;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;
@@ -10,8 +11,8 @@ import io.quorate.core.Retry;
 import io.quorate.core.TotalOrder;
 import io.quorate.ist.HistoryCheck;
 import io.quorate.node.PausableOrder.Hold;
-import io.quorate.transport.NewLife;
 import io.quorate.transport.Lives;
+import io.quorate.transport.NewLife;
 import io.quorate.transport.PeerChannels;
 import io.quorate.transport.RatisTotalOrder;
 import io.quorate.transport.TransportSettings;
@@ -90,8 +91,8 @@ final class ForcedRecovery implements AutoCloseable {
      */
     synchronized String force() {
         RatisTotalOrder running = order.running();
-        Map<String, LogPosition> others = members.present().stream()
-                .collect(Collectors.toMap(MemberReport::node, MemberReport::logEnd));
+        Map<String, LogPosition> others =
+                members.present().stream().collect(Collectors.toMap(MemberReport::node, MemberReport::logEnd));
         String refusal = NewLife.refusal(order.quorum(), running == null ? null : running.logEnd(), others);
         if (refusal != null) {
             return refusal;

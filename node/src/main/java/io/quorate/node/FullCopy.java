@@ -366,7 +366,10 @@ final class FullCopy implements ServerCopy, Refill {
                 CopyRates.read(parts.properties())
                         .measured(NodeProperties.Sst.Method.STREAM, streamed.bytesPerSecond());
             }
-            finish(connection, at, ServerLifeFile.read(parts.properties().dataDir()).reserved());
+            finish(
+                    connection,
+                    at,
+                    ServerLifeFile.read(parts.properties().dataDir()).reserved());
             streamed.forget(connection);
         }
     }

@@ -2,6 +2,7 @@
 package io.quorate.node;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.quorate.certification.OrderedStream;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.certification.OrderedStream;
 import io.quorate.ist.Donor;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.certification.OrderedStream;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.PeerStreams;
@@ -123,8 +124,10 @@ final class Rejoin implements AutoCloseable {
         server.suspend();
         long start = System.nanoTime();
         Retry retry = new Retry(AGAIN, System.nanoTime());
-        for (Task task; !((task = course.next(here(), copy())) instanceof GoOn); ) {
+        Task task = course.next(here(), copy());
+        while (!(task instanceof GoOn)) {
             carryOut(course, task, retry);
+            task = course.next(here(), copy());
         }
         TransferProgress.Look look = progress.look();
         log.info(
@@ -227,12 +230,14 @@ final class Rejoin implements AutoCloseable {
             case STATE_AND_COPY -> {
                 TransferProgress unseen = new TransferProgress(() -> System.nanoTime() / 1_000_000);
                 RejoinCourse course = RejoinCourse.ofCopy();
-                for (Task task; !((task = course.next(here(), copy())) instanceof GoOn); ) {
+                Task task = course.next(here(), copy());
+                while (!(task instanceof GoOn)) {
                     if (task instanceof Receive receive) {
                         receive(course, receive, unseen);
                     } else {
                         change(course, task);
                     }
+                    task = course.next(here(), copy());
                 }
             }
         }

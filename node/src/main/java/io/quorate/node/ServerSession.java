@@ -1,37 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
-import io.quorate.applier.Applier;
-import io.quorate.applier.ApplierListener;
-import io.quorate.applier.ApplierSettings;
 import io.quorate.applier.ApplierStats;
 import io.quorate.applier.OwnWriteSets;
-import io.quorate.capture.CapturePosition;
-import io.quorate.capture.CaptureSettings;
+import io.quorate.applier.SharedOwnWrites;
 import io.quorate.capture.CaptureStats;
-import io.quorate.capture.MySqlCapture;
-import io.quorate.core.AppliedDdl;
-import io.quorate.core.Certified;
+import io.quorate.certification.OrderedStream;
 import io.quorate.core.GtidSet;
 import io.quorate.core.NodeEvent;
-import io.quorate.core.OriginPosition;
 import io.quorate.core.OwnWrites;
-import io.quorate.core.ProposalWindow;
-import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
-import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -70,10 +57,8 @@ final class ServerSession implements AutoCloseable {
     private LostTail tail;
     private LinkSignals.Task done;
     private int looks;
-    private volatile OwnWrites ownWrites;
-    private volatile Applier applier;
-    private volatile MySqlCapture capture;
-    private volatile Proposer proposer;
+    private volatile Applying applying;
+    private volatile Capturing capturing;
 
     ServerSession(Parts parts, ServerAccess access, LinkSignals signals) {
         this.parts = parts;
@@ -102,16 +87,33 @@ final class ServerSession implements AutoCloseable {
     }
 
     private void startApplier() throws SQLException {
-        Applier started = new Applier(
-                applierSettings(parts.properties),
-                access.workers(),
-                parts.cache,
+        Applying started = new Applying(
+                new Applying.Ports(parts.properties, parts.incarnation, parts.cache, parts.progress, parts.events),
+                access,
+                signals,
                 identity.server(),
-                parts.incarnation,
-                this::openOwnWrites,
-                new FromApplier());
-        applier = started;
+                (applied, undone, isHere) -> attach(new OwnWrites(applied, undone, isHere)));
+        applying = started;
         started.start(tail.takenBack());
+    }
+
+    /** Has a register hear of the order; what is captured from now on goes through it. */
+    private SharedOwnWrites attach(OwnWrites own) throws IOException, InterruptedException {
+        SharedOwnWrites register = new SharedOwnWrites(own);
+        Capturing next = new Capturing(
+                new Capturing.Ports(parts.properties, parts.incarnation, parts.stream, parts.order, parts.events, parts.faults),
+                identity,
+                register,
+                this::appliedSeqno);
+        capturing = next;
+        next.attach();
+        return register;
+    }
+
+    /** As far as the order is applied by now, or will be before anything is captured. */
+    private long appliedSeqno() {
+        Applying a = applying;
+        return a == null ? parts.stream.lastOrdered() : a.appliedSeqno();
     }
 
     /**
@@ -137,8 +139,8 @@ final class ServerSession implements AutoCloseable {
                     if (ownOrdered() >= ownExecuted(connection)) {
                         return true;
                     }
-                    if (capture == null) {
-                        startCapture(connection);
+                    if (!capturing.hasBegun()) {
+                        capturing.begin(executed, tail.reserved(connection));
                     }
                 }
                 signals.await(signals.task(), LOOK_MILLIS / 20);
@@ -166,20 +168,8 @@ final class ServerSession implements AutoCloseable {
      * @return -1 when the capture hasn't read so far within {@code limit}
      */
     long undecided(long number, Duration limit) throws InterruptedException {
-        OwnWrites own = ownWrites;
-        return own != null && own.awaitCovered(number, limit) ? own.lastUndecided(number) : -1;
-    }
-
-    private OwnWrites openOwnWrites(long applied, Map<Long, Long> undone, Predicate<Certified> isHere)
-            throws IOException {
-        return attach(new OwnWrites(applied, undone, isHere));
-    }
-
-    private OwnWrites attach(OwnWrites register) throws IOException {
-        ownWrites = register;
-        parts.stream.attach(register);
-        register.covered(identity.baseline().last(identity.server()), 0);
-        return register;
+        Capturing c = capturing;
+        return c == null ? -1 : c.undecided(number, limit);
     }
 
     private NodeIdentity identity(Connection connection) throws SQLException, IOException {
@@ -207,37 +197,25 @@ final class ServerSession implements AutoCloseable {
         return kept;
     }
 
-    static ApplierSettings applierSettings(NodeProperties properties) {
-        NodeProperties.Apply a = properties.apply();
-        return ApplierSettings.DEFAULTS
-                .withWorkers(a.workers())
-                .withGroups(a.groupTransactionsMax(), (int) a.groupBytesMax().toBytes(), a.groupInterval())
-                .withMask(properties.conflicts().mask());
-    }
-
     /** Carries out what the node's state asks for and looks after the server until it is lost or the node is done. */
     void watch() throws SQLException, IOException, InterruptedException {
         boolean up = false;
         LinkSignals.Task task = signals.task();
         while (task.serves()) {
             try (Connection connection = access.connect()) {
-                carryOut(connection, applier == null ? LinkSignals.Task.READ_ONLY : task);
-                if (applier == null) {
+                carryOut(connection, applying == null ? LinkSignals.Task.READ_ONLY : task);
+                if (applying == null) {
                     recover(connection);
-                } else if (capture == null
-                        && parts.order.quorum().primary()
-                        && parts.stream.isCurrent(applier.appliedSeqno())
-                        && parts.stream.own().last() >= tail.orderedThen(connection)) {
-                    // Only with a majority is our own place in the order known, and so where to capture from; and what
-                    // the order has taken must not look open.
-                    startCapture(connection);
+                } else if (!capturing.hasBegun()
+                        && capturing.mayBegin(applying.appliedSeqno(), tail.orderedThen(connection))) {
+                    capturing.begin(executed, tail.reserved(connection));
                 }
                 if (++looks % LOOKS_PER_TABLE_LOOK == 0) {
                     parts.keyless.look(connection);
                     tail.compareSettings(connection);
                 }
             }
-            if (!up && applier != null && capture != null && capture.stats().connected() && parts.stream.isKnown()) {
+            if (!up && applying != null && capturing.isUp()) {
                 up = true;
                 parts.events.accept(new NodeEvent.DatabaseUp());
             }
@@ -272,137 +250,63 @@ final class ServerSession implements AutoCloseable {
                 // For the order.
             }
             case CAPTURE -> {
-                if (capture == null) {
+                if (capturing == null) {
                     attach(OwnWriteSets.beforeRepair(identity.server(), tail.takenBack(), parts.stream.lastOrdered()));
-                    startCapture(connection);
+                    capturing.begin(executed, tail.reserved(connection));
                 }
             }
             case DONE -> {
-                close(proposer);
-                close(capture);
-                proposer = null;
-                capture = null;
+                close(capturing);
                 startApplier();
             }
         }
     }
 
-    private void startCapture(Connection connection) throws SQLException {
-        OriginPosition at = parts.stream.own();
-        ProposalWindow window = new ProposalWindow(identity.server(), at, windowLimits());
-        if (!parts.stream.isKnown()) {
-            window.announce();
-        }
-        Proposer next = new Proposer(
-                window, parts.order, parts.properties.order().resendAfter().toMillis(), parts.faults);
-        // What was delivered since we asked is told now; what comes after goes to the proposer by itself.
-        next.delivered(parts.stream.attach(next));
-        proposer = next;
-        long from = Math.max(at.last(), identity.baseline().last(identity.server()));
-        OriginPosition origin = new OriginPosition(from, at.lastSeen(), at.undecided());
-        GtidSet resume =
-                CapturePosition.after(identity.server(), origin, executed).resume();
-        resume.addAll(tail.reserved(connection));
-        MySqlCapture started = new MySqlCapture(
-                captureSettings(),
-                new CapturePosition(resume, origin),
-                (number, lastSeen, undecided, writeSet) -> {
-                    WriteSet complete = writeSet == null ? null : ownWrites.captured(believable(writeSet));
-                    ownWrites.covered(number, lastSeen);
-                    if (complete == null) {
-                        next.progress(number, lastSeen, undecided);
-                    } else {
-                        next.captured(complete, undecided);
-                    }
-                },
-                cause -> parts.events.accept(new NodeEvent.Failed(cause)));
-        started.start();
-        capture = started;
-    }
-
-    /** What a client claims to have seen of the order can't be more than was there. */
-    private WriteSet believable(WriteSet w) {
-        Applier a = applier;
-        long applied = a == null ? parts.stream.lastOrdered() : a.appliedSeqno();
-        return w.isPrepared() && w.lastSeen() > applied ? w.withLastSeen(applied) : w;
-    }
-
-    private ProposalWindow.Limits windowLimits() {
-        NodeProperties.Order o = parts.properties.order();
-        return new ProposalWindow.Limits(
-                (int) o.proposalBytesMax().toBytes(),
-                o.inFlightMax(),
-                o.windowBytesMax().toBytes(),
-                o.interval().toMillis(),
-                o.intervalMax().toMillis(),
-                o.idleAfter().toMillis());
-    }
-
-    private CaptureSettings captureSettings() {
-        NodeProperties p = parts.properties;
-        NodeProperties.MySql mysql = p.mysql();
-        // The binlog connection needs a server id of its own among the server's replicas.
-        long mixed = UUID.nameUUIDFromBytes((p.cluster() + "/" + p.node()).getBytes(StandardCharsets.UTF_8))
-                .getMostSignificantBits();
-        return CaptureSettings.of(
-                        mysql.host(),
-                        mysql.port(),
-                        mysql.user(),
-                        mysql.password(),
-                        identity.server(),
-                        0x4000_0000L | (mixed & 0x3fff_ffffL))
-                .with(mysql.sslMode(), AppliedDdl.source(parts.incarnation))
-                .withBytes(
-                        p.capture().transactionBytesMax().toBytes(),
-                        p.capture().undecidedBytesMax().toBytes());
-    }
-
     void quorumChanged(TotalOrder.Quorum quorum) {
-        Proposer p = proposer;
-        if (p != null) {
-            p.quorumChanged(quorum);
+        Capturing c = capturing;
+        if (c != null) {
+            c.quorumChanged(quorum);
         }
     }
 
     ApplierStats applierStats() {
-        Applier a = applier;
+        Applying a = applying;
         return a == null ? null : a.stats();
     }
 
     /** The client's session whose locks apply waits for, null when none does. */
     String blockedBy() {
-        Applier a = applier;
+        Applying a = applying;
         return a == null ? null : a.blockedBy();
     }
 
     /** Own transactions whose fate is open. */
     int openTransactions() {
-        OwnWrites own = ownWrites;
-        return own == null ? 0 : own.size();
+        Capturing c = capturing;
+        return c == null ? 0 : c.openTransactions();
     }
 
     CaptureStats captureStats() {
-        MySqlCapture c = capture;
+        Capturing c = capturing;
         return c == null ? null : c.stats();
     }
 
     /** Bytes captured and not yet known to be ordered. */
     long windowBytes() {
-        Proposer p = proposer;
-        return p == null ? 0 : p.windowBytes();
+        Capturing c = capturing;
+        return c == null ? 0 : c.windowBytes();
     }
 
     /** How often proposals under way had to be sent again. */
     long resends() {
-        Proposer p = proposer;
-        return p == null ? 0 : p.resends();
+        Capturing c = capturing;
+        return c == null ? 0 : c.resends();
     }
 
     @Override
     public void close() {
-        close(proposer);
-        close(capture);
-        close(applier);
+        close(capturing);
+        close(applying);
     }
 
     private static void close(AutoCloseable what) {
@@ -413,29 +317,6 @@ final class ServerSession implements AutoCloseable {
             what.close();
         } catch (Exception e) {
             log.warn("while a session ends: {}", e.toString());
-        }
-    }
-
-    /** The applier's messages, on its threads. */
-    private final class FromApplier implements ApplierListener {
-        @Override
-        public void applied(long seqno, int transactions, long originCommittedMicros) {
-            parts.progress.applied(seqno, transactions, originCommittedMicros);
-        }
-
-        @Override
-        public void holdClients(boolean hold) {
-            signals.held(hold);
-        }
-
-        @Override
-        public void failed(QuorateException cause) {
-            parts.events.accept(new NodeEvent.Failed(cause));
-        }
-
-        @Override
-        public void databaseLost(SQLException cause) {
-            signals.lost(access.unreachable(cause).getMessage());
         }
     }
 }

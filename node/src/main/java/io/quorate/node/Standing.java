@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.certification.OrderedStream;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeState;
 import io.quorate.core.QuorateException;

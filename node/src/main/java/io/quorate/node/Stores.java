@@ -2,6 +2,7 @@
 package io.quorate.node;
 
 import io.quorate.certification.Certifier;
+import io.quorate.certification.OrderedStream;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;

@@ -4,6 +4,7 @@ package io.quorate.node;
 import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
 import io.quorate.applier.CopyReplay;
 import io.quorate.applier.PositionTable.Position;
+import io.quorate.certification.OrderedStream;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;

@@ -12,6 +12,13 @@ import java.util.Map;
  * behind takes over. Decides only.
  */
 public final class NewLife {
+    /**
+     * Of two logs, as Raft's votes compare them (section 5.4.1 of the paper): a leader of an old term may have a long end that no
+     * majority ever had.
+     */
+    private static final Comparator<LogPosition> FURTHER =
+            Comparator.comparingLong(LogPosition::term).thenComparingLong(LogPosition::index);
+
     private NewLife() {}
 
     /**
@@ -28,8 +35,8 @@ public final class NewLife {
             return "there is a majority, led by " + quorum.leader() + "; nothing has to be forced";
         }
         return others.entrySet().stream()
-                .filter(other -> other.getValue().compareTo(end) > 0)
-                .max(Map.Entry.comparingByValue())
+                .filter(other -> FURTHER.compare(other.getValue(), end) > 0)
+                .max(Map.Entry.comparingByValue(FURTHER))
                 .map(further -> further.getKey() + " is there too and holds more of the order (" + further.getValue()
                         + ", this node " + end + "); force that one, this one joins it by itself")
                 .orElse(null);

@@ -55,8 +55,7 @@ class AdmissionPlanTest {
         }
 
         Said upTo(int generation) {
-            return new Said(
-                    node, knowsLeader, members, lives, directories, Map.of("n1", generation), foundedEmpty);
+            return new Said(node, knowsLeader, members, lives, directories, Map.of("n1", generation), foundedEmpty);
         }
 
         Said in(Lives life) {
@@ -124,8 +123,8 @@ class AdmissionPlanTest {
                 says("n2", false, List.of(N1.withGeneration(2), N2, N3)))) {
             assertThat(plan(N1, List.of()).ofWords(List.of(word, isNew("n3"))))
                     .as("%s", word)
-                    .isInstanceOfSatisfying(Wait.class, wait -> assertThat(wait.why())
-                            .startsWith("there is a cluster already"));
+                    .isInstanceOfSatisfying(
+                            Wait.class, wait -> assertThat(wait.why()).startsWith("there is a cluster already"));
         }
     }
 
@@ -146,7 +145,8 @@ class AdmissionPlanTest {
 
     @ParameterizedTest
     @CsvSource({
-        // n1 as the cluster has it: generation (0 for not), at this address, by directory; latest generation heard of; joins as
+        // n1 as the cluster has it: generation (0 for not), at this address, by directory; latest generation heard of;
+        // joins as
         "0, true,  ,   0, 1",
         "0, true,  ,   6, 7",
         "1, true,  d0, 0, 2",

@@ -50,8 +50,7 @@ final class Admission {
     }
 
     private static AdmissionPlan plan(Node node, List<Peer> known) {
-        List<Peer> configured =
-                node.world.nodes().stream().map(n -> peer(n, 1)).toList();
+        List<Peer> configured = node.world.nodes().stream().map(n -> peer(n, 1)).toList();
         return new AdmissionPlan(peer(node, 1), configured, known, node.lastGeneration(), node.directory());
     }
 
@@ -75,9 +74,7 @@ final class Admission {
     private static List<Word> words(Node node) {
         World world = node.world;
         return world.nodes().stream()
-                .filter(n -> n != node
-                        && world.isReachable(n, node)
-                        && n.takesPart())
+                .filter(n -> n != node && world.isReachable(n, node) && n.takesPart())
                 .map(n -> Spoilt.word(new Said(n), world.bugs))
                 .toList();
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
-import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.LogPosition;
 import java.util.ArrayDeque;

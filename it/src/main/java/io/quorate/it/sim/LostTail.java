@@ -9,8 +9,6 @@ import io.quorate.core.AppliedDdl;
 import io.quorate.core.Certified;
 import io.quorate.core.GtidSet;
 import io.quorate.core.OwnWrites.Doomed;
-import io.quorate.core.Proposal;
-import io.quorate.core.ProposalCodec;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import java.io.IOException;
@@ -26,7 +24,6 @@ import java.util.stream.Collectors;
  */
 final class LostTail {
     private static final String INCARNATION = Storage.INCARNATION.toString();
-    private static final long PROBES_FROM = 1L << 62;
     /** What the product waits for runs so much faster here, as all does. */
     private static final int CLOCK = 50;
 
@@ -101,27 +98,22 @@ final class LostTail {
 
         @Override
         public void probe(int nonce) {
-            long number = PROBES_FROM + nonce;
-            world.order()
-                    .submit(
-                            node,
-                            ProposalCodec.encode(
-                                    new Proposal(node.uuid(), number, number, 0, new long[0], List.of())));
+            world.order().submit(node, node.stream().probe(nonce), () -> {});
         }
 
         @Override
         public boolean isProbed(int nonce) {
-            return node.probed() == PROBES_FROM + nonce;
+            return node.stream().isProbed(nonce);
         }
 
         @Override
         public boolean isKnown() {
-            return node.isKnown();
+            return node.stream().isKnown();
         }
 
         @Override
         public long last() {
-            return node.isKnown() ? node.ownPosition().last() : 0;
+            return node.stream().own().last();
         }
     }
 

@@ -4,26 +4,18 @@ package io.quorate.it.sim;
 import io.quorate.applier.ServerLife;
 import io.quorate.applier.TailCourse;
 import io.quorate.applier.TakenBack;
-import io.quorate.certification.Certification;
 import io.quorate.certification.Certifier;
+import io.quorate.certification.OrderedStream;
 import io.quorate.core.Certified;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.NodeMachine;
-import io.quorate.core.OriginPosition;
-import io.quorate.core.OwnWrites;
-import io.quorate.core.Proposal;
-import io.quorate.core.ProposalCodec;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSetLog;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.ist.RejoinCourse;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.UUID;
 
 /** A database and the service beside it: the real certification, cache, state machine and register of own writes. */
@@ -56,22 +48,20 @@ final class Node {
     private ServerLife serverLife = ServerLife.NONE;
     /** What its server needs a copy to reach; -1 while it needs none. */
     private long copyFrom = -1;
+    /** Whether it is kept which server it is. */
+    private boolean knowsServer;
 
     private long tornSeqno;
 
     // In memory, gone with the service.
-    private Certifier certifier;
+    private WatchedStream stream;
     private NodeMachine machine;
     private int nextIndex;
-    private LogPosition position;
-    private long cachedBefore;
-    private long lastOrdered;
     private boolean delivering;
     private boolean slowDisk;
     private long life;
     private Session session;
     private LostTail tail;
-    private long probed;
     private Transfer transfer;
     /** Nobody can bring it back: somebody has to copy another server. */
     private boolean copyNeeded;
@@ -130,7 +120,7 @@ final class Node {
     }
 
     boolean isServing() {
-        return certifier != null;
+        return stream != null;
     }
 
     /** Whether it takes part in the order, and messages come through. */
@@ -152,8 +142,8 @@ final class Node {
     /** A service that goes leaves its server as it is. */
     private boolean writableLeft;
 
-    Certifier certifier() {
-        return certifier;
+    OrderedStream stream() {
+        return stream;
     }
 
     WriteSetLog log() {
@@ -166,7 +156,7 @@ final class Node {
     }
 
     long lastOrdered() {
-        return lastOrdered;
+        return stream == null ? 0 : stream.lastOrdered();
     }
 
     /** Of the entry that is handed out next. */
@@ -190,12 +180,15 @@ final class Node {
             return;
         }
         life++;
-        certifier = storage.open();
+        stream = new WatchedStream(this, storage.open());
+        if (knowsServer) {
+            stream.self(uuid);
+        }
         machine = arbitrator ? NodeMachine.ofArbitrator(600) : new NodeMachine(1000, 600);
         machine.on(new NodeEvent.Left(left ? "taken out" : null));
         transfer = null;
-        goOn(storage.position());
-        replica.restart(position);
+        nextIndex = (int) storage.position().index() + 1;
+        replica.restart(storage.position());
         delivering = false;
         slowDisk = life > 1 && world.random.nextInt(3) == 0;
         if (era != world.order().era()) {
@@ -225,7 +218,7 @@ final class Node {
         era = world.order().era();
         lastGeneration = generation;
         replica = new Replica(this, generation, directory());
-        replica.install(position);
+        replica.install(isServing() ? stream.resumeAfter() : storage.position());
     }
 
     private void takePart() {
@@ -244,16 +237,9 @@ final class Node {
     /** It is let in to another life of the cluster: with its server and its cache, without what it promised or certified before. */
     void comeIn() {
         left = false;
-        certifier = storage.forget();
-        goOn(storage.position());
+        stream.forget(storage.forget(), storage.position());
+        nextIndex = (int) storage.position().index() + 1;
         joins(Admission.generationAnew(this));
-    }
-
-    private void goOn(LogPosition from) {
-        position = from;
-        nextIndex = (int) from.index() + 1;
-        cachedBefore = storage.cache().last();
-        lastOrdered = certifier.lastSeqno();
     }
 
     void crashService() {
@@ -262,8 +248,8 @@ final class Node {
         writableLeft = isWritable();
         closeSession();
         storage.close();
-        if (world.bugs.contains(Bug.TORN_TAIL_TRUSTED) && lastOrdered > storage.durableSeqno()) {
-            tornSeqno = lastOrdered;
+        if (world.bugs.contains(Bug.TORN_TAIL_TRUSTED) && lastOrdered() > storage.durableSeqno()) {
+            tornSeqno = lastOrdered();
         } else {
             storage.tear();
         }
@@ -275,7 +261,7 @@ final class Node {
                 storage.damageCheckpoint();
             }
         }
-        certifier = null;
+        stream = null;
         machine = null;
         transfer = null;
         life++;
@@ -324,10 +310,6 @@ final class Node {
         closeSession();
     }
 
-    long probed() {
-        return probed;
-    }
-
     private void closeSession() {
         tail = null;
         if (session != null) {
@@ -338,13 +320,16 @@ final class Node {
 
     /** The loop's regular look; opens a session with the database when there is one to be had. */
     private void tick(long ofLife) {
-        if (ofLife != life || certifier == null) {
+        if (ofLife != life || stream == null) {
             return;
         }
         world.order().hear(this);
         boolean primary = world.order().isPrimary(this);
         if (machine.quorum().primary() != primary) {
             machine.on(new NodeEvent.QuorumChanged(new TotalOrder.Quorum(primary, "n0", 1)));
+            if (session != null) {
+                session.quorumChanged(primary);
+            }
         }
         if (databaseUp && session == null && transfer == null && !left && !wantsCopy()) {
             openSession();
@@ -352,9 +337,7 @@ final class Node {
         if (session != null && !tail.isReady()) {
             recover();
         } else if (session != null) {
-            boolean current = lastOrdered >= Math.max(cachedBefore, session.applied())
-                    && ownPosition().last() >= tail.orderedThen();
-            session.look((primary && current) || world.bugs.contains(Bug.CAPTURE_TOO_EARLY));
+            session.look(session.mayCapture(primary, tail.orderedThen()));
         }
         if (machine == null) {
             return;
@@ -363,7 +346,7 @@ final class Node {
                 databaseUp && session != null && tail.isReady() && session.isCapturing()
                         ? new NodeEvent.DatabaseUp()
                         : new NodeEvent.DatabaseDown("away"));
-        machine.on(new NodeEvent.Progress(lastOrdered, session == null ? 0 : session.applied(), world.millis()));
+        machine.on(new NodeEvent.Progress(lastOrdered(), session == null ? 0 : session.applied(), world.millis()));
         if (transfer == null && world.random.nextInt(30) == 0) {
             takeCheckpoint();
         }
@@ -376,6 +359,8 @@ final class Node {
             receive(RejoinCourse.Cause.CACHE_LOST);
             return;
         }
+        knowsServer = true;
+        stream.self(uuid);
         tail = new LostTail(this);
         session = new Session(this, !tail.isReady());
     }
@@ -391,15 +376,13 @@ final class Node {
     }
 
     private void takeCheckpoint() {
-        storage.save(position, certifier);
-        int forgettable = (int) storage.checkpoints().forgettable().index() + 1;
+        int forgettable = (int) stream.checkpoint().index() + 1;
         if (replica.size() > world.faults.logEntriesMax() || world.order().isHeldByAll(forgettable)) {
             replica.purge(forgettable);
         }
-        long[] failures = certifier.failures(uuid);
-        long applied = arbitrator ? lastOrdered : database.position();
+        long applied = arbitrator ? lastOrdered() : database.position();
         long needed = Math.min(storage.checkpoints().forgettableSeqno(), applied) + 1;
-        storage.cache().retain(failures.length == 0 ? needed : Math.min(needed, failures[0]));
+        storage.cache().retain(Math.min(needed, stream.oldestOwnFailure()));
     }
 
     // Transfers.
@@ -420,9 +403,8 @@ final class Node {
 
     /** Goes on from what another node knew at its checkpoint. */
     void install(Certifier state, LogPosition at) {
-        world.requireDigest((int) at.index(), state.digest(), this);
-        certifier = world.bugs.contains(Bug.TRANSFER_STATE_KEPT) ? certifier : state;
-        goOn(at);
+        stream.install(state, at);
+        nextIndex = (int) at.index() + 1;
         replica.install(at);
     }
 
@@ -544,11 +526,10 @@ final class Node {
         if (isServing() && era == world.order().era()) {
             machine.on(new NodeEvent.Left(null));
             // Its new log begins here, so what comes before must not be needed after a crash.
-            storage.save(position, certifier);
+            stream.checkpoint();
             takesPartAs(Admission.generationAgain(this));
             wake();
         } else if (era == world.order().era()) {
-            position = storage.position();
             takesPartAs(Admission.generationAgain(this));
         }
     }
@@ -558,6 +539,7 @@ final class Node {
         left = false;
         serverLife = ServerLife.NONE;
         copyFrom = -1;
+        knowsServer = false;
         storage.lose();
         directories++;
         lastGeneration = 0;
@@ -585,7 +567,7 @@ final class Node {
 
     /** There may be something to deliver. */
     void wake() {
-        if (certifier == null || delivering || !hasNext()) {
+        if (stream == null || delivering || !hasNext()) {
             return;
         }
         delivering = true;
@@ -607,59 +589,10 @@ final class Node {
 
     private void deliver() {
         Replica.Entry entry = replica.entry(nextIndex);
-        int index = nextIndex++;
-        position = new LogPosition(entry.term(), index);
-        if (entry.bytes() == null) {
-            world.decided(index, entry, certifier.digest(), List.of(), this);
-            return;
-        }
-        Proposal sent = ProposalCodec.decode(ByteBuffer.wrap(entry.bytes()));
-        boolean spoilt = world.bugs.contains(Bug.PURGED_TOO_EARLY) && index % 3 == 0;
-        Proposal proposal = spoilt ? Spoilt.withoutKeys(sent) : sent;
-        if (proposal.origin().equals(uuid)) {
-            probed = proposal.previous();
-        }
-        Certification result = certifier.certify(proposal, position);
-        if (result.link() == Certification.Link.DUPLICATE && world.bugs.contains(Bug.DUPLICATE_TAKEN)) {
-            result = certifier.certify(Spoilt.renamed(proposal, index), position);
-        }
-        World.require(result.link() != Certification.Link.IMPOSSIBLE, () -> "impossible: " + proposal);
-        world.decided(index, entry, certifier.digest(), result.certified(), this);
-        if (!result.certified().isEmpty()) {
-            try {
-                storage.cache().append(result.certified());
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-            lastOrdered = certifier.lastSeqno();
-        }
+        stream.deliver(entry, new LogPosition(entry.term(), nextIndex++));
         if (session != null) {
-            if (proposal.origin().equals(uuid)) {
-                session.ordered(result);
-            }
             session.feed();
         }
-    }
-
-    OriginPosition ownPosition() {
-        return certifier.position(uuid);
-    }
-
-    boolean isKnown() {
-        return certifier.positions().containsKey(uuid);
-    }
-
-    /** Tells a new register what has failed, as the service does when a session begins. */
-    void attach(OwnWrites register) {
-        List<Certified> failed = new ArrayList<>();
-        for (long seqno : certifier.failures(uuid)) {
-            if (seqno < storage.cache().first()) {
-                register.failedUnknown(seqno);
-            } else if (seqno <= storage.cache().last()) {
-                failed.add(read(seqno));
-            }
-        }
-        register.ordered(failed, ownPosition().last(), ownPosition().lastSeen());
     }
 
     Certified read(long seqno) {
@@ -696,17 +629,17 @@ final class Node {
     /** The run is over. */
     void end() {
         closeSession();
-        if (certifier != null) {
+        if (stream != null) {
             storage.close();
         }
     }
 
     boolean isSettled(long lastSeqno) {
-        boolean takesPart = certifier != null
+        boolean takesPart = stream != null
                 && transfer == null
                 && era == world.order().era()
                 && world.order().members().contains(replica)
-                && lastOrdered == lastSeqno;
+                && lastOrdered() == lastSeqno;
         return takesPart
                 && (arbitrator
                         || (session != null
@@ -718,10 +651,10 @@ final class Node {
 
     @Override
     public String toString() {
-        return "n" + number + (certifier == null ? " service down" : "") + (databaseUp ? "" : " database down")
+        return "n" + number + (stream == null ? " service down" : "") + (databaseUp ? "" : " database down")
                 + (cutOff ? " cut off" : "") + " " + replica + (transfer == null ? "" : " " + transfer) + " "
                 + (machine == null ? "" : machine.state() + " " + machine.reason())
-                + " ordered " + lastOrdered + " of " + world.lastSeqno() + " position " + database.position() + " "
+                + " ordered " + lastOrdered() + " of " + world.lastSeqno() + " position " + database.position() + " "
                 + session;
     }
 }

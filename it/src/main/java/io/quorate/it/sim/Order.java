@@ -55,9 +55,14 @@ final class Order {
 
     // Entries.
 
-    void submit(Node from, byte[] entry) {
+    /** @param failed told now and then of one that was lost, and of some that were not: only a delivery is proof */
+    void submit(Node from, byte[] entry, Runnable failed) {
         heal();
-        if (world.chance(world.faults.loss())) {
+        boolean lost = world.chance(world.faults.loss());
+        if (world.chance(lost ? 0.5 : world.faults.loss() / 4)) {
+            world.after(world.delay(), failed);
+        }
+        if (lost) {
             return;
         }
         int copies = world.chance(world.faults.duplicate()) ? 2 : 1;

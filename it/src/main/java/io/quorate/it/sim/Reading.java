@@ -90,7 +90,7 @@ final class Reading {
     }
 
     private static long ordered(Node node) {
-        return node.isKnown() ? node.ownPosition().last() : 0;
+        return node.stream().own().last();
     }
 
     private void begin() {

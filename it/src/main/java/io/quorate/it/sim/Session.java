@@ -5,15 +5,15 @@ import io.quorate.applier.Duty;
 import io.quorate.applier.Group;
 import io.quorate.applier.OwnWriteSets;
 import io.quorate.applier.Schedule;
-import io.quorate.certification.Certification;
+import io.quorate.core.CaptureProtocol;
 import io.quorate.core.Certified;
 import io.quorate.core.CertifiedXid;
 import io.quorate.core.Gtid;
 import io.quorate.core.KeyType;
 import io.quorate.core.KeysBuilder;
 import io.quorate.core.OriginPosition;
+import io.quorate.core.OwnRegister;
 import io.quorate.core.OwnWrites;
-import io.quorate.core.ProposalWindow;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
 import java.io.IOException;
@@ -26,7 +26,6 @@ import java.util.Map;
 final class Session {
     private static final int WORKERS = 3;
     private static final long[] NONE = {};
-    private static final ProposalWindow.Limits LIMITS = new ProposalWindow.Limits(2048, 3, 1 << 20, 5, 20, 20);
 
     final Node node;
     final World world;
@@ -40,10 +39,12 @@ final class Session {
     private Certified held;
     private boolean closed;
 
-    private ProposalWindow window;
-    private int captureAt;
+    private final CaptureProtocol protocol;
+    private Proposer proposer;
+    /** Where in the binlog; below zero before it is known where to begin. */
+    private int captureAt = -1;
+
     private long capturedSeen;
-    private long awaitingSince;
     private boolean capturing;
 
     /** @param recovering whether it only captures: what the server lost is not known yet */
@@ -58,9 +59,29 @@ final class Session {
                 : world.bugs.contains(Bug.FAILURES_FORGOTTEN)
                         ? new OwnWrites(position, Map.of(), c -> false)
                         : OwnWriteSets.beforeRepair(node.uuid(), node.takenBack(), node.lastOrdered());
-        node.attach(own);
+        protocol = protocol();
+        attach();
         schedule = new Schedule(position, 1 + world.random.nextInt(8), 1 << 20, Long.MAX_VALUE);
         feed();
+    }
+
+    /** The product's, and the bugs that are planted in it. */
+    private CaptureProtocol protocol() {
+        OwnRegister register = world.bugs.contains(Bug.BUILT_ON_DROPPED) ? new Spoilt.Register(own) : own;
+        return new CaptureProtocol(node.uuid(), 0, node.stream(), register, this::applied) {
+            @Override
+            public boolean mayBegin(boolean primary, long applied, long orderedBefore) {
+                return world.bugs.contains(Bug.CAPTURE_TOO_EARLY) || super.mayBegin(primary, applied, orderedBefore);
+            }
+        };
+    }
+
+    private void attach() {
+        try {
+            protocol.attach();
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     boolean isClosed() {
@@ -82,24 +103,34 @@ final class Session {
     }
 
     boolean isCapturing() {
-        return window != null && node.isKnown();
+        return proposer != null && node.stream().isKnown();
     }
 
     boolean isIdle() {
-        return window != null
-                && window.idle()
+        return proposer != null
+                && proposer.isIdle()
                 && captureAt == node.database().binlog().size()
                 && running.isEmpty();
     }
 
+    /** @param orderedBefore what the order is known to have had of this server */
+    boolean mayCapture(boolean primary, long orderedBefore) {
+        return protocol.mayBegin(primary, applied(), orderedBefore);
+    }
+
+    void quorumChanged(boolean primary) {
+        if (proposer != null) {
+            proposer.quorumChanged(primary);
+        }
+    }
+
     /** Now and then: what time has made possible. */
     void look(boolean mayCapture) {
-        if (window == null && mayCapture) {
+        if (proposer == null && mayCapture) {
             startCapture();
         }
         feed();
         savePosition();
-        pump();
     }
 
     private void savePosition() {
@@ -173,26 +204,23 @@ final class Session {
     // The capture.
 
     private void startCapture() {
-        OriginPosition at = node.ownPosition();
-        window = new ProposalWindow(node.uuid(), at, LIMITS);
-        if (!node.isKnown()) {
-            window.announce();
-        }
-        capturedSeen = at.lastSeen();
+        OriginPosition from = protocol.begin(Proposer.LIMITS, window -> proposer = new Proposer(this, window));
+        capturedSeen = from.lastSeen();
         List<Database.Logged> binlog = node.database().binlog();
-        captureAt = 0;
-        while (captureAt < binlog.size() && binlog.get(captureAt).number() <= at.last()) {
-            captureAt++;
+        int at = 0;
+        while (at < binlog.size() && binlog.get(at).number() <= from.last()) {
+            at++;
         }
-        own.covered(at.last(), at.lastSeen());
+        captureAt = at;
         capture();
     }
 
-    /** Something was committed. */
+    /** Something was committed, or there is room for more. */
     void capture() {
         if (closed
-                || window == null
+                || captureAt < 0
                 || capturing
+                || proposer.isFull()
                 || captureAt >= node.database().binlog().size()) {
             return;
         }
@@ -211,13 +239,15 @@ final class Session {
         if (entry.number() == 0) {
             return;
         }
-        if (!entry.byClient()) {
-            capturedSeen = Math.max(capturedSeen, entry.applied());
-            own.covered(entry.number(), capturedSeen);
-            window.progress(entry.number(), capturedSeen, NONE, world.millis());
-            pump();
-            return;
+        capturedSeen = Math.max(capturedSeen, entry.applied());
+        try {
+            protocol.read(entry.number(), capturedSeen, NONE, entry.byClient() ? writeSet(entry) : null);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
+    }
+
+    private WriteSet writeSet(Database.Logged entry) {
         KeysBuilder keys = new KeysBuilder();
         entry.changes().forEach(change -> change.addKeys(keys, world.bugs));
         if (entry.ddl() != null) {
@@ -225,9 +255,9 @@ final class Session {
         }
         long seen = entry.isPrepared() ? entry.snapshot() : capturedSeen;
         if (world.bugs.contains(Bug.LAST_SEEN_TOO_HIGH)) {
-            seen = Math.min(seen + 1, node.certifier().lastSeqno());
+            seen = Math.min(seen + 1, node.lastOrdered());
         }
-        WriteSet w = new WriteSet(
+        return new WriteSet(
                 new Gtid(node.uuid(), entry.number()),
                 seen,
                 world.now(),
@@ -236,13 +266,6 @@ final class Session {
                         : entry.isPrepared() ? WriteSet.Kind.PREPARED : WriteSet.Kind.ROWS,
                 keys.build(),
                 payload(entry));
-        WriteSet complete = own.captured(w);
-        if (world.bugs.contains(Bug.BUILT_ON_DROPPED)) {
-            complete = w;
-        }
-        own.covered(entry.number(), capturedSeen);
-        window.captured(complete, NONE, world.millis());
-        pump();
     }
 
     private byte[] payload(Database.Logged entry) {
@@ -254,44 +277,13 @@ final class Session {
                 : entry.payload();
     }
 
-    private void pump() {
-        if (closed || window == null) {
-            return;
-        }
-        if (window.awaiting() && world.millis() - awaitingSince > 40 + 5 * world.faults.delayMicrosMax() / 1000) {
-            window.rewind();
-        }
-        for (byte[] entry; (entry = window.poll(world.millis())) != null; ) {
-            awaitingSince = world.millis();
-            world.order().submit(node, entry);
-        }
-    }
-
-    /** The order has delivered something of ours. */
-    void ordered(Certification result) {
-        own.ordered(
-                result.certified(),
-                node.ownPosition().last(),
-                node.ownPosition().lastSeen());
-        if (window == null) {
-            return;
-        }
-        if (result.link() == Certification.Link.GAP) {
-            window.rewind();
-        } else {
-            window.delivered(node.ownPosition().last(), world.millis());
-            awaitingSince = world.millis();
-        }
-        pump();
-    }
-
     @Override
     public String toString() {
         return "running " + running
-                + (window == null
+                + (proposer == null
                         ? " no capture"
                         : " captured to " + captureAt + " of "
-                                + node.database().binlog().size() + (window.idle() ? " idle" : " open"))
+                                + node.database().binlog().size() + (proposer.isIdle() ? " idle" : " open"))
                 + " own open " + own.size()
                 + " schedule at " + schedule.committed();
     }

@@ -7,6 +7,7 @@ import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
+import io.quorate.core.OwnRegister;
 import io.quorate.core.PeerStreams;
 import io.quorate.core.Proposal;
 import io.quorate.core.WriteSet;
@@ -17,6 +18,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -124,6 +126,30 @@ final class Spoilt {
                     new Gtid(stranger, w.gtid().number()), p.lastSeen(), 0, w.kind(), w.keys(), w.payload()));
         }
         return new Proposal(stranger, p.previous(), p.last(), p.lastSeen(), new long[0], writeSets);
+    }
+
+    /** Doesn't say what a transaction was built on. */
+    record Register(OwnRegister register) implements OwnRegister {
+        @Override
+        public WriteSet captured(WriteSet w) {
+            register.captured(w);
+            return w;
+        }
+
+        @Override
+        public void covered(long number, long lastSeen) {
+            register.covered(number, lastSeen);
+        }
+
+        @Override
+        public void ordered(Collection<Certified> certified, long last, long lastSeen) {
+            register.ordered(certified, last, lastSeen);
+        }
+
+        @Override
+        public void failedUnknown(long seqno) {
+            register.failedUnknown(seqno);
+        }
     }
 
     /** Its last change is missing. */

@@ -101,7 +101,8 @@ final class Statistics {
                 + emptied + " directories lost, " + left + " nodes taken out, " + joined + " nodes made members; "
                 + recoveries
                 + " forced recoveries that lost " + forgotten + " writesets, then " + cameBack + " nodes let in and "
-                + refused + " refused; " + copies + " copies, " + replaced + " servers of members replaced; " + copiesRead + " copies read by stream in " + pieces
+                + refused + " refused; " + copies + " copies, " + replaced + " servers of members replaced; "
+                + copiesRead + " copies read by stream in " + pieces
                 + " pieces, " + readAgain + " of them again, " + readAnew + " begun anew after DDL; "
                 + arbitrators + " runs with an arbitrator; " + tailsLost + " servers lost up to " + lostCommits
                 + " commits, " + tailsRepaired + " were repaired by taking back "

@@ -2,9 +2,11 @@
 package io.quorate.it.sim;
 
 import io.quorate.certification.Certifier;
+import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSetLog;
 import io.quorate.ist.CacheSettings;
 import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.Donor;
@@ -145,10 +147,46 @@ final class Storage {
         lost |= back;
     }
 
-    void save(LogPosition position, Certifier certifier) {
-        force();
+    /** As far as the order may forget its log. */
+    LogPosition save(LogPosition position, Certifier certifier) {
         checkpoints.save(position, certifier.lastSeqno(), certifier::writeTo);
         spoilt &= cache.first() > certifier.lastSeqno() + 1;
+        return checkpoints.forgettable();
+    }
+
+    /** The cache, as the stream has it: what is forced through it is what a crash leaves. */
+    WriteSetLog log() {
+        return new WriteSetLog() {
+            @Override
+            public long first() {
+                return cache.first();
+            }
+
+            @Override
+            public long last() {
+                return cache.last();
+            }
+
+            @Override
+            public void append(List<Certified> batch) throws IOException {
+                cache.append(batch);
+            }
+
+            @Override
+            public void force() {
+                Storage.this.force();
+            }
+
+            @Override
+            public Cursor read(long seqno) throws IOException {
+                return cache.read(seqno);
+            }
+
+            @Override
+            public void close() {
+                Storage.this.close();
+            }
+        };
     }
 
     /** A crash of the closed files: what was not forced may be lost. */

@@ -138,7 +138,8 @@ final class Transfer {
             switch (course.next(stores.held(course.checkpoint()), offers, clock())) {
                 case RECORDS -> records(course.to());
                 case STATE -> state();
-                case BEGIN_AFTER_STATE -> node.storage().reset(course.checkpoint().seqno() + 1);
+                case BEGIN_AFTER_STATE ->
+                    node.storage().reset(course.checkpoint().seqno() + 1);
                 case DONE -> {
                     stores.force();
                     received();

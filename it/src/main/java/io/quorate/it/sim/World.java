@@ -269,7 +269,12 @@ final class World {
             }
         }
         return new Database(
-                uuid, rows, seqno, seqno == 0 ? LogPosition.START : certified(seqno).position(), versions, ddl);
+                uuid,
+                rows,
+                seqno,
+                seqno == 0 ? LogPosition.START : certified(seqno).position(),
+                versions,
+                ddl);
     }
 
     /** Has somebody make a copy for a node as soon as that can be; where the cluster can't do without it, one goes on alone. */
@@ -279,8 +284,7 @@ final class World {
                     .filter(n ->
                             n.takesPart() && n.databaseUp && order.members().contains(n.replica()))
                     .toList();
-            List<Node> donors =
-                    there.stream().filter(n -> !n.isSuspect()).toList();
+            List<Node> donors = there.stream().filter(n -> !n.isSuspect()).toList();
             stuck |= isNobodyLeft();
             if (stuck) {
                 return;

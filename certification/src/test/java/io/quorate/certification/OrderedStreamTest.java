@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.quorate.node;
+package io.quorate.certification;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quorate.certification.Certifier;
 import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
 import io.quorate.core.Keys;

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.quorate.node;
+package io.quorate.certification;
 
-import io.quorate.certification.Certification;
-import io.quorate.certification.Certifier;
-import io.quorate.certification.CertifierStats;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.OrderListener;
 import io.quorate.core.OriginPosition;
-import io.quorate.core.OwnWrites;
+import io.quorate.core.OwnOrder;
+import io.quorate.core.OwnRegister;
 import io.quorate.core.Proposal;
 import io.quorate.core.ProposalCodec;
+import io.quorate.core.ProposalListener;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSetLog;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * <p>After a restart certification starts from its checkpoint, and the order hands out again what came after it. That
  * gives the same seqnos and verdicts as before; the cache compares them with what it still holds.
  */
-final class OrderedStream implements OrderListener {
+public class OrderedStream implements OrderListener, OwnOrder {
     private static final Logger log = LoggerFactory.getLogger(OrderedStream.class);
 
     /** Numbers no origin ever reaches: what claims to go on from there is left out, and says only when it came. */
@@ -59,20 +57,20 @@ final class OrderedStream implements OrderListener {
     /** Where the order stands with our own origin; null until it has heard of it. */
     private volatile OriginPosition own;
 
-    private volatile Proposer proposer;
-    private volatile OwnWrites ownWrites;
+    private volatile ProposalListener proposer;
+    private volatile OwnRegister register;
     private volatile LongConsumer failed = seqno -> {};
     private volatile LongConsumer skipped = seqno -> {};
     private volatile long cachedBefore;
     private volatile long probed;
 
     /** Where the certification state and the position it belongs to are kept. */
-    interface Checkpoints {
+    public interface Checkpoints {
         /** Keeps both, durably; answers up to where the order may forget its log. */
         LogPosition write(LogPosition position, Certifier certifier) throws IOException;
     }
 
-    OrderedStream(
+    public OrderedStream(
             Certifier certifier,
             LogPosition position,
             WriteSetLog cache,
@@ -90,7 +88,7 @@ final class OrderedStream implements OrderListener {
     }
 
     /** From now on the deliveries of this origin are ours. Before the order is started, or under {@link #attach}. */
-    void self(UUID server) {
+    public void self(UUID server) {
         synchronized (lock) {
             self = server;
             own = certifier.positions().get(server);
@@ -103,38 +101,35 @@ final class OrderedStream implements OrderListener {
      * @param eachOne told of one by one
      * @param upTo told up to where there may be more, which came in another way
      */
-    void onFailed(LongConsumer eachOne, LongConsumer upTo) {
+    public void onFailed(LongConsumer eachOne, LongConsumer upTo) {
         failed = eachOne;
         skipped = upTo;
         upTo.accept(lastOrdered);
     }
 
     /** The server beside this node, null while it isn't known. */
-    UUID self() {
+    public UUID self() {
         return self;
     }
 
-    /** Hands the deliveries of our own origin to {@code next}, and says where the order stands with it at that moment. */
-    OriginPosition attach(Proposer next) {
+    @Override
+    public OriginPosition attach(ProposalListener next) {
         synchronized (lock) {
             proposer = next;
             return ownOrNone();
         }
     }
 
-    /**
-     * Tells {@code register} from now on what becomes of this server's transactions; at once, which of them have failed
-     * so that some that are captured again may have been built on them.
-     */
-    void attach(OwnWrites register) throws IOException {
+    @Override
+    public void attach(OwnRegister next) throws IOException, InterruptedException {
         synchronized (lock) {
-            ownWrites = register;
-            tell(register, self);
+            register = next;
+            tell(next, self);
         }
     }
 
     /** Tells {@code register}, once, what has become of an origin's transactions. */
-    void tell(OwnWrites register, UUID origin) throws IOException {
+    public void tell(OwnRegister register, UUID origin) throws IOException, InterruptedException {
         synchronized (lock) {
             List<Certified> failed = new ArrayList<>();
             for (long seqno : certifier.failures(origin)) {
@@ -151,27 +146,21 @@ final class OrderedStream implements OrderListener {
     }
 
     /** The first own writeset that failed and that what is captured again may have been built on; else the next seqno. */
-    long oldestOwnFailure() {
+    public long oldestOwnFailure() {
         synchronized (lock) {
             long[] failures = self == null ? new long[0] : certifier.failures(self);
             return failures.length == 0 ? certifier.lastSeqno() + 1 : failures[0];
         }
     }
 
-    private Certified cached(long seqno) throws IOException {
+    private Certified cached(long seqno) throws IOException, InterruptedException {
         try (WriteSetLog.Cursor cursor = cache.read(seqno)) {
             return cursor.next(Duration.ZERO);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted");
         }
     }
 
-    /**
-     * Whether the order has handed out all that this node ever acted upon: what the cache held when the node started, and
-     * what is applied, which is more when a power failure took the end of the cache. Only then is our place in it known.
-     */
-    boolean isCurrent(long applied) {
+    @Override
+    public boolean isCurrent(long applied) {
         return lastOrdered >= Math.max(cachedBefore, applied);
     }
 
@@ -181,13 +170,13 @@ final class OrderedStream implements OrderListener {
      *
      * @param nonce tells it from earlier ones
      */
-    byte[] probe(int nonce) {
+    public byte[] probe(int nonce) {
         long number = PROBES_FROM + nonce;
         return ProposalCodec.encode(new Proposal(self, number, number, 0, new long[0], List.of()));
     }
 
     /** Whether {@link #probe} with this nonce has been handed out. */
-    boolean isProbed(int nonce) {
+    public boolean isProbed(int nonce) {
         return probed == PROBES_FROM + nonce;
     }
 
@@ -206,13 +195,13 @@ final class OrderedStream implements OrderListener {
      * Goes on from what another node knew at its checkpoint; everything up to there is in the cache. Only while this node
      * takes no part in the order and has no session with its server.
      */
-    void install(Certifier received, LogPosition at) {
+    public void install(Certifier received, LogPosition at) {
         synchronized (lock) {
             certifier = received;
             position = at;
             own = self == null ? null : received.positions().get(self);
             proposer = null;
-            ownWrites = null;
+            register = null;
             lastOrdered = received.lastSeqno();
             cachedBefore = cache.last();
         }
@@ -224,7 +213,7 @@ final class OrderedStream implements OrderListener {
         Proposal proposal = ProposalCodec.decode(entry);
         Certification result;
         synchronized (lock) {
-            result = certifier.certify(proposal, resumeAfter);
+            result = certify(certifier, proposal, resumeAfter);
             position = resumeAfter;
             // Before anybody hears that the order has an origin's transactions: who does looks for them in the cache.
             append(result.certified());
@@ -240,14 +229,19 @@ final class OrderedStream implements OrderListener {
         if (proposal.previous() >= PROBES_FROM && proposal.origin().equals(self)) {
             probed = proposal.previous();
         }
-        OwnWrites register = ownWrites;
-        if (register != null && own != null && proposal.origin().equals(self)) {
-            register.ordered(result.certified(), own.last(), own.lastSeen());
+        OwnRegister told = register;
+        if (told != null && own != null && proposal.origin().equals(self)) {
+            told.ordered(result.certified(), own.last(), own.lastSeen());
         }
     }
 
+    /** What an entry comes to. Certification alone decides that; who looks at it, or spoils it on purpose, comes in between. */
+    protected Certification certify(Certifier state, Proposal proposal, LogPosition at) {
+        return state.certify(proposal, at);
+    }
+
     private void tellProposer(Certification.Link link) {
-        Proposer p = proposer;
+        ProposalListener p = proposer;
         if (p == null) {
             return;
         }
@@ -310,35 +304,36 @@ final class OrderedStream implements OrderListener {
     }
 
     /** Seqno of the last writeset ordered. */
-    long lastOrdered() {
+    public long lastOrdered() {
         return lastOrdered;
     }
 
     /** Writesets ordered since the start. */
-    long ordered() {
+    public long ordered() {
         return ordered.sum();
     }
 
-    /** Whether the order has heard of our own origin. */
-    boolean isKnown() {
+    @Override
+    public boolean isKnown() {
         return own != null;
     }
 
-    OriginPosition own() {
+    @Override
+    public OriginPosition own() {
         synchronized (lock) {
             return ownOrNone();
         }
     }
 
     /** Where the order stands with an origin. */
-    OriginPosition positionOf(UUID origin) {
+    public OriginPosition positionOf(UUID origin) {
         synchronized (lock) {
             OriginPosition at = certifier.position(origin);
             return at == null ? OriginPosition.NONE : at;
         }
     }
 
-    CertifierStats stats() {
+    public CertifierStats stats() {
         return certifier.stats();
     }
 }

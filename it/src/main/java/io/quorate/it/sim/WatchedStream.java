@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it.sim;
+
+import io.quorate.certification.Certification;
+import io.quorate.certification.Certifier;
+import io.quorate.certification.OrderedStream;
+import io.quorate.core.LogPosition;
+import io.quorate.core.Proposal;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** The product's stream, with an eye on what it makes of every entry, and with the bugs that are planted there. */
+final class WatchedStream extends OrderedStream {
+    private final Node node;
+    private final World world;
+    private Certifier state;
+    private Replica.Entry entry;
+
+    WatchedStream(Node node, Certifier state) {
+        super(
+                state,
+                node.storage().position(),
+                node.storage().log(),
+                node.storage()::save,
+                event -> {
+                    throw new Violation(node.name() + ": " + event);
+                },
+                quorum -> {});
+        this.node = node;
+        this.world = node.world;
+        this.state = state;
+    }
+
+    void deliver(Replica.Entry next, LogPosition at) {
+        entry = next;
+        if (next.bytes() == null) {
+            world.decided((int) at.index(), next, state.digest(), List.of(), node);
+        } else {
+            deliver(at, ByteBuffer.wrap(next.bytes()));
+        }
+    }
+
+    @Override
+    protected Certification certify(Certifier certifier, Proposal sent, LogPosition at) {
+        int index = (int) at.index();
+        boolean spoilt = world.bugs.contains(Bug.PURGED_TOO_EARLY) && index % 3 == 0;
+        Proposal proposal = spoilt ? Spoilt.withoutKeys(sent) : sent;
+        Certification result = super.certify(certifier, proposal, at);
+        if (result.link() == Certification.Link.DUPLICATE && world.bugs.contains(Bug.DUPLICATE_TAKEN)) {
+            result = super.certify(certifier, Spoilt.renamed(proposal, index), at);
+        }
+        World.require(result.link() != Certification.Link.IMPOSSIBLE, () -> "impossible: " + proposal);
+        world.decided(index, entry, certifier.digest(), result.certified(), node);
+        return result;
+    }
+
+    @Override
+    public void install(Certifier received, LogPosition at) {
+        world.requireDigest((int) at.index(), received.digest(), node);
+        state = world.bugs.contains(Bug.TRANSFER_STATE_KEPT) ? state : received;
+        super.install(state, at);
+    }
+
+    /** Begins anew, with nothing of what it knew. */
+    void forget(Certifier empty, LogPosition at) {
+        state = empty;
+        super.install(empty, at);
+    }
+}
