@@ -152,6 +152,11 @@ public final class RejoinCourse {
         return Beginning.COPY_ALONE;
     }
 
+    /** Whether something that stopped a part of the node is mended by a transfer. */
+    public static boolean mends(QuorateException stopped) {
+        return Cause.of(stopped) != null;
+    }
+
     public Step at() {
         return step;
     }

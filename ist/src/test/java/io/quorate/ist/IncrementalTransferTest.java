@@ -202,7 +202,7 @@ class IncrementalTransferTest {
         PeerStreams left = (peer, request) -> {
             throw new QuorateException(ErrorCode.NOT_A_MEMBER, "n1 takes no part in the order");
         };
-        assertThatThrownBy(() -> transfer(node("n3", 1, 0, 0), left, progress()).stateAlone(0))
+        assertThatThrownBy(() -> transfer(node("n3", 1, 0, 0), left, progress()).run(TransferCourse.Goal.state(0)))
                 .isInstanceOfSatisfying(
                         QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.ORDER_INTERRUPTED))
                 .hasMessageContaining("n1 takes no part");

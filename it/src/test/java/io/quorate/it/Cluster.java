@@ -8,6 +8,7 @@ import io.quorate.sandbox.MySqlServer;
 import io.quorate.sandbox.NodePorts;
 import io.quorate.sandbox.NodeReport;
 import io.quorate.sandbox.Place;
+import io.quorate.sandbox.Ports;
 import io.quorate.sandbox.Sandbox;
 import io.quorate.sandbox.SandboxNode;
 import java.io.IOException;
@@ -30,6 +31,7 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
@@ -43,6 +45,7 @@ final class Cluster implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final int STORY_LINES = 60;
+    private static final int ATTEMPTS = 3;
     private static final Pattern LEADER = Pattern.compile("\"leader\" *: *\"n(\\d)\"");
 
     private Sandbox sandbox;
@@ -60,14 +63,26 @@ final class Cluster implements AutoCloseable {
     /** @param arbitrators numbers of the nodes that have no server */
     static Cluster startWithArbitrators(int nodes, Set<Integer> arbitrators, Map<String, String> set)
             throws IOException {
-        Cluster cluster = create(nodes, arbitrators, set, List.of());
-        try {
-            cluster.start();
-            return cluster;
-        } catch (RuntimeException | AssertionError | InterruptedException e) {
-            cluster.close();
-            throw new AssertionError(e);
+        for (int attempt = 1; ; attempt++) {
+            Cluster cluster = create(nodes, arbitrators, set, List.of());
+            try {
+                cluster.start();
+                return cluster;
+            } catch (RuntimeException | AssertionError | InterruptedException e) {
+                cluster.close();
+                if (attempt == ATTEMPTS || !cluster.hasLostPorts()) {
+                    throw new AssertionError(e);
+                }
+            }
         }
+    }
+
+    /** Whether another program has taken a port of it, which was free when it was chosen. Nothing of this one runs. */
+    private boolean hasLostPorts() {
+        return sandbox.nodes().stream()
+                .map(SandboxNode::ports)
+                .flatMapToInt(p -> IntStream.of(p.mysql(), p.http(), p.raft(), p.channel()))
+                .anyMatch(port -> !Ports.isFree(port));
     }
 
     /** One that doesn't run yet: there is time to prepare its directory for {@link #start()}. */

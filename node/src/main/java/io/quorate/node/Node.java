@@ -13,8 +13,46 @@ import io.quorate.core.TotalOrder;
 import io.quorate.core.answer.NodeStatus;
 import io.quorate.ist.Donor;
 import io.quorate.ist.HistoryCheck;
+import io.quorate.ist.RejoinCourse;
+import io.quorate.node.audit.Audit;
+import io.quorate.node.audit.AuditSource;
+import io.quorate.node.audit.AuditedNodes;
+import io.quorate.node.audit.RowRepair;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.conflict.ConflictJournal;
+import io.quorate.node.conflict.ServerKeyExplainer;
+import io.quorate.node.copy.CopyQuestion;
+import io.quorate.node.copy.CopySource;
+import io.quorate.node.copy.FullCopy;
+import io.quorate.node.copy.ServerCopy;
+import io.quorate.node.copy.StreamSource;
+import io.quorate.node.join.Admission;
+import io.quorate.node.join.CatchUpChoice;
+import io.quorate.node.join.ForcedRecovery;
+import io.quorate.node.join.Rejoin;
+import io.quorate.node.member.MemberDesk;
+import io.quorate.node.member.Members;
+import io.quorate.node.member.Participation;
+import io.quorate.node.member.Reporting;
+import io.quorate.node.member.Standing;
+import io.quorate.node.order.CacheForecast;
+import io.quorate.node.order.DiskGuard;
+import io.quorate.node.order.PausableOrder;
+import io.quorate.node.order.Stores;
 import io.quorate.node.question.Answers;
 import io.quorate.node.question.Questions;
+import io.quorate.node.server.ApplyProgress;
+import io.quorate.node.server.JoinCounts;
+import io.quorate.node.server.KeylessTables;
+import io.quorate.node.server.LinkSignals;
+import io.quorate.node.server.NoServer;
+import io.quorate.node.server.NodeIdentity;
+import io.quorate.node.server.Server;
+import io.quorate.node.server.ServerAccess;
+import io.quorate.node.server.ServerLink;
+import io.quorate.node.server.ServerSession;
+import io.quorate.node.thread.Faults;
+import io.quorate.node.thread.NodeLoop;
 import io.quorate.transport.PeerChannels;
 import io.quorate.transport.RatisTotalOrder;
 import io.quorate.transport.TransportSettings;
@@ -275,7 +313,7 @@ class Node implements SmartLifecycle, AutoCloseable {
 
     private void happened(NodeEvent event) {
         if (event instanceof NodeEvent.Failed failed) {
-            if (Rejoin.mends(failed.cause())) {
+            if (RejoinCourse.mends(failed.cause())) {
                 rejoin.begin(failed.cause());
                 return;
             }

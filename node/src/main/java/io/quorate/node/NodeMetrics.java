@@ -9,6 +9,8 @@ import io.quorate.applier.ApplierStats;
 import io.quorate.capture.CaptureStats;
 import io.quorate.core.NodeState;
 import io.quorate.ist.TransferProgress.Look;
+import io.quorate.node.audit.AuditState;
+import io.quorate.node.server.ServerSession;
 import io.quorate.sst.CopyProgress;
 import java.time.Duration;
 import java.time.Instant;

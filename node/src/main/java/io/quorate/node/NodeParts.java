@@ -3,6 +3,22 @@ package io.quorate.node;
 
 import io.quorate.certification.OrderedStream;
 import io.quorate.ist.Donor;
+import io.quorate.node.audit.Audit;
+import io.quorate.node.conflict.ConflictJournal;
+import io.quorate.node.copy.ServerCopy;
+import io.quorate.node.copy.StreamSource;
+import io.quorate.node.join.Admission;
+import io.quorate.node.join.CatchUpChoice;
+import io.quorate.node.join.ForcedRecovery;
+import io.quorate.node.join.Rejoin;
+import io.quorate.node.member.MemberDesk;
+import io.quorate.node.member.Members;
+import io.quorate.node.member.Standing;
+import io.quorate.node.order.CacheForecast;
+import io.quorate.node.order.PausableOrder;
+import io.quorate.node.order.Stores;
+import io.quorate.node.server.ApplyProgress;
+import io.quorate.node.server.KeylessTables;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node;
 
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.conflict.LogMain;
+import io.quorate.node.server.CheckMain;
 import java.security.Security;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.SpringApplication;

@@ -15,6 +15,7 @@ import io.quorate.core.answer.NodeStatus;
 import io.quorate.core.answer.Outcome;
 import io.quorate.core.answer.RecoveryAnswer;
 import io.quorate.core.answer.TransferAnswer;
+import io.quorate.node.audit.AuditState;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.quorate.core.NodeState;
+import io.quorate.node.config.NodeProperties;
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sandbox.Ports;
 import java.nio.file.Path;

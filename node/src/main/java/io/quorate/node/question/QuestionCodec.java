@@ -41,8 +41,12 @@ final class QuestionCodec {
     private final JsonMapper json;
     private final int answerBytesMax;
 
-    /** A question whose name is read. */
-    record Named(String name, ByteBuffer body) {}
+    /**
+     * A question whose name is read.
+     *
+     * @param at where its JSON begins in all its bytes
+     */
+    record Named(String name, byte[] bytes, int at) {}
 
     QuestionCodec(JsonMapper json) {
         this(json, ANSWER_BYTES_MAX);
@@ -98,14 +102,13 @@ final class QuestionCodec {
         if (!NAME.matcher(name).matches()) {
             throw malformed("a question has no name");
         }
-        return new Named(name, ByteBuffer.wrap(bytes, 2 + length, bytes.length - 2 - length));
+        return new Named(name, bytes, 2 + length);
     }
 
     <Q> Q decode(Named asked, Class<Q> type) {
-        ByteBuffer body = asked.body();
         Q question;
         try {
-            question = json.readValue(body.array(), body.position(), body.remaining(), type);
+            question = json.readValue(asked.bytes(), asked.at(), asked.bytes().length - asked.at(), type);
         } catch (JacksonException e) {
             throw malformed("the question " + asked.name() + " has an unknown form", e);
         }

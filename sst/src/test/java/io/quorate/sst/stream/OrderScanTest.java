@@ -43,7 +43,7 @@ class OrderScanTest {
         private long first = 1;
 
         private void add(UUID source, long number, Kind kind, boolean passed, String table) {
-            long seqno = records.size() + 1;
+            long seqno = records.size() + 1L;
             byte[] payload = table == null ? new byte[0] : map(table);
             WriteSet w = new WriteSet(new Gtid(source, number), 0, 0, kind, Keys.NONE, payload);
             records.add(new Certified(

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.List;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/** The rooms of {@code node} and their order, as its package's documentation names them. */
+class NodeRoomsTest {
+    private static final String NODE = "io.quorate.node";
+    private static final List<String> ROOMS = List.of(
+            "thread", "config", "question", "order", "server", "member", "copy", "join", "audit", "conflict", "endpoint");
+    private static final JavaClasses CLASSES = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages(NODE);
+
+    @Test
+    void everyRoomIsKnown() {
+        TreeSet<String> found = new TreeSet<>();
+        CLASSES.forEach(c -> {
+            String name = c.getPackageName();
+            found.add(name.equals(NODE) ? "" : name.substring(NODE.length() + 1));
+        });
+        found.remove("");
+        assertThat(found).containsExactlyInAnyOrderElementsOf(ROOMS);
+    }
+
+    @Test
+    void aRoomUsesOnlyThoseBeforeIt() {
+        for (int i = 0; i < ROOMS.size(); i++) {
+            String[] after = ROOMS.subList(i + 1, ROOMS.size()).stream()
+                    .map(room -> NODE + "." + room)
+                    .toArray(String[]::new);
+            if (after.length > 0) {
+                noClasses()
+                        .that()
+                        .resideInAPackage(NODE + "." + ROOMS.get(i))
+                        .should()
+                        .dependOnClassesThat()
+                        .resideInAnyPackage(after)
+                        .check(CLASSES);
+            }
+            noClasses()
+                    .that()
+                    .resideInAPackage(NODE + "." + ROOMS.get(i))
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAPackage(NODE)
+                    .check(CLASSES);
+        }
+    }
+
+    @Test
+    void thereIsNoCircle() {
+        slices().matching(NODE + ".(*)..").should().beFreeOfCycles().check(CLASSES);
+    }
+}

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-package io.quorate.node;
-
-/** Hears what ended a thread that should have gone on: {@link OwnedThread}. */
-interface FaultHandler {
-    /** Called on the thread that ends, as the last thing it does. Must neither block nor throw. */
-    void ended(String thread, Throwable cause);
-}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.audit;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.core.answer.Difference;
+import io.quorate.node.audit.AuditHost.Stopped;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.thread.FaultHandler;
+import io.quorate.node.thread.OwnedThread;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Compares all nodes' servers while they are written to, on a thread of its own: {@link AuditCourse} has how. One at a time; it goes on
+ * where it was after a restart of this node. What it has found it can have put right.
+ */
+public final class Audit implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Audit.class);
+    private static final Duration PAUSE = Duration.ofSeconds(1);
+    private static final Duration SAVE = Duration.ofSeconds(1);
+
+    private final NodeProperties properties;
+    private final AuditedNodes nodes;
+    private final Course host = new Course();
+    private final AuditSchedule schedule;
+    private final AuditFile file;
+    private final OwnedThread thread;
+    private volatile AuditState state;
+    private volatile String waits = "";
+    private volatile boolean stop;
+    private volatile boolean closed;
+    private long savedNanos;
+
+    public Audit(NodeProperties properties, AuditedNodes nodes, JsonMapper json, FaultHandler faults) throws IOException {
+        this.properties = properties;
+        this.nodes = nodes;
+        this.schedule = new AuditSchedule(
+                properties.audit().interval(), properties.audit().share());
+        this.file = new AuditFile(properties.dataDir(), json);
+        this.thread = OwnedThread.lasting("quorate-audit", this::run, faults);
+        this.state = file.read();
+    }
+
+    public void startThread() {
+        thread.start();
+    }
+
+    /** The one that runs, or ran last on this node; null when there was none. */
+    public AuditState state() {
+        return state;
+    }
+
+    /** What a running one waits for, empty when it works. */
+    public String waits() {
+        return waits;
+    }
+
+    /**
+     * Begins one.
+     *
+     * @param only {@code schema.table}, null for all tables
+     * @return why not, null when it was begun
+     */
+    public synchronized String start(String only) {
+        if (!thread.isAlive()) {
+            return "an arbitrator has no server to be compared; ask another node";
+        }
+        AuditState now = state;
+        if (now != null && now.isRunning()) {
+            return "an audit is running since " + now.started() + "; stop it first";
+        }
+        if (only != null && only.indexOf('.') < 0) {
+            return "a table is named schema.table, not " + only;
+        }
+        stop = false;
+        state = AuditState.begin(Instant.now().toString(), only);
+        notifyAll();
+        return null;
+    }
+
+    /** @return why not, null when it was */
+    public synchronized String stop() {
+        AuditState now = state;
+        if (now == null || !now.isRunning()) {
+            return "no audit is running";
+        }
+        stop = true;
+        notifyAll();
+        return null;
+    }
+
+    private void run() throws InterruptedException {
+        while (!closed) {
+            if (awaitWork()) {
+                workOrEnd();
+            }
+        }
+    }
+
+    /** A fault of ours ends the audit, not the thread. */
+    private void workOrEnd() throws InterruptedException {
+        try {
+            work();
+        } catch (RuntimeException e) {
+            if (closed) {
+                log.debug("the audit goes on when this node is started again: {}", e.toString());
+                return;
+            }
+            log.error("the audit ends at {}", state.table(), e);
+            state = state.end(Instant.now().toString(), true);
+            save();
+        }
+    }
+
+    /** False when there won't be any. */
+    private synchronized boolean awaitWork() throws InterruptedException {
+        while (!closed) {
+            if (state != null && state.isRunning()) {
+                return true;
+            }
+            if (schedule.isDue(state, Instant.now())) {
+                start(null);
+            } else {
+                wait(PAUSE.toMillis());
+            }
+        }
+        return false;
+    }
+
+    private void work() throws InterruptedException {
+        long began = System.nanoTime();
+        log.info("audit: {}", state.table() == null ? "begins" : "goes on at " + state.table());
+        save();
+        boolean stopped = false;
+        try {
+            new AuditCourse(properties.node(), nodes, properties.conflicts().mask(), host).run();
+        } catch (Stopped e) {
+            stopped = true;
+        }
+        waits = "";
+        if (!stopped || !closed) {
+            long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began);
+            state = state.worked(seconds).end(Instant.now().toString(), stopped);
+            log.atLevel(state.found() == 0 ? Level.INFO : Level.ERROR).log("audit {}", state.summary());
+        }
+        save();
+    }
+
+    private void save() {
+        savedNanos = System.nanoTime();
+        file.write(state);
+    }
+
+    /** What the course works on. */
+    private final class Course implements AuditHost {
+        @Override
+        public AuditState state() {
+            return state;
+        }
+
+        @Override
+        public void change(AuditState next) {
+            state = next;
+        }
+
+        @Override
+        public void save() {
+            Audit.this.save();
+        }
+
+        @Override
+        public void waits(String why) {
+            waits = why;
+        }
+
+        @Override
+        public void pause() throws InterruptedException, Stopped {
+            sleep(PAUSE.toMillis());
+        }
+
+        @Override
+        public void rest(long workedNanos) throws InterruptedException, Stopped {
+            if (System.nanoTime() - savedNanos > SAVE.toNanos()) {
+                save();
+            }
+            sleep(schedule.restMillis(workedNanos));
+        }
+
+        private void sleep(long millis) throws InterruptedException, Stopped {
+            check();
+            Thread.sleep(millis);
+            check();
+        }
+
+        @Override
+        public void check() throws Stopped {
+            if (stop || closed) {
+                throw new Stopped();
+            }
+        }
+    }
+
+    /**
+     * Puts rows right that the last audit found.
+     *
+     * @param trusted whose rows are right, null for those of the majority
+     * @param apply whether to do it, or only to say what would be done
+     * @return by row and node, what became of it
+     * @throws QuorateException AUDIT_REFUSED with the reason
+     */
+    public synchronized List<Difference> repair(String trusted, boolean apply) {
+        AuditState now = state;
+        if (now == null || now.isRunning()) {
+            throw new QuorateException(
+                    ErrorCode.AUDIT_REFUSED,
+                    now == null ? "no audit was done by this node" : "the audit is still running");
+        }
+        List<Difference> told = new AuditRepair(nodes, trusted, apply).of(now.differences());
+        if (apply) {
+            state = now.repaired(told);
+            save();
+        }
+        return told;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        thread.close();
+        if (state != null && state.isRunning()) {
+            save();
+        }
+        nodes.close();
+    }
+}

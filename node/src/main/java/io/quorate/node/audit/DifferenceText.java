@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.audit;
+
+import io.quorate.core.ColumnMask;
+import io.quorate.node.audit.AuditQuestion.Shown;
+import io.quorate.node.audit.AuditQuestion.ShownRows;
+import io.quorate.node.audit.AuditQuestion.TableName;
+import io.quorate.core.answer.Difference;
+import io.quorate.sst.audit.AuditedTable.Row;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** Rows that differ, for people: as each node has them, without what is masked. */
+final class DifferenceText {
+    /** Rows of a stretch that are shown with their values. */
+    private static final int SHOWN_ROWS = 100;
+
+    private final AuditedNodes nodes;
+    private final ColumnMask mask;
+
+    DifferenceText(AuditedNodes nodes, ColumnMask mask) {
+        this.nodes = nodes;
+        this.mask = mask;
+    }
+
+    /** @param differing the rows' versions by identity and node */
+    List<Difference> describe(Set<String> servers, String table, Map<String, Map<String, String>> differing)
+            throws InterruptedException {
+        TableName name = TableName.of(table);
+        List<String> shown = differing.keySet().stream().limit(SHOWN_ROWS).toList();
+        Map<String, ShownRows> rows = nodes.ask(servers, new Shown(name, shown)).given();
+        List<Difference> described = new ArrayList<>();
+        differing.forEach((identity, versions) ->
+                described.add(LastingDifferences.ofRow(table, identity, versions, values(name, identity, rows))));
+        return described;
+    }
+
+    private Map<String, Map<String, String>> values(TableName table, String identity, Map<String, ShownRows> rows) {
+        Map<String, Map<String, String>> values = new TreeMap<>();
+        rows.forEach((node, each) -> {
+            Row row = each.rows().get(identity);
+            if (row != null) {
+                values.put(node, masked(table, row));
+            }
+        });
+        return values;
+    }
+
+    private Map<String, String> masked(TableName table, Row row) {
+        Map<String, String> masked = new LinkedHashMap<>();
+        row.shown()
+                .forEach((column, value) -> masked.put(
+                        column,
+                        value != null && mask.hides(table.schema(), table.name(), column) ? ColumnMask.MASKED : value));
+        return masked;
+    }
+}

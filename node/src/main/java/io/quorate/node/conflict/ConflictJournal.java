@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.conflict;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.quorate.core.Certified;
+import io.quorate.core.WriteSetLog;
+import io.quorate.core.answer.ConflictAnswer;
+import io.quorate.core.answer.ConflictsAnswer.Mismatch;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.thread.FaultHandler;
+import io.quorate.node.thread.OwnedThread;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Every writeset that failed certification, by seqno, the same on every node but for what only the loser's node knows: a
+ * line of JSON each, in files of the node's data directory, bounded by size and age. The thread that hands out the order
+ * only names the seqno; reading, writing and asking the server are done here.
+ *
+ * <p>Seqnos wait in a bounded queue. One that doesn't fit is not lost: up to where that happened is remembered, and the cache, which has
+ * every loser, is looked through from what was written last up to there.
+ */
+public final class ConflictJournal implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(ConflictJournal.class);
+    /** What is further back was written long ago. */
+    private static final long LOOK_BACK_MAX = 1_000_000;
+
+    static final int WAITING_MAX = 4096;
+    /** One may find the queue full just when the last that was in it has been taken. */
+    private static final long LOOK_MILLIS = 1000;
+
+    private static final int FILES = 8;
+    private static final String PREFIX = "conflicts-";
+    private static final String SUFFIX = ".jsonl";
+    private static final String MISMATCHES = "mismatches.jsonl";
+
+    private final Path directory;
+    private final NodeProperties.Conflicts settings;
+    private final WriteSetLog cache;
+    private final JsonMapper json;
+    private final MeterRegistry meters;
+    private final ConflictReader reader;
+    private final Function<Certified, String> accountOf;
+    private final ArrayBlockingQueue<Long> failed = new ArrayBlockingQueue<>(WAITING_MAX);
+    /** The highest seqno that found the queue full; 0 when none did since it was last looked for. */
+    private final AtomicLong overflowed = new AtomicLong();
+
+    private final OwnedThread thread;
+    private long last;
+    private Path current;
+
+    /**
+     * @param accountOf whose client committed it, null when that isn't known here
+     * @param explainer asked by this journal's thread
+     */
+    public ConflictJournal(
+            Path directory,
+            NodeProperties.Conflicts settings,
+            WriteSetLog cache,
+            JsonMapper json,
+            MeterRegistry meters,
+            Function<Certified, String> accountOf,
+            ConflictReader.Explainer explainer,
+            FaultHandler faults)
+            throws IOException {
+        this.directory = Files.createDirectories(directory);
+        this.settings = settings;
+        this.cache = cache;
+        this.json = json;
+        this.meters = meters;
+        this.accountOf = accountOf;
+        this.reader = new ConflictReader(settings.mask(), explainer);
+        List<Path> files = files();
+        if (!files.isEmpty()) {
+            current = files.get(files.size() - 1);
+            List<Conflict> newest = lines(current, Conflict.class);
+            last = newest.isEmpty()
+                    ? first(current) - 1
+                    : newest.get(newest.size() - 1).seqno();
+        }
+        this.thread = OwnedThread.lasting("quorate-conflicts", this::run, faults).start();
+    }
+
+    /** This writeset failed, and is in the cache. Never blocks. */
+    public void failed(long seqno) {
+        enter(seqno, seqno);
+    }
+
+    /**
+     * Looks itself for what has failed up to {@code seqno} and isn't written yet: it came by a transfer, or the node ended
+     * before it could be written. Never blocks.
+     */
+    public void lookBack(long seqno) {
+        enter(-seqno, seqno);
+    }
+
+    private void enter(long order, long seqno) {
+        if (!failed.offer(order) && overflowed.getAndAccumulate(seqno, Math::max) == 0) {
+            log.warn(
+                    "{} conflicts wait to be written to the journal; those from seqno {} on are looked for in the writeset cache",
+                    WAITING_MAX,
+                    seqno);
+        }
+    }
+
+    /** How many orders wait. */
+    int waiting() {
+        return failed.size();
+    }
+
+    private void run() throws InterruptedException {
+        while (true) {
+            Long seqno = failed.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+            // Before anything that came in after it, or that would count as written.
+            long upTo = overflowed.getAndSet(0);
+            if (upTo > 0) {
+                look(upTo);
+            }
+            if (seqno == null) {
+                continue;
+            }
+            // What is handed out again after a restart was written before.
+            if (seqno > last) {
+                write(seqno);
+            } else if (seqno < 0) {
+                look(-seqno);
+            }
+        }
+    }
+
+    private void write(long seqno) throws InterruptedException {
+        try {
+            Certified loser = cached(seqno);
+            if (loser == null) {
+                log.warn("seqno {} failed and is no longer in the writeset cache: it is not in the journal", seqno);
+                return;
+            }
+            Conflict conflict = reader.read(loser, cached(loser.conflictsWith()), accountOf.apply(loser));
+            append(conflict);
+            count(conflict);
+        } catch (IOException | UncheckedIOException e) {
+            log.warn("the conflict journal in {} can't be written: {}", directory, e.toString());
+        } catch (RuntimeException e) {
+            log.warn("seqno {} can't be described for the conflict journal: {}", seqno, e.toString());
+        }
+    }
+
+    private void look(long upTo) throws InterruptedException {
+        long from = Math.max(Math.max(last + 1, cache.first()), upTo - LOOK_BACK_MAX);
+        if (cache.first() > upTo) {
+            log.warn("what failed up to seqno {} is no longer in the writeset cache: it is not in the journal", upTo);
+        }
+        if (from > Math.min(upTo, cache.last())) {
+            return;
+        }
+        try (WriteSetLog.Cursor cursor = cache.read(from)) {
+            for (long seqno = from; seqno <= upTo; seqno++) {
+                Certified c = cursor.next(Duration.ZERO);
+                if (c == null) {
+                    return;
+                }
+                if (!c.passed()) {
+                    write(seqno);
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            log.warn("the writeset cache can't be looked through for conflicts: {}", e.toString());
+        }
+    }
+
+    private Certified cached(long seqno) throws IOException, InterruptedException {
+        if (seqno < cache.first() || seqno > cache.last()) {
+            return null;
+        }
+        try (WriteSetLog.Cursor cursor = cache.read(seqno)) {
+            return cursor.next(Duration.ZERO);
+        }
+    }
+
+    private synchronized void append(Conflict conflict) throws IOException {
+        if (current == null || Files.size(current) >= settings.bytesMax().toBytes() / FILES) {
+            current = directory.resolve(PREFIX + "%020d".formatted(conflict.seqno()) + SUFFIX);
+            forgetOldest();
+        }
+        Files.writeString(
+                current,
+                json.writeValueAsString(conflict) + "\n",
+                StandardCharsets.UTF_8,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.APPEND);
+        last = conflict.seqno();
+    }
+
+    /** An undo met rows that somebody had changed around the binlog; the node is INCONSISTENT now. */
+    public synchronized void mismatch(String what) {
+        try {
+            Files.writeString(
+                    directory.resolve(MISMATCHES),
+                    json.writeValueAsString(new Mismatch(Instant.now().toString(), what)) + "\n",
+                    StandardCharsets.UTF_8,
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.APPEND);
+        } catch (IOException e) {
+            log.warn("the conflict journal in {} can't be written: {}", directory, e.toString());
+        }
+    }
+
+    /** All of them, oldest first. */
+    public synchronized List<Mismatch> mismatches() throws IOException {
+        Path file = directory.resolve(MISMATCHES);
+        return Files.exists(file) ? lines(file, Mismatch.class) : List.of();
+    }
+
+    private void forgetOldest() throws IOException {
+        List<Path> files = files();
+        Instant oldest = Instant.now().minus(settings.ageMax());
+        for (int i = 0; i < files.size(); i++) {
+            boolean tooMany = files.size() - i >= FILES;
+            if (tooMany || Files.getLastModifiedTime(files.get(i)).toInstant().isBefore(oldest)) {
+                Files.delete(files.get(i));
+            }
+        }
+    }
+
+    private void count(Conflict conflict) {
+        Stream<String> tables = conflict.met().isEmpty()
+                ? conflict.loser().rows().stream().map(ConflictAnswer.Row::table)
+                : conflict.met().stream().map(ConflictAnswer.Met::table);
+        tables.distinct().limit(1).forEach(table -> meters.counter(
+                        "quorate.conflicts", "table", table, "cause", conflict.verdict())
+                .increment());
+    }
+
+    private List<Path> files() throws IOException {
+        try (Stream<Path> all = Files.list(directory)) {
+            return all.filter(f -> f.getFileName().toString().startsWith(PREFIX)
+                            && f.getFileName().toString().endsWith(SUFFIX))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    private static long first(Path file) {
+        String name = file.getFileName().toString();
+        return Long.parseLong(name.substring(PREFIX.length(), name.length() - SUFFIX.length()));
+    }
+
+    /** A line that a crash cut short is left out. */
+    private <T> List<T> lines(Path file, Class<T> type) throws IOException {
+        List<T> all = new ArrayList<>();
+        for (String line : Files.readString(file, StandardCharsets.UTF_8).split("\n")) {
+            try {
+                if (!line.isEmpty()) {
+                    all.add(json.readValue(line, type));
+                }
+            } catch (JacksonException e) {
+                log.debug("left out a line of {}", file);
+            }
+        }
+        return all;
+    }
+
+    /** The latest, newest first. */
+    public synchronized List<Conflict> latest(int limit) throws IOException {
+        List<Conflict> latest = new ArrayList<>();
+        List<Path> files = files();
+        for (int i = files.size() - 1; i >= 0 && latest.size() < limit; i--) {
+            List<Conflict> conflicts = lines(files.get(i), Conflict.class);
+            for (int n = conflicts.size() - 1; n >= 0 && latest.size() < limit; n--) {
+                latest.add(conflicts.get(n));
+            }
+        }
+        return latest;
+    }
+
+    /** Null when there is no such. */
+    public synchronized Conflict find(long seqno) throws IOException {
+        List<Path> files = files();
+        for (int i = files.size() - 1; i >= 0; i--) {
+            if (first(files.get(i)) <= seqno) {
+                String begins = "{\"seqno\":" + seqno + ",";
+                try (Stream<String> lines = Files.lines(files.get(i), StandardCharsets.UTF_8)) {
+                    return lines.filter(line -> line.startsWith(begins))
+                            .findFirst()
+                            .map(line -> json.readValue(line, Conflict.class))
+                            .orElse(null);
+                }
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public void close() {
+        thread.close();
+    }
+}

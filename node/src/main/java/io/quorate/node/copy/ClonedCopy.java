@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.copy;
+
+import io.quorate.applier.Applier;
+import io.quorate.applier.ApplierListener;
+import io.quorate.applier.SharedOwnWrites;
+import io.quorate.applier.TailRepair;
+import io.quorate.applier.TakenBack;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.OwnWrites;
+import io.quorate.core.QuorateException;
+import io.quorate.node.server.Applying;
+import io.quorate.node.server.JoinCounts;
+import io.quorate.node.server.LinkSignals;
+import io.quorate.node.server.ServerAccess;
+import io.quorate.node.server.ServerSession;
+import io.quorate.node.thread.OwnedThread;
+import io.quorate.sst.CloneCopy;
+import io.quorate.sst.CopyProgress;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A full copy by MySQL's CLONE plugin.
+ *
+ * <ol>
+ *   <li>The servers copy ({@link CloneCopy}). From then on this one is, by its rows and GTIDs, the donor's server after a crash that lost
+ *       nothing: at a position, with transactions of the donor's clients that the order doesn't know yet.
+ *   <li>So it is treated as that: once the order has them all they are taken back ({@link TailRepair}) and applied in their
+ *       order, by an applier that takes itself for the donor's.
+ *   <li>Then it is this node's own again: the GTIDs it ever gave out are reserved, for the copy doesn't know them.
+ * </ol>
+ */
+final class ClonedCopy {
+    private static final Logger log = LoggerFactory.getLogger(ClonedCopy.class);
+    private static final int ROW_NOT_FOUND = 1032;
+    private static final int DUPLICATE = 1062;
+    private static final long POLL_MILLIS = 250;
+    private static final Duration LOCK_WAIT = Duration.ofSeconds(3);
+    /** A server that ends in order closes its port some time before it has ended; this long where its process can't be seen. */
+    private static final long START_AFTER_NANOS = Duration.ofSeconds(2).toNanos();
+
+    private static final long START_AGAIN_NANOS = Duration.ofSeconds(30).toNanos();
+    private static final long START_LIMIT_SECONDS = 120;
+    /** How long a copy may stand still whose donor is gone, and one whose donor says that it is well. */
+    private static final long GONE_NANOS = Duration.ofSeconds(10).toNanos();
+
+    private static final long STANDS_NANOS = Duration.ofMinutes(10).toNanos();
+
+    private final FullCopy owner;
+    private final ServerSession.Parts parts;
+    private final ServerAccess access;
+    private final LinkSignals signals;
+    private final FullCopy.Donors donors;
+    private final ByteBudget budget;
+    private volatile CopyProgress progress;
+    private ProcessHandle mysqld;
+    private long unreachableSince;
+    private long startedNanos;
+    private long movedNanos;
+
+    ClonedCopy(
+            FullCopy owner,
+            ServerSession.Parts parts,
+            ServerAccess access,
+            LinkSignals signals,
+            FullCopy.Donors donors,
+            ByteBudget budget) {
+        this.owner = owner;
+        this.parts = parts;
+        this.access = access;
+        this.signals = signals;
+        this.donors = donors;
+        this.budget = budget;
+    }
+
+    /** Another one is to begin. */
+    void reset() {
+        progress = null;
+    }
+
+    /** How far it is, null before anything is copied. */
+    CopyProgress look() {
+        return progress;
+    }
+
+    // COPYING
+
+    void run() throws SQLException, IOException, InterruptedException {
+        Connection connection;
+        try {
+            connection = access.connectAlone();
+        } catch (SQLException e) {
+            awaitServer();
+            return;
+        }
+        try (connection) {
+            unreachableSince = 0;
+            if (CloneCopy.running(connection) >= 0) {
+                // Begun by this service before it was started anew.
+                owner.waits(null);
+                watch(connection);
+            } else if (isCopied(connection)) {
+                straighten(connection);
+            } else {
+                fetch(connection);
+            }
+        }
+    }
+
+    /** Whether the server is the donor's by its data, and far enough. */
+    private boolean isCopied(Connection connection) throws SQLException {
+        return CloneCopy.isComplete(connection)
+                && ServerAccess.applied(connection) >= owner.note().from();
+    }
+
+    private void fetch(Connection connection) throws SQLException, IOException, InterruptedException {
+        CopyQuestion.CloneSource source;
+        try {
+            source = owner.ask(owner.note().donor());
+        } catch (QuorateException e) {
+            owner.keep(owner.note().again());
+            throw e;
+        }
+        if (!source.server().equals(owner.note().donorServer())) {
+            owner.keep(owner.note().again());
+            return;
+        }
+        CloneCopy clone = new CloneCopy(access.credentials());
+        clone.clear(connection, budget.perSecond());
+        mysqld = ServerAccess.process(connection).orElse(null);
+        AtomicReference<Throwable> end = new AtomicReference<>();
+        OwnedThread thread = OwnedThread.task(
+                "quorate-clone",
+                () -> {
+                    try (Connection own = access.connectAlone()) {
+                        log.info("CLONE: {}", clone.run(own, source.host(), source.port()));
+                    }
+                },
+                (name, cause) -> end.set(cause));
+        owner.waits(null);
+        thread.start();
+        while (thread.isAlive() && signals.task().serves()) {
+            watch(connection);
+            thread.awaitEnd(Duration.ofMillis(1));
+        }
+        if (end.get() instanceof QuorateException refused) {
+            log.info("the copy of {} has failed, trying again: {}", owner.note().donor(), refused.getMessage());
+            parts.joins().count(JoinCounts.Step.COPY_BROKEN_OFF);
+            owner.keep(owner.note().again());
+            throw refused;
+        } else if (end.get() != null) {
+            log.info("CLONE: {}", end.get().toString());
+        }
+    }
+
+    private void watch(Connection connection) throws InterruptedException {
+        try {
+            long running = connection.isValid(2) ? CloneCopy.running(connection) : -1;
+            if (running >= 0) {
+                CopyProgress now = CloneCopy.progress(connection);
+                if (progress == null
+                        || now.bytes() != progress.bytes()
+                        || !now.stage().equals(progress.stage())) {
+                    movedNanos = System.nanoTime();
+                }
+                progress = now;
+                owner.tell(now.toString());
+                endIfItStands(connection, running);
+            }
+        } catch (SQLException e) {
+            log.debug("the server is about to restart, as it does at the end: {}", e.toString());
+        }
+        owner.pause(POLL_MILLIS);
+    }
+
+    /** MySQL waits for a donor that is gone far longer than another one takes to give it all. */
+    private void endIfItStands(Connection connection, long running) throws SQLException {
+        boolean gone = donors.present().get().stream()
+                .noneMatch(m -> m.node().equals(owner.note().donor()) && m.hasSyncedServer());
+        long stands = System.nanoTime() - movedNanos;
+        if (progress.needsDonor() && stands > (gone ? GONE_NANOS : STANDS_NANOS)) {
+            log.warn(
+                    "nothing has come from {} for {} s{}; breaking off",
+                    owner.note().donor(),
+                    TimeUnit.NANOSECONDS.toSeconds(stands),
+                    gone ? ", which isn't SYNCED any more" : "");
+            CloneCopy.breakOff(connection, running);
+            movedNanos = System.nanoTime();
+        }
+    }
+
+    /** The server is away, as it is when the copy is complete: it restarts by itself, or somebody starts it. */
+    private void awaitServer() throws IOException, InterruptedException {
+        long now = System.nanoTime();
+        unreachableSince = unreachableSince == 0 ? now : unreachableSince;
+        String command = parts.properties().mysql().startCommand();
+        boolean ended = mysqld != null && !mysqld.isAlive();
+        boolean longEnough = ended || now - unreachableSince > START_AFTER_NANOS;
+        if (longEnough) {
+            owner.waits(new QuorateException(
+                            ErrorCode.COPY_TO_START, "mysqld has ended, to begin with what it has received")
+                    .getMessage());
+        }
+        if (longEnough && !command.isEmpty() && (startedNanos == 0 || now - startedNanos > START_AGAIN_NANOS)) {
+            startedNanos = now;
+            start(command);
+        }
+        owner.pause(POLL_MILLIS);
+    }
+
+    private static void start(String command) throws IOException, InterruptedException {
+        log.info("starting mysqld: {}", command);
+        Process process = new ProcessBuilder("/bin/sh", "-c", command)
+                .redirectErrorStream(true)
+                .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        if (!process.waitFor(START_LIMIT_SECONDS, TimeUnit.SECONDS)) {
+            log.warn("quorate.mysql.start-command has not ended after {} s; it goes on", START_LIMIT_SECONDS);
+        } else if (process.exitValue() != 0) {
+            log.warn("quorate.mysql.start-command ended with {}", process.exitValue());
+        }
+    }
+
+    /** Leaves the rows as they were at their position; see {@link TailRepair}. */
+    private void straighten(Connection connection) throws SQLException, IOException, InterruptedException {
+        UUID donor = owner.note().donorServer();
+        access.readOnly(connection, true);
+        if (!reserve(connection)) {
+            log.warn("somebody has written to this server before it was closed; copying it anew");
+            owner.keep(owner.note().again());
+            return;
+        }
+        GtidSet executed = ServerAccess.executed(connection);
+        long last = executed.minus(owner.note().reserved()).last(donor);
+        long ordered = parts.stream().positionOf(donor).last();
+        if (ordered < last || parts.stream().lastOrdered() < ServerAccess.applied(connection)) {
+            owner.waits("waiting until the order has the donor's transactions up to " + last + ", it has " + ordered);
+            owner.pause(POLL_MILLIS);
+            return;
+        }
+        long upTo = parts.stream().lastOrdered();
+        TakenBack back;
+        try {
+            back = TailRepair.ofCopy(
+                            new TailRepair.Access(access.workers(), LOCK_WAIT),
+                            parts.cache(),
+                            donor,
+                            parts.incarnation())
+                    .run(ordered, executed, owner.note().reserved());
+        } catch (QuorateException e) {
+            if (e.code() != ErrorCode.TAIL_UNCLEAR) {
+                throw e;
+            }
+            throw anew(e.detail(), e);
+        } catch (SQLException e) {
+            if (e.getErrorCode() != ROW_NOT_FOUND && e.getErrorCode() != DUPLICATE) {
+                throw e;
+            }
+            // This service ended right after the last time.
+            throw anew(e.getMessage(), e);
+        }
+        if (back != null) {
+            owner.keep(owner.note().straight(back.after(), upTo));
+        }
+    }
+
+    private QuorateException anew(String why, Exception cause) throws IOException {
+        owner.keep(owner.note().again());
+        return new QuorateException(
+                ErrorCode.COPY_UNUSABLE,
+                "what clients had just committed at the donor can't be taken back, another copy may have none of that: "
+                        + why,
+                cause);
+    }
+
+    /** Has the server never give out again what it gave out before the copy; false when it has already. */
+    private boolean reserve(Connection connection) throws SQLException {
+        UUID server = ServerAccess.uuid(connection);
+        if (owner.note().ownLast() == 0) {
+            return true;
+        }
+        GtidSet ours = new GtidSet().add(server, 1, owner.note().ownLast());
+        if (ours.minus(ServerAccess.purged(connection)).isEmpty()) {
+            return true;
+        }
+        if (ServerAccess.executed(connection).last(server) > 0) {
+            return false;
+        }
+        ServerAccess.reserve(connection, ours);
+        return true;
+    }
+
+    // STRAIGHT
+
+    /** Applies what was ordered since the copy, until all of the donor's own that was in the copy is in its place. */
+    void apply() throws SQLException, IOException, InterruptedException {
+        AtomicReference<Exception> failure = new AtomicReference<>();
+        // What the donor commits from now on is not here, however high its number.
+        TakenBack back = new TakenBack(owner.note().after(), Long.MAX_VALUE);
+        try (Connection connection = owner.reach()) {
+            access.readOnly(connection, true);
+        }
+        Applier applier = new Applier(
+                Applying.settings(parts.properties()),
+                access.workers(),
+                parts.cache(),
+                owner.note().donorServer(),
+                parts.incarnation(),
+                (applied, undone, isHere) -> {
+                    SharedOwnWrites register = new SharedOwnWrites(new OwnWrites(applied, undone, isHere));
+                    parts.stream().tell(register, owner.note().donorServer());
+                    register.covered(Long.MAX_VALUE, 0);
+                    return register;
+                },
+                new Listener(failure));
+        try {
+            applier.start(back);
+            owner.waits(null);
+            while (applier.appliedSeqno() < owner.note().upTo()
+                    && failure.get() == null
+                    && signals.task().serves()) {
+                owner.tell("it is here; applying what was ordered meanwhile, "
+                        + (owner.note().upTo() - applier.appliedSeqno()) + " writesets to go");
+                owner.pause(POLL_MILLIS);
+            }
+        } finally {
+            applier.close();
+        }
+        if (failure.get() instanceof SQLException e) {
+            throw e;
+        } else if (failure.get() instanceof QuorateException e) {
+            throw e;
+        } else if (applier.appliedSeqno() >= owner.note().upTo()) {
+            finish();
+        }
+    }
+
+    /** What was the donor's alone goes; the server is this node's own. */
+    private void finish() throws SQLException, IOException {
+        try (Connection connection = owner.reach()) {
+            int prepared = CloneCopy.rollBackPrepared(connection);
+            if (prepared > 0) {
+                log.info("{} transactions that were prepared at the donor were rolled back here", prepared);
+            }
+            FullCopy.unlogged(connection, "DELETE FROM quorate.undone", "DELETE FROM quorate.certified");
+            long last = owner.note().ownLast();
+            GtidSet ours = last == 0 ? new GtidSet() : new GtidSet().add(ServerAccess.uuid(connection), 1, last);
+            owner.finish(connection, owner.note().upTo(), ours);
+        }
+        progress = null;
+    }
+
+    private record Listener(AtomicReference<Exception> failure) implements ApplierListener {
+        @Override
+        public void applied(long seqno, int transactions, long originCommittedMicros) {}
+
+        @Override
+        public void failed(QuorateException cause) {
+            failure.compareAndSet(null, cause);
+        }
+
+        @Override
+        public void databaseLost(SQLException cause) {
+            failure.compareAndSet(null, cause);
+        }
+    }
+}

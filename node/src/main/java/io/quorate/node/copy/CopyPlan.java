@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.copy;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
+import io.quorate.core.QuorateException;
+import io.quorate.sst.stream.Catalog;
+import io.quorate.transport.DurableFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * What a copy by method {@code stream} makes, kept in {@code copy-plan.json} while it is under way.
+ *
+ * @param copy names it
+ * @param since everything ordered up to this seqno is in every row that is read
+ * @param log where in the order's log that is
+ * @param catalog what there was then
+ * @param bytes of the donor's files then
+ * @param upTo rows are brought to this seqno; 0 while that isn't known
+ * @param rest what there was besides tables then, null while that isn't known
+ */
+record CopyPlan(String copy, long since, LogPosition log, Catalog catalog, long bytes, long upTo, Catalog rest) {
+    private static final String FILE = "copy-plan.json";
+
+    CopyPlan upTo(long seqno, Catalog then) {
+        return new CopyPlan(copy, since, log, catalog, bytes, seqno, then);
+    }
+
+    /** Null when there is none. */
+    static CopyPlan read(Path directory, JsonMapper json) {
+        Path file = directory.resolve(FILE);
+        if (!Files.exists(file)) {
+            return null;
+        }
+        try {
+            return json.readValue(Files.readAllBytes(file), CopyPlan.class);
+        } catch (IOException | JacksonException e) {
+            throw new QuorateException(ErrorCode.DISK, file + " is unreadable: " + e, e);
+        }
+    }
+
+    void write(Path directory, JsonMapper json) throws IOException {
+        // It has the hashes of passwords.
+        DurableFile.writePrivate(directory.resolve(FILE), json.writeValueAsString(this));
+    }
+
+    static void delete(Path directory) throws IOException {
+        Files.deleteIfExists(directory.resolve(FILE));
+    }
+}

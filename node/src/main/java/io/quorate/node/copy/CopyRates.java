@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.copy;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.node.config.NodeProperties.Sst.Method;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.transport.DurableFile;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Properties;
+
+/**
+ * How fast full copies have come to this node, the newest by either method: {@code copy-rates.properties}. What was never measured is
+ * taken from the configuration.
+ */
+public final class CopyRates {
+    private static final String FILE = "copy-rates.properties";
+
+    private final NodeProperties configured;
+    private final Properties measured;
+
+    private CopyRates(NodeProperties configured, Properties measured) {
+        this.configured = configured;
+        this.measured = measured;
+    }
+
+    public static CopyRates read(NodeProperties configured) {
+        Properties p = new Properties();
+        Path file = configured.dataDir().resolve(FILE);
+        if (Files.exists(file)) {
+            try (Reader in = Files.newBufferedReader(file)) {
+                p.load(in);
+                p.values().forEach(value -> Long.parseLong((String) value));
+            } catch (IOException | IllegalArgumentException e) {
+                throw new QuorateException(ErrorCode.DISK, file + " is unreadable: " + e, e);
+            }
+        }
+        return new CopyRates(configured, p);
+    }
+
+    private static String key(Method method) {
+        return method.name().toLowerCase(Locale.ROOT) + "-bytes-per-second";
+    }
+
+    /** What it was, or is expected to be; no more than it may take. */
+    long bytesPerSecond(Method method) {
+        NodeProperties.Sst sst = configured.sst();
+        String known = measured.getProperty(key(method));
+        long expected = known != null
+                ? Long.parseLong(known)
+                : (method == Method.STREAM ? sst.streamExpectedBytesPerSecond() : sst.expectedBytesPerSecond())
+                        .toBytes();
+        long most = sst.bytesPerSecondMax().toBytes();
+        return Math.max(1, most == 0 ? expected : Math.min(most, expected));
+    }
+
+    /** How long so many bytes of a server's files would take. */
+    public long seconds(Method method, long bytes) {
+        return bytes / bytesPerSecond(method) + (method == Method.CLONE ? CopyMethod.RESTART_SECONDS : 0);
+    }
+
+    public void measured(Method method, long bytesPerSecond) throws IOException {
+        String text = Long.toString(bytesPerSecond);
+        if (!text.equals(measured.getProperty(key(method)))) {
+            measured.setProperty(key(method), text);
+            StringBuilder all = new StringBuilder();
+            measured.forEach((k, v) -> all.append(k).append('=').append(v).append('\n'));
+            DurableFile.write(configured.dataDir().resolve(FILE), all.toString());
+        }
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.copy;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.copy.CopyQuestion.CloneSource;
+import io.quorate.node.question.Answers;
+import io.quorate.node.server.ServerAccess;
+import io.quorate.node.server.ServerLifeFile;
+import io.quorate.sst.CloneCopy;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** The donor's side of a full copy: has this node's server ready for it, and says where it is. The servers do the rest. */
+public final class CopySource {
+    private static final String NOT_COPIED = """
+            SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME, ' (', ENGINE, ')') FROM information_schema.TABLES
+            WHERE TABLE_TYPE = 'BASE TABLE' AND ENGINE <> 'InnoDB'
+              AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema') LIMIT 10""";
+
+    private final NodeProperties properties;
+    private final ServerAccess access;
+    private final Supplier<Boolean> gives;
+
+    /**
+     * @param access null with an arbitrator
+     * @param gives whether this node's server holds what the order says
+     */
+    public CopySource(NodeProperties properties, ServerAccess access, Supplier<Boolean> gives) {
+        this.properties = properties;
+        this.access = access;
+        this.gives = gives;
+    }
+
+    public void register(Answers answers) {
+        answers.on(CopyQuestion.CloneFrom.class, question -> ready());
+    }
+
+    private CloneSource ready() throws IOException {
+        if (access == null || !gives.get()) {
+            throw refused(ErrorCode.COPY_NO_DONOR, "is not SYNCED");
+        }
+        try (Connection connection = access.connect();
+                Statement statement = connection.createStatement()) {
+            new CloneCopy(access.credentials())
+                    .prepare(connection, "the server of " + properties.node(), "BACKUP_ADMIN");
+            List<String> not = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery(NOT_COPIED)) {
+                while (row.next()) {
+                    not.add(row.getString(1));
+                }
+            }
+            if (!not.isEmpty()) {
+                throw refused(
+                        ErrorCode.COPY_REFUSED,
+                        "has tables that CLONE leaves empty: " + String.join(", ", not)
+                                + "; ALTER TABLE ... ENGINE=InnoDB");
+            }
+            try (ResultSet row = statement.executeQuery("SELECT @@version, (SELECT SUM(FILE_SIZE)"
+                    + " FROM information_schema.INNODB_TABLESPACES WHERE SPACE_TYPE <> 'Temporary')")) {
+                row.next();
+                return new CloneSource(
+                        host(),
+                        port(),
+                        ServerAccess.uuid(connection),
+                        row.getString(1),
+                        ServerLifeFile.read(properties.dataDir())
+                                .reservedOf(ServerAccess.purged(connection))
+                                .toString(),
+                        row.getLong(2));
+            }
+        } catch (SQLException e) {
+            throw refused(ErrorCode.COPY_NO_DONOR, access.unreachable(e).getMessage());
+        }
+    }
+
+    /** A server that this node reaches by loopback is for others where the node is. */
+    private String host() throws UnknownHostException {
+        NodeProperties.MySql mysql = properties.mysql();
+        String advertised = mysql.advertise();
+        if (!advertised.isEmpty()) {
+            int colon = advertised.lastIndexOf(':');
+            return colon < 0 ? advertised : advertised.substring(0, colon);
+        }
+        return InetAddress.getByName(mysql.host()).isLoopbackAddress()
+                ? properties.self().host()
+                : mysql.host();
+    }
+
+    private int port() {
+        String advertised = properties.mysql().advertise();
+        int colon = advertised.lastIndexOf(':');
+        return colon < 0 ? properties.mysql().port() : Integer.parseInt(advertised.substring(colon + 1));
+    }
+
+    private QuorateException refused(ErrorCode code, String why) {
+        return new QuorateException(code, properties.node() + " " + why);
+    }
+}

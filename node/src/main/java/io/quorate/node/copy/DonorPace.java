@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.copy;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+
+/**
+ * Has a donor that can't keep up give its rows slowly: a node is behind while it has not applied what was ordered some time ago, and what
+ * reads for a copy then yields to that. Never for good, so that a busy cluster still gets its new node. Thread-safe.
+ */
+final class DonorPace {
+    /** For each portion: some 64 KB. Four streams then give a megabyte a second. */
+    private static final long HOLD_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private final LongSupplier ordered;
+    private final LongSupplier applied;
+    private final long lagNanos;
+    private final LongSupplier nanos;
+    private final LongAdder held = new LongAdder();
+    private long lookedAt;
+    private long orderedThen;
+    private long due;
+
+    /**
+     * @param ordered the last seqno there is
+     * @param applied up to which the donor's server has it
+     * @param lagMax how old what is not applied may be, or up to twice that; 0 for any age
+     */
+    DonorPace(LongSupplier ordered, LongSupplier applied, Duration lagMax, LongSupplier nanos) {
+        this.ordered = ordered;
+        this.applied = applied;
+        this.lagNanos = lagMax.toNanos();
+        this.nanos = nanos;
+        this.lookedAt = nanos.getAsLong();
+        this.orderedThen = ordered.getAsLong();
+    }
+
+    /** Whether something waits that was ordered longer ago. */
+    synchronized boolean isBehind() {
+        if (lagNanos == 0) {
+            return false;
+        }
+        long now = nanos.getAsLong();
+        long since = now - lookedAt;
+        if (since >= lagNanos) {
+            due = orderedThen;
+            orderedThen = ordered.getAsLong();
+            lookedAt = now;
+        }
+        return applied.getAsLong() < due;
+    }
+
+    /** Before a portion is given. */
+    void await() {
+        long from = nanos.getAsLong();
+        while (isBehind()
+                && nanos.getAsLong() - from < HOLD_NANOS
+                && !Thread.currentThread().isInterrupted()) {
+            LockSupport.parkNanos(LOOK_NANOS);
+        }
+        held.add(nanos.getAsLong() - from);
+    }
+
+    /** For how long portions were held back, all streams together. */
+    long heldMillis() {
+        return TimeUnit.NANOSECONDS.toMillis(held.sum());
+    }
+}

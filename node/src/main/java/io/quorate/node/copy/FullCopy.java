@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.copy;
+
+import io.quorate.applier.ServerLife;
+import io.quorate.applier.TakenBack;
+import io.quorate.core.CertifiedXid;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.QuorateException;
+import io.quorate.core.Retry;
+import io.quorate.ist.RejoinCourse;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.member.MemberReport;
+import io.quorate.node.question.Questions;
+import io.quorate.node.server.JoinCounts;
+import io.quorate.node.server.LinkSignals;
+import io.quorate.node.server.NodeIdentity;
+import io.quorate.node.server.Refill;
+import io.quorate.node.server.ServerAccess;
+import io.quorate.node.server.ServerCheck;
+import io.quorate.node.server.ServerLifeFile;
+import io.quorate.node.server.ServerSession;
+import io.quorate.sst.CloneCopy;
+import io.quorate.sst.CopyProgress;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Gives this node's server all of another one's data when nothing less will do, by one of two methods: {@link ClonedCopy} and {@link
+ * StreamedCopy}. The node takes part in the order meanwhile and keeps what comes, as an arbitrator does; what certification
+ * knew where that begins it has from a peer. What this server has committed and the order hasn't is captured and ordered first, or
+ * it would be gone.
+ *
+ * <p>Every step is noted before it is taken ({@link CopyNote}); after a crash the node goes on with it. Work of the link's thread.
+ */
+public final class FullCopy implements ServerCopy, Refill {
+    private static final Logger log = LoggerFactory.getLogger(FullCopy.class);
+    private static final long POLL_MILLIS = 250;
+    private static final Retry.Policy AGAIN = Retry.Policy.unbounded(
+                    "the node waits for it with a server of no use to anybody, and whatever is in its way may pass or be mended",
+                    Duration.ofSeconds(3))
+            .telling(19, 20);
+    private static final Duration TOLD_EVERY = Duration.ofSeconds(5);
+    /** So often a stream is begun anew where there is another method. */
+    private static final int ANEW_MAX = 3;
+
+    private final ServerSession.Parts parts;
+    private final ServerAccess access;
+    private final LinkSignals signals;
+    private final Donors donors;
+    private volatile CopyNote note;
+    private final ByteBudget budget;
+    private final ClonedCopy cloned;
+    private final StreamedCopy streamed;
+    private final CopyMethod method;
+    private volatile String obstacle;
+    private long toldNanos;
+    private String told = "";
+
+    /** What the other nodes have to say of themselves, and how they are asked. */
+    public record Donors(Supplier<List<MemberReport>> present, Questions questions, JsonMapper json) {}
+
+    public FullCopy(ServerSession.Parts parts, ServerAccess access, LinkSignals signals, Donors donors) {
+        this.parts = parts;
+        this.access = access;
+        this.signals = signals;
+        this.donors = donors;
+        this.note = CopyNote.read(parts.properties().dataDir());
+        this.budget =
+                new ByteBudget(parts.properties().sst().bytesPerSecondMax().toBytes());
+        this.cloned = new ClonedCopy(this, parts, access, signals, donors, budget);
+        this.streamed = new StreamedCopy(parts, access, signals, donors, budget, this::tell);
+        this.method = new CopyMethod(parts.properties());
+    }
+
+    @Override
+    public boolean isAllowed() {
+        return parts.properties().sst().method() != NodeProperties.Sst.Method.NONE;
+    }
+
+    @Override
+    public boolean isPreferred() {
+        NodeProperties.Sst.Method configured = parts.properties().sst().method();
+        return configured == NodeProperties.Sst.Method.CLONE || configured == NodeProperties.Sst.Method.STREAM;
+    }
+
+    @Override
+    public boolean isPending() {
+        return note != null;
+    }
+
+    @Override
+    public void want(long from) throws IOException {
+        CopyNote before = note;
+        keep(before == null ? CopyNote.wanted(from) : CopyNote.wanted(from).ownLast(before.ownLast()));
+        log.warn("this server needs a full copy of another one's data");
+    }
+
+    @Override
+    public boolean forget() throws IOException {
+        if (note == null || note.step() != CopyNote.Step.WANTED || note.ownLast() != 0) {
+            return false;
+        }
+        CopyNote.delete(parts.properties().dataDir());
+        note = null;
+        return true;
+    }
+
+    @Override
+    public CopyProgress look() {
+        CopyNote current = note;
+        if (current == null || current.step() == CopyNote.Step.WANTED) {
+            return null;
+        }
+        return current.step() == CopyNote.Step.STREAMING ? streamed.look() : cloned.look();
+    }
+
+    @Override
+    public NodeProperties.Sst.Method method() {
+        CopyNote current = note;
+        if (current == null || current.step() == CopyNote.Step.WANTED) {
+            return null;
+        }
+        return current.step() == CopyNote.Step.STREAMING
+                ? NodeProperties.Sst.Method.STREAM
+                : NodeProperties.Sst.Method.CLONE;
+    }
+
+    @Override
+    public ByteBudget budget() {
+        return budget;
+    }
+
+    @Override
+    public String donor() {
+        CopyNote current = note;
+        if (current == null) {
+            return null;
+        }
+        return current.step() == CopyNote.Step.STREAMING ? streamed.donor() : current.donor();
+    }
+
+    @Override
+    public String obstacle() {
+        String rows = streamed.obstacle();
+        return note == null ? null : rows == null ? obstacle : rows;
+    }
+
+    @Override
+    public String pause(boolean value) {
+        if (value && method() == NodeProperties.Sst.Method.CLONE) {
+            return "MySQL's CLONE can't be held up; quorate transfer throttle makes the next one slower";
+        }
+        budget.pause(value);
+        return null;
+    }
+
+    CopyNote note() {
+        return note;
+    }
+
+    void keep(CopyNote next) throws IOException {
+        next.write(parts.properties().dataDir());
+        note = next;
+    }
+
+    @Override
+    public void run() throws SQLException, IOException, InterruptedException {
+        Retry retry = new Retry(AGAIN, System.nanoTime());
+        while (note != null && signals.task().serves()) {
+            try {
+                switch (note.step()) {
+                    case WANTED -> begin();
+                    case STREAMING -> stream();
+                    case COPYING -> cloned.run();
+                    case STRAIGHT -> cloned.apply();
+                }
+            } catch (QuorateException e) {
+                if (!isTriedAgain(e)) {
+                    throw e;
+                }
+                waits(e.getMessage());
+                Retry.Next next = retry.failed(e.getMessage(), System.nanoTime());
+                // What is new is in the log by then.
+                if (next.tell()) {
+                    log.info("the full copy has waited {} times by now: {}", next.attempts(), e.getMessage());
+                }
+                pause(next.pauseMillis());
+            }
+        }
+    }
+
+    /** A stream that can't copy something is tried again too: the donor's clients may alter what stands in its way. */
+    private static boolean isTriedAgain(QuorateException e) {
+        return e.code() == ErrorCode.COPY_NOT_BY_STREAM || (e.code().isRetryable() && !RejoinCourse.mends(e));
+    }
+
+    void pause(long millis) throws InterruptedException {
+        LinkSignals.Task task = signals.task();
+        if (task.serves()) {
+            signals.await(task, millis);
+        }
+    }
+
+    /** What stands in the way, or null. */
+    void waits(String why) {
+        obstacle = why;
+        tell(why == null ? "" : why);
+    }
+
+    void tell(String what) {
+        CopyNote current = note;
+        String from = current == null ? "" : donor();
+        String donor = from == null || from.isEmpty() ? "another node" : from;
+        String text = "receiving a full copy of the data of " + donor + (what.isEmpty() ? "" : ": " + what);
+        parts.events().accept(new NodeEvent.Joining(text));
+        boolean moves = look() != null && obstacle == null;
+        if (!text.equals(told) && (!moves || System.nanoTime() - toldNanos > TOLD_EVERY.toNanos())) {
+            told = text;
+            toldNanos = System.nanoTime();
+            log.info("{}", text);
+        }
+    }
+
+    // WANTED
+
+    private void begin() throws SQLException, IOException, InterruptedException {
+        cloned.reset();
+        MemberReport donor = donors.present().get().stream()
+                .filter(m -> m.hasSyncedServer() && m.applied() >= note.from())
+                .min(MemberReport.nearest(parts.properties().zone()))
+                .orElse(null);
+        if (donor == null) {
+            waits("no node with a server is SYNCED and has applied seqno " + note.from());
+            pause(POLL_MILLIS);
+            return;
+        }
+        CopyMethod.Choice choice = choose(donor.node());
+        try (ServerSession session = new ServerSession(parts, access, signals)) {
+            tell("what this server has committed is being ordered first");
+            if (!session.drain()) {
+                return;
+            }
+        }
+        try (Connection connection = reach()) {
+            ServerCheck.require(connection);
+            access.readOnly(connection, true);
+            requireNothingUndecided(connection);
+            CopyQuestion.CloneSource source = choice.source();
+            if (source == null) {
+                CopyPlan.delete(parts.properties().dataDir());
+                keep(note.streaming(lastOfOurs(connection), parts.stream().lastOrdered()));
+                return;
+            }
+            CloneCopy.expect(connection);
+            keep(note.copying(lastOfOurs(connection), donor.node(), source.server(), GtidSet.parse(source.reserved())));
+            log.info(
+                    "copying the server of {} at {}:{}, about {} MB, with MySQL's CLONE; what this server holds goes",
+                    donor.node(),
+                    source.host(),
+                    source.port(),
+                    source.bytes() >> 20);
+            parts.joins().count(JoinCounts.Step.COPY_BEGUN);
+        }
+    }
+
+    private CopyMethod.Choice choose(String donor) throws SQLException {
+        try (Connection connection = reach()) {
+            return method.choose(() -> ask(donor), () -> {
+                new CloneCopy(access.credentials()).prepare(connection, "this node's server", "CLONE_ADMIN");
+                return ServerAccess.version(connection);
+            });
+        }
+    }
+
+    /**
+     * What a client of this server has prepared, and decides itself, would be lost. Not so what is prepared in a copy that came to
+     * nothing; then it is known already what this server gave out.
+     */
+    private void requireNothingUndecided(Connection connection) throws SQLException {
+        long given = ServerAccess.executed(connection).last(ServerAccess.uuid(connection));
+        List<String> undecided = CloneCopy.prepared(connection).stream()
+                .filter(xid -> !xid.endsWith("," + CertifiedXid.FORMAT))
+                .toList();
+        if (note.ownLast() == 0 && given > 0 && !undecided.isEmpty()) {
+            throw new QuorateException(
+                    ErrorCode.COPY_UNDECIDED,
+                    "clients have prepared transactions on this server that they have not decided: XA COMMIT or XA ROLLBACK "
+                            + String.join("; ", undecided));
+        }
+    }
+
+    static void unlogged(Connection connection, String... statements) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET SESSION sql_log_bin = 0");
+            try {
+                for (String each : statements) {
+                    statement.execute(each);
+                }
+            } finally {
+                statement.execute("SET SESSION sql_log_bin = 1");
+            }
+        }
+    }
+
+    CopyQuestion.CloneSource ask(String node) {
+        try {
+            return donors.questions().ask(node, new CopyQuestion.CloneFrom());
+        } catch (IOException e) {
+            throw new QuorateException(ErrorCode.COPY_NO_DONOR, node + " doesn't answer: " + e.getMessage(), e);
+        }
+    }
+
+    Connection reach() {
+        try {
+            return access.connectAlone();
+        } catch (SQLException e) {
+            throw access.unreachable(e);
+        }
+    }
+
+    /** The highest GTID number this server ever gave out. */
+    private long lastOfOurs(Connection connection) throws SQLException {
+        UUID server = ServerAccess.uuid(connection);
+        long executed = ServerAccess.executed(connection).last(server);
+        return Math.max(
+                Math.max(note.ownLast(), executed),
+                parts.stream().positionOf(server).last());
+    }
+
+    // STREAMING
+
+    private void stream() throws SQLException, IOException, InterruptedException {
+        obstacle = null;
+        long at;
+        try {
+            at = streamed.run(note.from(), note.upTo());
+        } catch (QuorateException e) {
+            boolean other = e.code() == ErrorCode.COPY_NOT_BY_STREAM
+                    && parts.properties().sst().method() != NodeProperties.Sst.Method.STREAM;
+            if (!other) {
+                throw e;
+            }
+            log.warn("method stream can't copy this, trying clone: {}", e.detail());
+            method.onlyClone();
+            keep(note.again());
+            return;
+        }
+        if (at < 0) {
+            if (streamed.begunAnew() >= ANEW_MAX
+                    && parts.properties().sst().method() == NodeProperties.Sst.Method.AUTO) {
+                log.warn("tables are changed too often for a copy by stream; trying clone");
+                method.onlyClone();
+                keep(note.again());
+            }
+            return;
+        }
+        try (Connection connection = reach()) {
+            UUID server = ServerAccess.uuid(connection);
+            if (ServerAccess.executed(connection).last(server) > note.ownLast()) {
+                log.warn("somebody has written to this server while it was copied; copying it anew");
+                keep(note.again());
+                return;
+            }
+            streamed.open(connection);
+            if (streamed.bytesPerSecond() > 0) {
+                CopyRates.read(parts.properties())
+                        .measured(NodeProperties.Sst.Method.STREAM, streamed.bytesPerSecond());
+            }
+            finish(
+                    connection,
+                    at,
+                    ServerLifeFile.read(parts.properties().dataDir()).reserved());
+            streamed.forget(connection);
+        }
+    }
+
+    /**
+     * The server is this node's own.
+     *
+     * @param at the seqno it holds
+     * @param reserved GTIDs of its own that are executed and that no transaction there has
+     */
+    void finish(Connection connection, long at, GtidSet reserved) throws SQLException, IOException {
+        NodeProperties properties = parts.properties();
+        UUID server = ServerAccess.uuid(connection);
+        boolean durable = ServerAccess.forcesBinlog(connection) && ServerAccess.forcesRedoLog(connection);
+        if (NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node()) == null) {
+            GtidSet ours = note.ownLast() == 0 ? new GtidSet() : new GtidSet().add(server, 1, note.ownLast());
+            new NodeIdentity(
+                            properties.cluster(),
+                            properties.node(),
+                            server,
+                            ours,
+                            NodeIdentity.directoryId(properties.dataDir()),
+                            false)
+                    .write(properties.dataDir());
+        }
+        ServerLifeFile.write(
+                properties.dataDir(),
+                new ServerLife(ServerAccess.started(connection), durable, reserved, new GtidSet(), TakenBack.NONE));
+        log.info("the full copy of the data of {} is complete; this server holds seqno {}", donor(), at);
+        parts.joins().count(JoinCounts.Step.COPY_COMPLETED);
+        CopyNote.delete(properties.dataDir());
+        note = null;
+        parts.events().accept(new NodeEvent.Joining(null));
+    }
+}

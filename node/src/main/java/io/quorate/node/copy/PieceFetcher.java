@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.copy;
+
+import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.ist.RejoinCourse;
+import io.quorate.node.copy.CopyQuestion.Head;
+import io.quorate.node.member.MemberReport;
+import io.quorate.node.question.StreamedAnswer;
+import io.quorate.node.server.JoinCounts;
+import io.quorate.node.server.ServerAccess;
+import io.quorate.node.server.ServerSession;
+import io.quorate.node.thread.Faults;
+import io.quorate.node.thread.OwnedThread;
+import io.quorate.sst.audit.AuditedTable;
+import io.quorate.sst.stream.CopyLedger;
+import io.quorate.sst.stream.Moment;
+import io.quorate.sst.stream.OrderScan;
+import io.quorate.sst.stream.Piece;
+import io.quorate.sst.stream.RowLoader;
+import io.quorate.sst.stream.Unit;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingDeque;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Fetches the pieces of a copy, several at a time, each from whatever node can give it. A piece that failed is fetched again, from
+ * another node if that one is gone.
+ */
+final class PieceFetcher implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(PieceFetcher.class);
+    /** ER_RECORD_FILE_FULL. */
+    private static final int TABLE_FULL = 1114;
+
+    private static final String FREE_SPACE =
+            ": free space on the volume of this node's server; it goes on by itself then";
+    private static final Duration ORDERED_WITHIN = Duration.ofSeconds(30);
+    /** Without a bound: another node may take the donor's place at any time, and what is here is kept. */
+    private static final long AGAIN_MILLIS = 1000;
+
+    private static final long POLL_MILLIS = 50;
+    private static final String PAUSED = "it is paused; quorate transfer resume";
+
+    private final ServerSession.Parts parts;
+    private final ServerAccess access;
+    private final FullCopy.Donors donors;
+    private final CopyLedger ledger;
+    private final OrderScan scan;
+    private final long since;
+    private final ByteBudget budget;
+    private final LinkedBlockingDeque<Piece> queue = new LinkedBlockingDeque<>();
+    private final AtomicInteger open = new AtomicInteger();
+    private final AtomicReference<Exception> failure = new AtomicReference<>();
+    private final AtomicLong bytes = new AtomicLong();
+    private final List<OwnedThread> threads = new ArrayList<>();
+    private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
+    private volatile String donor = "";
+    private volatile String obstacle;
+    private volatile boolean closed;
+
+    /** @param since donors must have applied this seqno */
+    PieceFetcher(
+            ServerSession.Parts parts,
+            ServerAccess access,
+            FullCopy.Donors donors,
+            CopyLedger ledger,
+            OrderScan scan,
+            long since,
+            ByteBudget budget) {
+        this.parts = parts;
+        this.access = access;
+        this.donors = donors;
+        this.ledger = ledger;
+        this.scan = scan;
+        this.since = since;
+        this.budget = budget;
+    }
+
+    void start(List<Piece> missing, int streams) {
+        queue.addAll(missing);
+        open.set(missing.size());
+        for (int i = 0; i < streams; i++) {
+            threads.add(OwnedThread.task("quorate-stream-" + i, this::work, this::ended)
+                    .start());
+        }
+    }
+
+    /** Whether all pieces are here, those included that were found on the way. */
+    boolean isDone() {
+        return open.get() == 0;
+    }
+
+    /** Fails with what ended the fetching. */
+    void requireGoing() throws SQLException, IOException {
+        Exception e = failure.get();
+        if (e instanceof SQLException sql) {
+            throw sql;
+        } else if (e instanceof IOException io) {
+            throw io;
+        } else if (e instanceof RuntimeException other) {
+            throw other;
+        }
+    }
+
+    long bytes() {
+        return bytes.get();
+    }
+
+    /** Whom it fetches from. */
+    String donor() {
+        return donor;
+    }
+
+    /** Why nothing comes, null when something does. */
+    String obstacle() {
+        return obstacle;
+    }
+
+    /** What ends one of the threads ends the fetching. */
+    private void ended(String thread, Throwable cause) {
+        boolean known = cause instanceof SQLException || cause instanceof IOException || cause instanceof QuorateException;
+        failure.compareAndSet(null, known ? (Exception) cause : Faults.explained(thread, cause));
+    }
+
+    private void work() throws SQLException, IOException, InterruptedException {
+        Connection connection = null;
+        try {
+            while (!closed && failure.get() == null && open.get() > 0) {
+                Piece piece = budget.isPaused() ? null : queue.poll(POLL_MILLIS, TimeUnit.MILLISECONDS);
+                if (piece == null) {
+                    obstacle = budget.isPaused() ? PAUSED : obstacle;
+                    Thread.sleep(budget.isPaused() ? POLL_MILLIS : 0);
+                    continue;
+                }
+                if (connection == null) {
+                    connection = access.connectToLoad();
+                    connections.add(connection);
+                    RowLoader.prepare(connection);
+                }
+                if (!fetched(piece, connection)) {
+                    // What it was doing may not be over.
+                    abort(connection);
+                    connection = null;
+                }
+            }
+        } finally {
+            abort(connection);
+        }
+    }
+
+    private static void abort(Connection connection) {
+        if (connection != null) {
+            try {
+                connection.abort(Runnable::run);
+            } catch (SQLException e) {
+                log.debug("while closing: {}", e.toString());
+            }
+        }
+    }
+
+    /** @return whether the connection can be used again */
+    private boolean fetched(Piece wanted, Connection connection)
+            throws SQLException, IOException, InterruptedException {
+        Piece[] piece = {wanted};
+        try {
+            if (fetch(piece, connection)) {
+                open.decrementAndGet();
+            } else {
+                queue.addFirst(piece[0]);
+            }
+            obstacle = null;
+            return true;
+        } catch (QuorateException e) {
+            if (!e.code().isRetryable() || RejoinCourse.mends(e)) {
+                throw e;
+            }
+            waits(piece[0], e.detail());
+        } catch (java.io.EOFException | java.net.SocketException e) {
+            waits(piece[0], donor + " broke off: " + e);
+        } catch (IOException e) {
+            waits(piece[0], "nothing comes from " + donor + ": " + e.getMessage());
+        } catch (SQLException e) {
+            if (!(e.getCause() instanceof IOException) && !connection.isValid(2)) {
+                throw e;
+            }
+            waits(piece[0], e.getMessage() + (e.getErrorCode() == TABLE_FULL ? FREE_SPACE : ""));
+        }
+        return false;
+    }
+
+    private void waits(Piece piece, String why) throws InterruptedException {
+        if (!closed && !why.equals(obstacle)) {
+            obstacle = why;
+            log.info("a piece of {} comes again: {}", piece.unit().tables(), why);
+            parts.joins().count(JoinCounts.Step.PIECE_BROKEN_OFF);
+        }
+        queue.addLast(piece);
+        Thread.sleep(AGAIN_MILLIS);
+    }
+
+    /** @return false when it has to be read again, for it may hold what has failed since */
+    private boolean fetch(Piece[] piece, Connection connection) throws SQLException, IOException, InterruptedException {
+        Unit unit = piece[0].unit();
+        donor = chosen();
+        try (StreamedAnswer<Head> answer = donors.questions().open(donor, question(piece[0]))) {
+            Head head = answer.head();
+            if (!piece[0].bounded()) {
+                bounded(piece, head.to(), connection);
+            }
+            // Seldom, but then before anything has come for nothing.
+            require(unit, head.moment(), parts.stream().lastOrdered());
+            load(piece[0], head.moment(), answer.rest(), connection);
+            return true;
+        } catch (Spoilt e) {
+            log.debug("a piece of {} comes again: {}", unit.tables(), e.getMessage());
+            connection.rollback();
+            return false;
+        }
+    }
+
+    private CopyQuestion.Rows question(Piece piece) {
+        Unit unit = piece.unit();
+        return unit.whole()
+                ? new CopyQuestion.RowsOfTables(since, unit.tables())
+                : new CopyQuestion.RowsOfStretch(
+                        since,
+                        unit.tables().get(0),
+                        piece.stretch(),
+                        piece.bounded() ? 0 : parts.properties().sst().chunk().toBytes());
+    }
+
+    /** What was read holds what no node is to have, or isn't what the table is any more. */
+    private void require(Unit unit, Moment moment, long upTo) throws IOException, InterruptedException, Spoilt {
+        scan.advance(upTo);
+        if (scan.firstOfTables() > 0) {
+            throw new TablesChanged(scan.firstOfTables());
+        }
+        if (scan.isSpoilt(unit, moment)) {
+            throw new Spoilt("it may hold what has failed");
+        }
+    }
+
+    private static final class Spoilt extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        Spoilt(String what) {
+            super(what);
+        }
+    }
+
+    /** Where it ends is known now, and so where the next one begins. */
+    private void bounded(Piece[] piece, String to, Connection connection) throws SQLException {
+        Piece bounded = piece[0].endingAt(to);
+        if (!ledger.bounded(connection, bounded)) {
+            // Its commit was not answered. A new run finds out what the ledger says.
+            throw new SQLException("the ledger has " + bounded + " already");
+        }
+        connection.commit();
+        piece[0] = bounded;
+        Piece next = bounded.next();
+        if (next != null) {
+            open.incrementAndGet();
+            queue.addFirst(next);
+        }
+    }
+
+    private void load(Piece piece, Moment moment, DataInputStream in, Connection connection)
+            throws SQLException, IOException, InterruptedException, Spoilt {
+        long rows = 0;
+        long[] came = {0};
+        DataInputStream plain = new DataInputStream(new ZstdInputStreamNoFinalizer(in));
+        for (Unit.Name name : piece.unit().tables()) {
+            AuditedTable table = AuditedTable.read(connection, name.schema(), name.table());
+            if (table == null) {
+                throw new QuorateException(ErrorCode.COPY_UNUSABLE, "this server has no table " + name);
+            }
+            rows += new RowLoader(plain, count -> {
+                        came[0] += count;
+                        bytes.addAndGet(count);
+                        budget.take(count);
+                    })
+                    .load(connection, table);
+        }
+        long upTo = awaitOrdered(parts, Math.max(plain.readLong(), moment.applied()), () -> closed);
+        require(piece.unit(), moment, upTo);
+        ledger.done(connection, piece, new CopyLedger.Done(moment, upTo, rows, came[0]));
+        connection.commit();
+    }
+
+    /** Tables are not what they were when the copy began. */
+    static final class TablesChanged extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+        final transient long seqno;
+
+        TablesChanged(long seqno) {
+            super("tables were changed at seqno " + seqno);
+            this.seqno = seqno;
+        }
+    }
+
+    /** The same as long as it is there, so that nobody else is bothered. */
+    private String chosen() {
+        return choose(donors, parts.properties().zone(), since, donor);
+    }
+
+    /**
+     * A node that can give a copy.
+     *
+     * @param before preferred
+     */
+    static String choose(FullCopy.Donors donors, String zone, long since, String before) {
+        return donors.present().get().stream()
+                .filter(m -> m.hasSyncedServer() && m.applied() >= since)
+                .min(Comparator.<MemberReport>comparingInt(m -> m.node().equals(before) ? 0 : 1)
+                        .thenComparing(MemberReport.nearest(zone)))
+                .orElseThrow(() -> new QuorateException(
+                        ErrorCode.COPY_NO_DONOR, "no node with a server is SYNCED and has applied seqno " + since))
+                .node();
+    }
+
+    /**
+     * Waits until this node has everything up to a seqno in its record.
+     *
+     * @return the last that it has
+     */
+    static long awaitOrdered(ServerSession.Parts parts, long seqno, BooleanSupplier ends) throws InterruptedException {
+        long end = System.nanoTime() + ORDERED_WITHIN.toNanos();
+        while (parts.stream().lastOrdered() < seqno) {
+            if (ends.getAsBoolean() || System.nanoTime() > end) {
+                throw new QuorateException(
+                        ErrorCode.COPY_TOO_EARLY,
+                        "this node hasn't got the order up to seqno " + seqno + " yet, where the donor is");
+            }
+            Thread.sleep(5);
+        }
+        return parts.stream().lastOrdered();
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        threads.forEach(OwnedThread::expectEnd);
+        connections.forEach(PieceFetcher::abort);
+        threads.forEach(OwnedThread::close);
+    }
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.copy;
+
+import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
+import io.quorate.applier.CopyReplay;
+import io.quorate.applier.PositionTable.Position;
+import io.quorate.certification.OrderedStream;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.QuorateException;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.copy.CopyQuestion.CatalogAfter;
+import io.quorate.node.copy.CopyQuestion.Contents;
+import io.quorate.node.copy.CopyQuestion.Head;
+import io.quorate.node.copy.CopyQuestion.RowsOfStretch;
+import io.quorate.node.copy.CopyQuestion.RowsOfTables;
+import io.quorate.node.question.Answers;
+import io.quorate.node.question.StreamedReply;
+import io.quorate.node.server.ApplyProgress;
+import io.quorate.node.server.ServerAccess;
+import io.quorate.node.server.ServerLifeFile;
+import io.quorate.node.server.ServerSession;
+import io.quorate.sst.audit.AuditedTable.Stretch;
+import io.quorate.sst.audit.AuditedTable;
+import io.quorate.sst.stream.Catalog;
+import io.quorate.sst.stream.Moment;
+import io.quorate.sst.stream.RowWriter;
+import io.quorate.sst.stream.Unit;
+import java.io.BufferedOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The donor's side of method {@code stream}. Every request stands for itself: a consistent read of this node's server, with what
+ * it had then. The node stays SYNCED; nothing is locked but, for the moment at which a snapshot is opened, tables that must be read as a whole.
+ */
+public final class StreamSource {
+    private static final Logger log = LoggerFactory.getLogger(StreamSource.class);
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final int LOCK_WAIT_SECONDS = 1;
+    private static final int COMPRESSION = 1;
+    private static final long ROWS_MAX = 1_000_000;
+    /** ER_LOCK_WAIT_TIMEOUT, and ER_TABLE_DEF_CHANGED in a snapshot that is older than its table. */
+    private static final int LOCKED = 1205;
+
+    private static final int REDEFINED = 1412;
+
+    private final NodeProperties properties;
+    private final ServerAccess access;
+    private final Supplier<ServerSession> session;
+    private final OrderedStream stream;
+    private final ApplyProgress progress;
+    private final BooleanSupplier synced;
+    private final LongAdder bytes = new LongAdder();
+    private final DonorPace pace;
+
+    /**
+     * @param access null with an arbitrator
+     * @param session null while there is none
+     * @param synced whether this node's server holds what the order says
+     */
+    public StreamSource(
+            NodeProperties properties,
+            ServerAccess access,
+            Supplier<ServerSession> session,
+            OrderedStream stream,
+            ApplyProgress progress,
+            BooleanSupplier synced) {
+        this.properties = properties;
+        this.access = access;
+        this.session = session;
+        this.stream = stream;
+        this.progress = progress;
+        this.synced = synced;
+        this.pace = new DonorPace(
+                stream::lastOrdered, progress::lastApplied, properties.sst().donorLagMax(), System::nanoTime);
+    }
+
+    /** For how long it was held back for the sake of what this node has to apply. */
+    public long heldMillis() {
+        return pace.heldMillis();
+    }
+
+    /** Given so far, compressed. */
+    public long bytes() {
+        return bytes.sum();
+    }
+
+    public void register(Answers answers) {
+        answers.on(
+                CatalogAfter.class,
+                q -> read(q.after(), List.of(), (connection, server) -> catalog(connection, server, q)));
+        answers.streamed(
+                RowsOfStretch.class,
+                (q, reply) -> read(q.after(), q.tables(), (connection, server) -> {
+                    rows(connection, server, q, reply);
+                    return null;
+                }));
+        answers.streamed(
+                RowsOfTables.class,
+                (q, reply) -> read(q.after(), q.tables(), (connection, server) -> {
+                    tables(connection, server, q, reply);
+                    return null;
+                }));
+    }
+
+    /** Something that is read of the server. */
+    private interface Reading<A> {
+        A read(Connection connection, UUID server) throws SQLException, IOException, InterruptedException;
+    }
+
+    /**
+     * Reads once the server holds everything up to a seqno.
+     *
+     * @param tables that are read
+     */
+    private <A> A read(long after, List<Unit.Name> tables, Reading<A> reading) throws IOException {
+        if (access == null || !synced.getAsBoolean()) {
+            throw refused(ErrorCode.COPY_NO_DONOR, "is not SYNCED");
+        }
+        await(() -> progress.lastApplied() >= after, "has not applied seqno " + after + " yet");
+        try (Connection connection = access.connectAlone()) {
+            RowWriter.prepare(connection);
+            UUID server = ServerAccess.uuid(connection);
+            // What the order has of ours is in the rows; it may be taken up before it is committed.
+            long ordered = stream.own().last();
+            awaitExecuted(connection, server, ordered);
+            return reading.read(connection, server);
+        } catch (SQLException e) {
+            throw e.getErrorCode() == REDEFINED || e.getErrorCode() == LOCKED
+                    ? refused(ErrorCode.COPY_TOO_EARLY, "can't read " + tables + " now: " + e.getMessage())
+                    : refused(ErrorCode.COPY_NO_DONOR, access.unreachable(e).getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw refused(ErrorCode.COPY_NO_DONOR, "ends");
+        } catch (IllegalArgumentException e) {
+            throw refused(ErrorCode.COPY_REFUSED, e.getMessage());
+        }
+    }
+
+    private void await(BooleanSupplier condition, String otherwise) {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        try {
+            while (!condition.getAsBoolean()) {
+                if (System.nanoTime() > end) {
+                    throw refused(ErrorCode.COPY_TOO_EARLY, otherwise);
+                }
+                Thread.sleep(10);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw refused(ErrorCode.COPY_NO_DONOR, "ends");
+        }
+    }
+
+    private void awaitExecuted(Connection connection, UUID server, long number)
+            throws SQLException, InterruptedException {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (ServerAccess.executed(connection).last(server) < number) {
+            if (System.nanoTime() > end) {
+                throw refused(
+                        ErrorCode.COPY_TOO_EARLY,
+                        "has not committed its own transaction " + number + ", which is ordered");
+            }
+            Thread.sleep(5);
+        }
+    }
+
+    private Contents catalog(Connection connection, UUID server, CatalogAfter question)
+            throws SQLException, InterruptedException {
+        ServerSession working = working();
+        Position before = ServerAccess.position(connection);
+        Catalog catalog = Catalog.read(connection, question.omitted());
+        Moment moment = moment(connection, server, before.seqno());
+        long ordered = decided(working, moment);
+        return new Contents(moment, before.log(), ordered, catalog, ServerAccess.tableBytes(connection));
+    }
+
+    private void rows(Connection connection, UUID server, RowsOfStretch question, StreamedReply<Head> reply)
+            throws SQLException, IOException, InterruptedException {
+        ServerSession working = working();
+        snapshot(connection);
+        Moment moment = moment(connection, server, ServerAccess.applied(connection));
+        AuditedTable table = table(connection, question.table());
+        Stretch stretch = question.stretch();
+        if (question.bytes() > 0) {
+            long perRow = Math.max(1, table.estimate(connection).bytesPerRow());
+            long rows = Math.max(1, Math.min(ROWS_MAX, question.bytes() / perRow));
+            stretch = new Stretch(stretch.from(), table.next(connection, stretch.from(), rows));
+        }
+        try (DataOutputStream compressed = compressed(reply.begin(new Head(moment, stretch.to())))) {
+            new RowWriter(compressed).write(connection, table, stretch);
+            compressed.writeLong(decided(working, moment));
+        }
+    }
+
+    /** Nobody writes to the tables while the snapshot is opened: so it has just what it says of them. */
+    private void tables(Connection connection, UUID server, RowsOfTables question, StreamedReply<Head> reply)
+            throws SQLException, IOException, InterruptedException {
+        ServerSession working = working();
+        Moment moment;
+        try (Connection locks = access.connectAlone();
+                Statement statement = locks.createStatement()) {
+            statement.execute("SET SESSION lock_wait_timeout = " + LOCK_WAIT_SECONDS);
+            statement.execute(question.tables().stream()
+                    .map(t -> AuditedTable.quoted(t.schema(), t.table()) + " READ")
+                    .collect(Collectors.joining(", ", "LOCK TABLES ", "")));
+            snapshot(connection);
+            moment = moment(connection, server, ServerAccess.applied(connection));
+            statement.execute("UNLOCK TABLES");
+        }
+        try (DataOutputStream compressed = compressed(reply.begin(new Head(moment, null)))) {
+            for (Unit.Name name : question.tables()) {
+                new RowWriter(compressed).write(connection, table(connection, name), Stretch.ALL);
+            }
+            compressed.writeLong(decided(working, moment));
+        }
+    }
+
+    private static void snapshot(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT");
+        }
+    }
+
+    /** What rows have that were read at {@code applied}, before now. What clients have committed till now may be in them. */
+    private Moment moment(Connection connection, UUID server, long applied) throws SQLException {
+        List<Long> undone = CopyReplay.undone(connection);
+        GtidSet reserved = ServerLifeFile.read(properties.dataDir()).reservedOf(ServerAccess.purged(connection));
+        return new Moment(server, applied, CopyReplay.lastCommitting(connection, server, reserved), undone);
+    }
+
+    private ServerSession working() {
+        ServerSession working = session.get();
+        if (working == null) {
+            throw refused(ErrorCode.COPY_NO_DONOR, "has no session with its server");
+        }
+        return working;
+    }
+
+    /**
+     * Waits until the order has decided on all that clients had committed at that moment. A session that lasts till then has seen it all
+     * captured and ordered: nothing of it was lost with a server that doesn't force its logs.
+     *
+     * @return the seqno by which it has
+     */
+    private long decided(ServerSession working, Moment moment) throws InterruptedException {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (working.undecided(moment.own(), LIMIT) != 0) {
+            if (session.get() != working || System.nanoTime() > end) {
+                throw refused(
+                        ErrorCode.COPY_TOO_EARLY,
+                        "has not got its own transactions up to " + moment.own() + " ordered");
+            }
+            Thread.sleep(2);
+        }
+        if (session.get() != working) {
+            throw refused(ErrorCode.COPY_NO_DONOR, "has lost its server meanwhile");
+        }
+        return stream.lastOrdered();
+    }
+
+    private AuditedTable table(Connection connection, Unit.Name name) throws SQLException {
+        AuditedTable table = AuditedTable.read(connection, name.schema(), name.table());
+        if (table == null) {
+            throw refused(ErrorCode.COPY_TOO_EARLY, "has no table " + name);
+        }
+        return table;
+    }
+
+    private DataOutputStream compressed(OutputStream answer) throws IOException {
+        OutputStream counted = new BufferedOutputStream(new Counted(answer), 64 << 10);
+        return new DataOutputStream(new ZstdOutputStreamNoFinalizer(counted, COMPRESSION).setChecksum(true));
+    }
+
+    private QuorateException refused(ErrorCode code, String why) {
+        log.debug("a piece of a copy is refused: {}", why);
+        return new QuorateException(code, properties.node() + " " + why);
+    }
+
+    private final class Counted extends java.io.FilterOutputStream {
+        Counted(OutputStream out) {
+            super(out);
+        }
+
+        @Override
+        public void write(byte[] b, int offset, int length) throws IOException {
+            pace.await();
+            out.write(b, offset, length);
+            bytes.add(length);
+        }
+    }
+}

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.copy;
+
+import io.quorate.applier.CopyReplay;
+import io.quorate.applier.PositionTable.Position;
+import io.quorate.applier.PositionTable;
+import io.quorate.core.Certified;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
+import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSetLog;
+import io.quorate.core.binlog.Upserts;
+import io.quorate.node.server.JoinCounts;
+import io.quorate.node.server.LinkSignals;
+import io.quorate.node.server.ServerAccess;
+import io.quorate.node.server.ServerSession;
+import io.quorate.sst.CloneCopy;
+import io.quorate.sst.CopyProgress;
+import io.quorate.sst.stream.Catalog;
+import io.quorate.sst.stream.CatalogRestore;
+import io.quorate.sst.stream.CopyLedger.Done;
+import io.quorate.sst.stream.CopyLedger.Stage;
+import io.quorate.sst.stream.CopyLedger;
+import io.quorate.sst.stream.Moment;
+import io.quorate.sst.stream.OrderScan;
+import io.quorate.sst.stream.Unit;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A full copy by our own means, method {@code stream}. Tables come in pieces, each read by a donor at a moment of its own, while
+ * everybody writes; what was ordered since the first of them is then carried out over all of them, whether they have it or not, which
+ * brings them to one moment. The idea of overlapping a copy with a log that is forgiving until both have met is that of fuzzy
+ * backups (Gray and Reuter 1993, 11.5) and of DBLog's chunks (Andreakis and Papapanagiotou 2020).
+ *
+ * <p>What is noted of a piece commits with its rows; so a copy goes on where it was, whoever died, and from any node.
+ */
+final class StreamedCopy {
+    private static final Logger log = LoggerFactory.getLogger(StreamedCopy.class);
+    private static final long POLL_MILLIS = 100;
+    private static final Duration READ_WAIT = Duration.ofSeconds(5);
+    private static final int CATALOG_TRIES = 20;
+    /** Of the server, while it makes indexes. */
+    private static final int INDEX_BUFFER_BYTES = 64 << 20;
+
+    private final ServerSession.Parts parts;
+    private final ServerAccess access;
+    private final LinkSignals signals;
+    private final FullCopy.Donors donors;
+    private final Consumer<String> tell;
+    private final ByteBudget budget;
+    private volatile CopyProgress progress = CopyProgress.NONE;
+    private volatile String donor = "";
+    private volatile String obstacle;
+    private CopyPlan plan;
+    private CopyLedger ledger;
+    private List<Unit> units;
+    private OrderScan scan;
+    private int begunAnew;
+    /** 0 when this service didn't see it begin. */
+    private long startedNanos;
+
+    /** @param tell told what it is doing; null when nothing is in its way */
+    StreamedCopy(
+            ServerSession.Parts parts,
+            ServerAccess access,
+            LinkSignals signals,
+            FullCopy.Donors donors,
+            ByteBudget budget,
+            Consumer<String> tell) {
+        this.parts = parts;
+        this.access = access;
+        this.signals = signals;
+        this.donors = donors;
+        this.budget = budget;
+        this.tell = tell;
+    }
+
+    CopyProgress look() {
+        return progress;
+    }
+
+    String donor() {
+        return donor;
+    }
+
+    /** Why no rows come, null when they do. */
+    String obstacle() {
+        return obstacle;
+    }
+
+    /**
+     * Goes on with it.
+     *
+     * @param from the copy must hold at least what was ordered up to here
+     * @param atLeast and be brought to this seqno or a later one
+     * @return the seqno that the server is at; -1 when it isn't over
+     */
+    long run(long from, long atLeast) throws SQLException, IOException, InterruptedException {
+        try (Connection connection = control()) {
+            clear(connection);
+            plan = CopyPlan.read(directory(), donors.json());
+            Stage stage = plan == null || plan.since() < from ? null : use(connection);
+            if (stage == null) {
+                plan(from);
+            }
+            if (stage == null || stage == Stage.MAKING) {
+                make(connection);
+            }
+            try {
+                return go(connection, atLeast);
+            } catch (PieceFetcher.TablesChanged e) {
+                log.warn(
+                        "the copy begins anew: a statement changed tables at seqno {}, while they were being read",
+                        e.seqno);
+                CopyPlan.delete(directory());
+                begunAnew++;
+                parts.joins().count(JoinCounts.Step.COPY_BEGUN_ANEW);
+                return -1;
+            }
+        }
+    }
+
+    /** How often that was in vain, since this service began. */
+    int begunAnew() {
+        return begunAnew;
+    }
+
+    /** How fast the last one came, in bytes of the donor's files a second, indexes included; 0 when it was interrupted. */
+    long bytesPerSecond() {
+        long millis = (System.nanoTime() - startedNanos) / 1_000_000;
+        return startedNanos == 0 || millis == 0 ? 0 : plan.bytes() * 1000 / millis;
+    }
+
+    private long go(Connection connection, long atLeast) throws SQLException, IOException, InterruptedException {
+        if (ledger.stage(connection) == Stage.FETCHING && !fetch(connection)) {
+            return -1;
+        }
+        if (plan.upTo() == 0) {
+            settle(connection, atLeast);
+        }
+        if (ledger.stage(connection) == Stage.REPLAYING) {
+            if (!replay(connection)) {
+                return -1;
+            }
+            ledger.stage(connection, Stage.FINISHING);
+        }
+        return complete(connection) ? plan.upTo() : -1;
+    }
+
+    private java.nio.file.Path directory() {
+        return parts.properties().dataDir();
+    }
+
+    /** One that nothing reaches the binlog of. */
+    private Connection control() throws SQLException {
+        Connection connection = access.connectToLoad();
+        execute(
+                connection,
+                "SET SESSION sql_log_bin = 0, foreign_key_checks = 0, innodb_ddl_buffer_size = " + INDEX_BUFFER_BYTES);
+        return connection;
+    }
+
+    private static void execute(Connection connection, String... statements) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (String each : statements) {
+                statement.execute(each);
+            }
+        }
+    }
+
+    /** Nobody else is connected, nothing holds a table, and LOAD DATA LOCAL is let in. */
+    private static void clear(Connection connection) throws SQLException {
+        execute(connection, "SET GLOBAL offline_mode = ON", "SET GLOBAL local_infile = ON");
+        CloneCopy.rollBackPrepared(connection);
+    }
+
+    /** How far the plan's copy is on this server, null when it knows nothing of it. */
+    private Stage use(Connection connection) throws SQLException {
+        ledger = new CopyLedger(plan.copy());
+        units = Unit.of(plan.catalog());
+        scan = new OrderScan(parts.cache(), plan.since(), CopyReplay::concernsTables);
+        return ledger.stage(connection);
+    }
+
+    // MAKING
+
+    private void plan(long from) throws IOException {
+        tell.accept("asking for what there is");
+        CopyQuestion.Contents contents = catalog(from);
+        plan = new CopyPlan(
+                UUID.randomUUID().toString(),
+                contents.moment().applied(),
+                contents.log(),
+                contents.catalog(),
+                contents.bytes(),
+                0,
+                null);
+        plan.write(directory(), donors.json());
+    }
+
+    private void make(Connection connection) throws SQLException {
+        startedNanos = System.nanoTime();
+        use(connection);
+        log.info(
+                "copying {} tables, about {} MB, by method stream from seqno {} on; what this server holds goes",
+                plan.catalog().tables().size(),
+                plan.bytes() >> 20,
+                plan.since());
+        parts.joins().count(JoinCounts.Step.COPY_BEGUN);
+        ledger.begin(connection, plan.since());
+        // Rows of different moments: at no position.
+        execute(connection, "DROP TABLE IF EXISTS quorate.position, quorate.undone, quorate.certified");
+        CatalogRestore restore = new CatalogRestore(plan.catalog());
+        restore.dropAll(connection);
+        restore.create(connection);
+        // What is read at one moment may have its indexes at once. What cascades do is not in the order: they have to
+        // happen here.
+        List<Catalog.Table> whole = plan.catalog().tables().stream()
+                .filter(table -> units.stream().anyMatch(unit -> unit.whole() && unit.has(table)))
+                .toList();
+        for (Catalog.Table table : whole) {
+            restore.addIndexes(connection, table);
+        }
+        for (Catalog.Table table : whole) {
+            restore.addForeignKeys(connection, Unit.withCascadingOnly(table));
+        }
+        ledger.stage(connection, Stage.FETCHING);
+    }
+
+    private CopyQuestion.Contents catalog(long after) throws IOException {
+        donor = PieceFetcher.choose(donors, parts.properties().zone(), after, donor);
+        try {
+            return donors.questions()
+                    .ask(
+                            donor,
+                            new CopyQuestion.CatalogAfter(
+                                    after, parts.properties().sst().omitted()));
+        } catch (IOException e) {
+            throw new QuorateException(ErrorCode.COPY_NO_DONOR, donor + " doesn't answer: " + e.getMessage(), e);
+        }
+    }
+
+    // FETCHING
+
+    private boolean fetch(Connection connection) throws SQLException, IOException, InterruptedException {
+        long before = here(connection);
+        long start = System.nanoTime();
+        try (PieceFetcher fetcher = new PieceFetcher(parts, access, donors, ledger, scan, plan.since(), budget)) {
+            fetcher.start(
+                    ledger.missing(connection, units), parts.properties().sst().streams());
+            while (!fetcher.isDone()) {
+                if (!signals.task().serves()) {
+                    return false;
+                }
+                fetcher.requireGoing();
+                donor = fetcher.donor();
+                long millis = (System.nanoTime() - start) / 1_000_000;
+                progress = CopyProgress.of("rows", before, fetcher.bytes(), plan.bytes(), millis);
+                obstacle = fetcher.obstacle();
+                tell.accept(obstacle == null ? progress.toString() : obstacle);
+                signals.await(signals.task(), POLL_MILLIS);
+            }
+            fetcher.requireGoing();
+        } finally {
+            obstacle = null;
+        }
+        if (!ledger.missing(connection, units).isEmpty()) {
+            throw new SQLException("the copy's ledger misses " + ledger.missing(connection, units));
+        }
+        log.info(
+                "all rows are here, {} MB as text in {} ms",
+                (here(connection) - before) >> 20,
+                (System.nanoTime() - start) / 1_000_000);
+        ledger.stage(connection, Stage.REPLAYING);
+        return true;
+    }
+
+    private long here(Connection connection) throws SQLException {
+        return ledger.done(connection).values().stream()
+                .flatMap(List::stream)
+                .mapToLong(Done::bytes)
+                .sum();
+    }
+
+    // REPLAYING
+
+    /** Finds the moment to which everything is brought, and what there is then besides tables. */
+    private void settle(Connection connection, long atLeast) throws SQLException, IOException, InterruptedException {
+        long upTo = Math.max(plan.since(), atLeast);
+        for (List<Done> unit : ledger.done(connection).values()) {
+            for (Done done : unit) {
+                upTo = Math.max(upTo, done.upTo());
+            }
+        }
+        Catalog rest = plan.catalog();
+        long as = plan.since();
+        for (int i = 0; i < CATALOG_TRIES; i++) {
+            scan.advance(upTo);
+            if (scan.firstOfTables() > 0) {
+                throw new PieceFetcher.TablesChanged(scan.firstOfTables());
+            }
+            if (!scan.hasOthersAfter(as)) {
+                plan = plan.upTo(upTo, rest);
+                plan.write(directory(), donors.json());
+                return;
+            }
+            // Accounts, views or programs are not what they were: they are taken as they are now.
+            CopyQuestion.Contents contents = catalog(upTo);
+            as = contents.moment().applied();
+            long least = Math.max(as, contents.ordered());
+            upTo = Math.max(upTo, PieceFetcher.awaitOrdered(parts, least, () -> !signals.task()
+                    .serves()));
+            rest = contents.catalog();
+        }
+        throw new QuorateException(
+                ErrorCode.COPY_TOO_EARLY, "accounts, views or stored programs change faster than they can be read");
+    }
+
+    private boolean replay(Connection connection) throws SQLException, IOException, InterruptedException {
+        Map<Unit.Name, Unit> unitOf = new HashMap<>();
+        units.forEach(unit -> unit.tables().forEach(name -> unitOf.put(name, unit)));
+        Map<Integer, List<Done>> done = ledger.done(connection);
+        CopyReplay replay =
+                new CopyReplay(access.workers(), parts.cache(), c -> rules(c, unitOf, done), CopyLedger::replayed);
+        long from = ledger.replayed(connection);
+        long start = System.nanoTime();
+        boolean over;
+        try {
+            over = replay.run(
+                    from,
+                    plan.upTo(),
+                    () -> signals.task().serves(),
+                    at -> tell.accept("its rows are here; carrying out what was ordered meanwhile, "
+                            + (plan.upTo() - at) + " writesets to go"));
+        } catch (QuorateException e) {
+            if (e.code() == ErrorCode.COPY_UNUSABLE) {
+                // Not with these rows.
+                CopyPlan.delete(directory());
+            }
+            throw e;
+        }
+        log.info(
+                "rows were brought from seqno {} to {} in {} ms",
+                from,
+                plan.upTo(),
+                (System.nanoTime() - start) / 1_000_000);
+        return over;
+    }
+
+    private static Upserts.Rules rules(Certified c, Map<Unit.Name, Unit> unitOf, Map<Integer, List<Done>> done) {
+        if (c.writeSet().isBarrier()) {
+            // One on what isn't rows, which is taken as it is at the end.
+            return null;
+        }
+        return (schema, table) -> {
+            Unit unit = unitOf.get(new Unit.Name(schema, table));
+            if (unit == null) {
+                throw new QuorateException(
+                        ErrorCode.COPY_UNUSABLE,
+                        "seqno " + c.seqno() + " writes to " + schema + "." + table + ", which the copy doesn't have");
+            }
+            if (!unit.whole()) {
+                return Upserts.Rule.OVERWRITE;
+            }
+            Moment read = done.get(unit.number()).get(0).moment();
+            boolean own = c.writeSet().gtid().source().equals(read.server())
+                    && c.writeSet().gtid().number() <= read.own();
+            return c.seqno() <= read.applied() || own ? Upserts.Rule.SKIP : Upserts.Rule.AS_IS;
+        };
+    }
+
+    // FINISHING
+
+    private boolean complete(Connection connection) throws SQLException, IOException, InterruptedException {
+        CatalogRestore tables = new CatalogRestore(plan.catalog());
+        List<Catalog.Table> all = plan.catalog().tables();
+        long start = System.nanoTime();
+        for (boolean keys : new boolean[] {true, false}) {
+            for (int i = 0; i < all.size(); i++) {
+                if (!signals.task().serves()) {
+                    return false;
+                }
+                Catalog.Table table = all.get(i);
+                tell.accept("its rows are here; making " + (keys ? "indexes" : "foreign keys") + " of table " + (i + 1)
+                        + " of " + all.size());
+                if (keys) {
+                    tables.addIndexes(connection, table);
+                } else {
+                    tables.addForeignKeys(connection, table);
+                }
+            }
+        }
+        log.info("indexes and foreign keys made in {} ms", (System.nanoTime() - start) / 1_000_000);
+        CatalogRestore rest = new CatalogRestore(plan.rest());
+        List<String> left = new ArrayList<>(rest.createRest(connection));
+        left.addAll(rest.accounts(connection, parts.properties().mysql().user()));
+        left.forEach(line -> log.warn("not copied: {}", line));
+        PositionTable.create(connection);
+        if (plan.upTo() > 0) {
+            PositionTable.reset(connection, new Position(plan.upTo(), logPosition(), parts.incarnation()));
+        }
+        return true;
+    }
+
+    private LogPosition logPosition() throws IOException, InterruptedException {
+        if (plan.upTo() == plan.since()) {
+            return plan.log();
+        }
+        try (WriteSetLog.Cursor cursor = parts.cache().read(plan.upTo())) {
+            Certified c = cursor.next(READ_WAIT);
+            if (c == null) {
+                throw new IOException("the record does not have seqno " + plan.upTo());
+            }
+            return c.position();
+        }
+    }
+
+    /** The server is for everybody again. */
+    void open(Connection connection) throws SQLException {
+        execute(connection, "SET GLOBAL offline_mode = OFF", "SET GLOBAL local_infile = OFF");
+    }
+
+    /** What is left of it goes, once it is noted that it is complete. */
+    void forget(Connection connection) throws SQLException, IOException {
+        CopyPlan.delete(directory());
+        execute(connection, "SET SESSION sql_log_bin = 0");
+        CopyLedger.drop(connection);
+        execute(connection, "SET SESSION sql_log_bin = 1");
+        startedNanos = 0;
+        begunAnew = 0;
+        progress = CopyProgress.NONE;
+    }
+}

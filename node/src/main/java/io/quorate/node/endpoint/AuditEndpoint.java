@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.endpoint;
+
+import io.quorate.core.QuorateException;
+import io.quorate.core.answer.AuditAnswer;
+import io.quorate.core.answer.AuditOutcome;
+import io.quorate.node.audit.Audit;
+import io.quorate.node.audit.AuditState;
+import io.quorate.node.member.Standing;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.stereotype.Component;
+
+/** {@code /actuator/audit}: the comparison of the nodes' servers that this node does or did last; a POST has it do something. */
+@Component
+@Endpoint(id = "audit")
+class AuditEndpoint {
+    private final Audit audit;
+    private final Standing standing;
+
+    AuditEndpoint(Audit audit, Standing standing) {
+        this.audit = audit;
+        this.standing = standing;
+    }
+
+    @ReadOperation
+    AuditAnswer audit() {
+        AuditState state = audit.state();
+        return new AuditAnswer(standing.status().name(), audit.waits(), state == null ? null : state.answer());
+    }
+
+    /**
+     * @param action {@code start}, {@code stop} or {@code repair}
+     * @param table of start: {@code schema.table}, all tables without it
+     * @param trusted of repair: the node whose rows are right, those of the majority without it
+     * @param apply of repair: {@code true} to do it, else it is only said what would be done
+     */
+    @WriteOperation
+    AuditOutcome change(String action, @Nullable String table, @Nullable String trusted, @Nullable Boolean apply) {
+        try {
+            return switch (action) {
+                case "start" -> AuditOutcome.of(audit.start(table));
+                case "stop" -> AuditOutcome.of(audit.stop());
+                case "repair" -> AuditOutcome.repaired(audit.repair(trusted, apply != null && apply));
+                default -> AuditOutcome.of("an action is start, stop or repair, not " + action);
+            };
+        } catch (QuorateException e) {
+            return AuditOutcome.of(e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.endpoint;
+
+import io.quorate.core.QuorateException;
+import io.quorate.core.answer.MembersAnswer;
+import io.quorate.core.answer.Outcome;
+import io.quorate.node.join.Admission;
+import io.quorate.node.member.MemberDesk;
+import io.quorate.node.member.MemberQuestion;
+import io.quorate.node.member.MemberReport;
+import io.quorate.node.member.Members;
+import io.quorate.node.member.Membership;
+import io.quorate.node.member.Standing;
+import io.quorate.node.order.CacheForecast;
+import io.quorate.transport.TransportSettings.Peer;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.stereotype.Component;
+
+/** {@code /actuator/members}: who is a member, where, and how far; a POST takes one out or asks to be one. Also in JMX. */
+@Component
+@Endpoint(id = "members")
+class MembersEndpoint {
+    private final Standing standing;
+    private final Members members;
+    private final CacheForecast forecast;
+    private final Admission admission;
+    private final MemberDesk desk;
+
+    MembersEndpoint(Standing standing, Members members, CacheForecast forecast, Admission admission, MemberDesk desk) {
+        this.standing = standing;
+        this.members = members;
+        this.forecast = forecast;
+        this.admission = admission;
+        this.desk = desk;
+    }
+
+    @ReadOperation
+    MembersAnswer members() {
+        Membership known = standing.membership();
+        Map<String, Members.Heard> heard = members.all();
+        List<MembersAnswer.Member> list = known.members().stream()
+                .map(member -> member(member, known, heard.get(member.name())))
+                .toList();
+        List<String> others = heard.keySet().stream()
+                .filter(name -> known.member(name) == null)
+                .sorted()
+                .toList();
+        return new MembersAnswer(known.node(), known.leader(), list, others);
+    }
+
+    /** @param last what was heard of it last, null when nothing was */
+    private MembersAnswer.Member member(Peer member, Membership known, Members.@Nullable Heard last) {
+        boolean self = member.name().equals(known.node());
+        boolean present = self || (last != null && last.isFresh());
+        MemberReport report = known.report();
+        Long absentSeconds = null;
+        if (!self) {
+            report = last == null ? null : last.report();
+            absentSeconds = last == null ? null : Long.valueOf(present ? 0 : last.ageSeconds());
+        }
+        return new MembersAnswer.Member(
+                member.name(),
+                member.host() + ":" + member.raftPort(),
+                member.generation(),
+                member.name().equals(known.leader()),
+                present && report != null ? report.state() : MembersAnswer.Member.ABSENT,
+                absentSeconds,
+                forecast.returns().get(member.name()),
+                report == null ? null : report.ordered(),
+                report == null ? null : report.applied(),
+                report == null ? null : report.orderedPerSecond(),
+                report == null ? null : report.appliedPerSecond(),
+                report == null ? null : report.queue(),
+                report == null ? null : report.cause(),
+                report != null && report.desynced(),
+                report == null ? null : report.mysql(),
+                report == null ? null : report.http());
+    }
+
+    /**
+     * @param action {@code leave}: takes a member out; {@code join}: this node asks to be one again; {@code desync}:
+     *     nobody is to wait for this node, {@code resync}: they may again
+     * @param member whom, of leave
+     */
+    @WriteOperation
+    Outcome change(String action, @Nullable String member) {
+        String refusal;
+        try {
+            refusal = switch (action) {
+                case "join" -> {
+                    admission.join();
+                    yield null;
+                }
+                case "leave" -> leave(String.valueOf(member));
+                case "desync", "resync" -> {
+                    standing.desynced(action.equals("desync"));
+                    yield null;
+                }
+                default -> "an action is join, leave, desync or resync, not " + action;
+            };
+        } catch (QuorateException e) {
+            refusal = e.getMessage();
+        }
+        return Outcome.of(refusal);
+    }
+
+    private String leave(String member) {
+        Membership known = standing.membership();
+        if (known.member(member) == null) {
+            return member + " is no member";
+        }
+        return desk.byLeader(new MemberQuestion.Leave(member), known.members());
+    }
+}

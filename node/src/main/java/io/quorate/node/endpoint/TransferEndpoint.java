@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.endpoint;
+
+import io.quorate.core.answer.NodeStatus;
+import io.quorate.core.answer.Outcome;
+import io.quorate.core.answer.TransferAnswer;
+import io.quorate.ist.Donor;
+import io.quorate.ist.TransferProgress;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.copy.ServerCopy;
+import io.quorate.node.copy.StreamSource;
+import io.quorate.node.join.CatchUpChoice;
+import io.quorate.node.join.Rejoin;
+import io.quorate.node.member.Standing;
+import io.quorate.sst.CopyProgress;
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.stereotype.Component;
+
+/** {@code /actuator/transfer}: what this node receives from others, and what it gives them; a POST holds it up. Also in JMX. */
+@Component
+@Endpoint(id = "transfer")
+class TransferEndpoint {
+    private final Standing standing;
+    private final ServerCopy copy;
+    private final Rejoin rejoin;
+    private final Donor donor;
+    private final StreamSource streamSource;
+    private final CatchUpChoice choice;
+
+    TransferEndpoint(Standing standing, ServerCopy copy, Rejoin rejoin, Donor donor, StreamSource streamSource, CatchUpChoice choice) {
+        this.standing = standing;
+        this.copy = copy;
+        this.rejoin = rejoin;
+        this.donor = donor;
+        this.streamSource = streamSource;
+        this.choice = choice;
+    }
+
+    @ReadOperation
+    TransferAnswer transfer() {
+        NodeStatus self = standing.status();
+        ServerCopy pending = copy.isPending() ? copy : null;
+        boolean copies = pending != null;
+        NodeProperties.Sst.Method method = copies ? pending.method() : null;
+        return new TransferAnswer(
+                self.name(),
+                self.state(),
+                self.reason(),
+                receiving(rejoin.look()),
+                copies ? pending.obstacle() : rejoin.obstacle(),
+                copies ? copying(pending.look()) : null,
+                method == null ? null : method.name(),
+                copies ? pending.donor() : null,
+                copies ? Boolean.valueOf(pending.budget().isPaused()) : null,
+                copies ? Long.valueOf(pending.budget().perSecond()) : null,
+                donor.running().stream()
+                        .map(g -> new TransferAnswer.Given(g.joiner(), g.from(), g.to(), g.next()))
+                        .toList(),
+                donor.bytes() + streamSource.bytes(),
+                streamSource.heldMillis());
+    }
+
+    private static TransferAnswer.@Nullable Receiving receiving(TransferProgress.@Nullable Look look) {
+        return look == null
+                ? null
+                : new TransferAnswer.Receiving(
+                        look.phase().name(),
+                        List.copyOf(look.donors()),
+                        look.done(),
+                        look.toDo(),
+                        look.bytes(),
+                        look.perSecond(),
+                        look.etaMillis());
+    }
+
+    /** @param progress null while nothing is copied yet */
+    private static TransferAnswer.Copying copying(@Nullable CopyProgress progress) {
+        CopyProgress p = progress == null ? CopyProgress.NONE : progress;
+        return new TransferAnswer.Copying(p.stage(), p.bytes(), p.toDo(), p.perSecond(), p.etaMillis());
+    }
+
+    /**
+     * @param action {@code pause}, {@code resume}, {@code throttle} or {@code cancel}, of a full copy
+     * @param bytesPerSecond of throttle: what it may take, 0 for as much as there is; until the service ends
+     */
+    @WriteOperation
+    Outcome change(String action, @Nullable Long bytesPerSecond) throws IOException, InterruptedException {
+        String refusal = !copy.isPending() ? "no full copy is under way" : null;
+        if (refusal == null) {
+            switch (action) {
+                case "pause" -> refusal = copy.pause(true);
+                case "resume" -> refusal = copy.pause(false);
+                case "throttle" -> copy.budget().perSecond(bytesPerSecond == null ? 0 : Math.max(0, bytesPerSecond));
+                case "cancel" -> refusal = choice.cancel();
+                default -> refusal = "an action is pause, resume, throttle or cancel, not " + action;
+            }
+        }
+        return Outcome.of(refusal);
+    }
+}

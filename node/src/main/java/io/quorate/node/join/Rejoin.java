@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.join;
+
+import io.quorate.certification.OrderedStream;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.PeerStreams;
+import io.quorate.core.QuorateException;
+import io.quorate.core.Retry;
+import io.quorate.ist.CheckpointStore;
+import io.quorate.ist.IncrementalTransfer;
+import io.quorate.ist.RejoinCourse.AskServer;
+import io.quorate.ist.RejoinCourse.EmptyCache;
+import io.quorate.ist.RejoinCourse.GoOn;
+import io.quorate.ist.RejoinCourse.Receive;
+import io.quorate.ist.RejoinCourse.Task;
+import io.quorate.ist.RejoinCourse.WantCopy;
+import io.quorate.ist.RejoinCourse;
+import io.quorate.ist.TransferProgress;
+import io.quorate.node.copy.ServerCopy;
+import io.quorate.node.order.PausableOrder.Hold;
+import io.quorate.node.order.PausableOrder;
+import io.quorate.node.order.Stores;
+import io.quorate.node.server.JoinCounts;
+import io.quorate.node.server.Server;
+import io.quorate.node.thread.FaultHandler;
+import io.quorate.node.thread.OwnedThread;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings this node back when the order's log no longer reaches back to where it stands, or its cache is damaged or lost: it leaves the
+ * order, receives from the others what it lacks, and goes on from there. {@link RejoinCourse} decides what that is. What is ordered
+ * meanwhile waits in the others' logs. A node that nobody can bring back so says what it would need, and asks again: somebody who
+ * has it may come.
+ */
+public final class Rejoin implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Rejoin.class);
+    private static final Retry.Policy AGAIN = Retry.Policy.unbounded(
+                    "somebody who has what it needs may come at any time, and without it the node can't take part",
+                    Duration.ofMillis(500))
+            .telling(0, 120);
+    private static final Duration TOLD_EVERY = Duration.ofSeconds(5);
+
+    private final Stores stores;
+    private final OrderedStream stream;
+    private final PausableOrder order;
+    private final Server server;
+    private final ServerCopy copy;
+    private final PeerStreams peers;
+    private final UUID incarnation;
+    private final Supplier<List<IncrementalTransfer.Offer>> offers;
+    private final JoinCounts joins;
+    private final Consumer<NodeEvent> events;
+    private final BlockingQueue<QuorateException> asked = new LinkedBlockingQueue<>();
+    private final OwnedThread thread;
+
+    private volatile TransferProgress progress;
+    /** What it waits for, null while it goes on. */
+    private volatile String obstacle;
+
+    private long toldNanos;
+
+    /** @param offers what the other nodes that are there have to give */
+    public Rejoin(
+            Stores stores,
+            OrderedStream stream,
+            PausableOrder order,
+            Server server,
+            ServerCopy copy,
+            PeerStreams peers,
+            UUID incarnation,
+            Supplier<List<IncrementalTransfer.Offer>> offers,
+            JoinCounts joins,
+            Consumer<NodeEvent> events,
+            FaultHandler faults) {
+        this.stores = stores;
+        this.stream = stream;
+        this.order = order;
+        this.server = server;
+        this.copy = copy;
+        this.peers = peers;
+        this.incarnation = incarnation;
+        this.offers = offers;
+        this.joins = joins;
+        this.events = events;
+        this.thread = OwnedThread.lasting("quorate-join", this::run, faults);
+    }
+
+    public void start() {
+        thread.start();
+    }
+
+    /** Asks for a transfer; any thread. */
+    public void begin(QuorateException cause) {
+        asked.add(cause);
+    }
+
+    private void run() throws IOException, InterruptedException {
+        while (true) {
+            QuorateException cause = asked.take();
+            asked.clear();
+            log.warn("receiving what was missed from the other nodes: {}", cause.detail());
+            joins.count(JoinCounts.Step.TRANSFER_BEGUN);
+            if (cause.code() == ErrorCode.CACHE_CORRUPT) {
+                joins.count(JoinCounts.Step.CACHE_DAMAGED);
+            }
+            bringBack(new RejoinCourse(RejoinCourse.Cause.of(cause)));
+        }
+    }
+
+    private void bringBack(RejoinCourse course) throws IOException, InterruptedException {
+        progress = new TransferProgress(() -> System.nanoTime() / 1_000_000);
+        obstacle = null;
+        tell();
+        order.pause(Hold.TRANSFER);
+        server.suspend();
+        long start = System.nanoTime();
+        Retry retry = new Retry(AGAIN, System.nanoTime());
+        Task task = course.next(here(), copy());
+        while (!(task instanceof GoOn)) {
+            carryOut(course, task, retry);
+            task = course.next(here(), copy());
+        }
+        TransferProgress.Look look = progress.look();
+        log.info(
+                "received {} writesets, {} MB compressed, in {} s",
+                look.done(),
+                look.bytes() >> 20,
+                TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start));
+        joins.count(JoinCounts.Step.TRANSFER_COMPLETED);
+        progress = null;
+        order.resume(Hold.TRANSFER);
+        server.resume();
+        events.accept(new NodeEvent.Joining(null));
+    }
+
+    private RejoinCourse.Here here() {
+        return new RejoinCourse.Here(
+                server.exists(),
+                stores.cache().first(),
+                stores.cache().last(),
+                stream.lastOrdered(),
+                stream.resumeAfter().index() + 1);
+    }
+
+    private RejoinCourse.Copy copy() {
+        return new RejoinCourse.Copy(copy.isAllowed(), copy.isPending());
+    }
+
+    private void carryOut(RejoinCourse course, Task task, Retry retry) throws IOException, InterruptedException {
+        if (task instanceof AskServer) {
+            askServer(course, retry);
+        } else if (task instanceof Receive receive) {
+            try {
+                receive(course, receive, progress);
+            } catch (QuorateException e) {
+                failed(course, e, retry);
+            }
+        } else {
+            change(course, task);
+        }
+    }
+
+    private void askServer(RejoinCourse course, Retry retry) throws InterruptedException {
+        try {
+            course.serverHolds(server.contents().position().seqno());
+        } catch (IOException e) {
+            await("to know what is missing, " + e.getMessage(), retry);
+        }
+    }
+
+    private void receive(RejoinCourse course, Receive receive, TransferProgress told)
+            throws IOException, InterruptedException {
+        CheckpointStore.Checkpoint received = new IncrementalTransfer(
+                        stores.cache(), stores.checkpoints(), incarnation, peers, offers, told)
+                .run(receive.goal());
+        if (received != null) {
+            stores.install(received, stream);
+        }
+        course.received(stream.lastOrdered());
+    }
+
+    private void failed(RejoinCourse course, QuorateException e, Retry retry) throws InterruptedException {
+        String why = course.failed(e, copy());
+        if (why == null) {
+            log.warn("no transfer from the others' caches: {}", e.detail());
+            return;
+        }
+        await(why, retry);
+    }
+
+    private void await(String why, Retry retry) throws InterruptedException {
+        obstacle = why;
+        Retry.Next next = retry.failed(why, System.nanoTime());
+        if (next.tell()) {
+            log.warn("no transfer yet: {}", why);
+        }
+        Thread.sleep(next.pauseMillis());
+    }
+
+    private void change(RejoinCourse course, Task task) throws IOException {
+        if (task instanceof EmptyCache empty) {
+            stores.cache().reset(empty.next());
+        } else if (task instanceof WantCopy want) {
+            copy.want(want.from());
+        }
+        course.done();
+    }
+
+    /**
+     * Has a node that holds nothing of the order begin with what certification knows at a peer, and its server with a full copy.
+     *
+     * @return whether that is so; false when this node is told to leave its server alone
+     * @throws QuorateException when nobody gives it now
+     */
+    boolean beginWithCopy() throws IOException, InterruptedException {
+        switch (RejoinCourse.beginWithCopy(copy(), offers.get())) {
+            case REFUSED -> {
+                return false;
+            }
+            case COPY_ALONE -> copy.want(0);
+            case STATE_AND_COPY -> {
+                TransferProgress unseen = new TransferProgress(() -> System.nanoTime() / 1_000_000);
+                RejoinCourse course = RejoinCourse.ofCopy();
+                Task task = course.next(here(), copy());
+                while (!(task instanceof GoOn)) {
+                    if (task instanceof Receive receive) {
+                        receive(course, receive, unseen);
+                    } else {
+                        change(course, task);
+                    }
+                    task = course.next(here(), copy());
+                }
+            }
+        }
+        return true;
+    }
+
+    /** What is being received, null when nothing is. */
+    public TransferProgress.Look look() {
+        TransferProgress p = progress;
+        return p == null ? null : p.look();
+    }
+
+    /** What the transfer waits for, null when it doesn't. */
+    public String obstacle() {
+        return progress == null ? null : obstacle;
+    }
+
+    /** Tells how far it is; to be called now and then. */
+    public void tell() {
+        TransferProgress.Look look = look();
+        if (look == null) {
+            return;
+        }
+        String text = text(look);
+        events.accept(new NodeEvent.Joining(text));
+        long now = System.nanoTime();
+        if (look.phase() == TransferProgress.Phase.WRITESETS && now - toldNanos > TOLD_EVERY.toNanos()) {
+            toldNanos = now;
+            log.info("{}", text);
+        }
+    }
+
+    private String text(TransferProgress.Look look) {
+        String waits = obstacle;
+        return switch (look.phase()) {
+            case WAITING -> waits == null ? "asking the other nodes for what was missed" : waits;
+            case WRITESETS ->
+                "receiving what was missed"
+                        + (look.donors().isEmpty() ? "" : " from " + String.join(", ", look.donors())) + ": "
+                        + look.done()
+                        + " writesets are here, " + look.toDo() + " to come, " + look.perSecond() + "/s"
+                        + (look.etaMillis() < 0 ? "" : ", " + look.etaMillis() / 1000 + " s left")
+                        + (waits == null ? "" : " (" + waits + ")");
+            case STATE -> "receiving what certification knows";
+            case DONE -> "taking part in the order again";
+        };
+    }
+
+    @Override
+    public void close() {
+        thread.close();
+    }
+}

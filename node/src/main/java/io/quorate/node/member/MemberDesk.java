@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.member;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.core.Retry;
+import io.quorate.node.member.MemberQuestion.Change;
+import io.quorate.node.member.MemberQuestion.Changed;
+import io.quorate.node.member.MemberQuestion.Join;
+import io.quorate.node.member.MemberQuestion.Leave;
+import io.quorate.node.member.MemberQuestion.WhoIsMember;
+import io.quorate.node.order.PausableOrder;
+import io.quorate.node.question.Answers;
+import io.quorate.node.question.Questions;
+import io.quorate.transport.PeerChannels;
+import io.quorate.transport.RatisTotalOrder;
+import io.quorate.transport.TransportSettings.Peer;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+/** Answers who is a member, and as the leader changes it; asks others for the same. */
+public final class MemberDesk {
+    /** Longer than a new member takes to catch up with what the order's log holds. */
+    private static final Duration CHANGE_MAX = Duration.ofSeconds(10);
+    /** Longer than an election. */
+    private static final Retry.Policy BY_LEADER = Retry.Policy.within(Duration.ofSeconds(15), Duration.ofMillis(250));
+
+    private final String self;
+    private final PausableOrder order;
+    private final Supplier<Membership> about;
+    private final Members members;
+    private final Questions questions;
+    private final PeerChannels channels;
+
+    /**
+     * @param about who is a member, as this node knows it
+     * @param channels by which it reaches also nodes that are no members
+     */
+    public MemberDesk(
+            String self,
+            PausableOrder order,
+            Supplier<Membership> about,
+            Members members,
+            Questions questions,
+            PeerChannels channels) {
+        this.self = self;
+        this.order = order;
+        this.about = about;
+        this.members = members;
+        this.questions = questions;
+        this.channels = channels;
+    }
+
+    public void register(Answers answers) {
+        answers.on(WhoIsMember.class, question -> about.get());
+        answers.on(Join.class, this::carryOut);
+        answers.on(Leave.class, this::carryOut);
+        answers.requireAll(MemberQuestion.class);
+    }
+
+    private Changed carryOut(Change change) {
+        String refusal = refusal(change);
+        return new Changed(self, order.quorum().leader(), refusal);
+    }
+
+    /** Carries it out, as the leader; null when it is done. */
+    private String refusal(Change change) {
+        RatisTotalOrder running = order.running();
+        if (running == null) {
+            return self + " takes no part in the order now";
+        }
+        Peer there = running.members().stream()
+                .filter(m -> m.name().equals(change.name()))
+                .findFirst()
+                .orElse(null);
+        if (change instanceof Join join ? join.member().equals(there) : there == null) {
+            return null;
+        }
+        CompletableFuture<Void> done =
+                change instanceof Join join ? running.add(join.member()) : running.remove(change.name());
+        try {
+            done.get(CHANGE_MAX.toMillis(), TimeUnit.MILLISECONDS);
+            if (change instanceof Join join) {
+                members.directory(join.name(), join.member().generation(), join.directory());
+            }
+            return null;
+        } catch (ExecutionException e) {
+            return e.getCause().getMessage();
+        } catch (TimeoutException e) {
+            return "it isn't done after " + CHANGE_MAX.toSeconds() + " s; it may still be";
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return "interrupted";
+        }
+    }
+
+    /** Asks one peer, which need not be a member. */
+    private <A> A ask(Peer peer, MemberQuestion<A> question) throws IOException {
+        return questions.ask(peer.name(), request -> channels.open(peer, request), question);
+    }
+
+    /** What all of them that can be asked answer. */
+    public List<Membership> askAll(List<Peer> peers) {
+        List<CompletableFuture<Membership>> asked = new ArrayList<>();
+        for (Peer peer : peers) {
+            if (!peer.name().equals(self)) {
+                asked.add(CompletableFuture.supplyAsync(() -> {
+                    try {
+                        return ask(peer, new WhoIsMember());
+                    } catch (IOException | QuorateException e) {
+                        return null;
+                    }
+                }));
+            }
+        }
+        return asked.stream()
+                .map(CompletableFuture::join)
+                .filter(answer -> answer != null)
+                .toList();
+    }
+
+    /**
+     * Has the leader carry out a change, wherever it is; while an election is held, waits for its end.
+     *
+     * @param peers who can be asked for it
+     * @return null when it is done, else why not
+     */
+    public String byLeader(Change change, List<Peer> peers) {
+        Retry retry = new Retry(BY_LEADER, System.nanoTime());
+        while (true) {
+            Attempt attempt = attempt(change, peers);
+            if (attempt.byLeader()) {
+                return attempt.refusal();
+            }
+            Retry.Next next = retry.failed(attempt.refusal(), System.nanoTime());
+            if (!next.again()) {
+                return attempt.refusal();
+            }
+            try {
+                Thread.sleep(next.pauseMillis());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return attempt.refusal() + "; interrupted";
+            }
+        }
+    }
+
+    /**
+     * What came of asking once.
+     *
+     * @param refusal null when it is done
+     * @param byLeader whether it is the leader's word; else there may be one in a moment
+     */
+    public record Attempt(String refusal, boolean byLeader) {}
+
+    /** Asks whoever leads by this node's knowledge or, where it has none, by the others'. */
+    public Attempt attempt(Change change, List<Peer> peers) {
+        List<Peer> all = peers;
+        String leader = order.quorum().leader();
+        if (leader == null) {
+            Membership answer = askAll(all).stream()
+                    .filter(a -> a.leader() != null)
+                    .findFirst()
+                    .orElse(null);
+            if (answer == null) {
+                return new Attempt(
+                        new QuorateException(ErrorCode.NO_QUORUM, "nobody knows of a leader").getMessage(), false);
+            }
+            leader = answer.leader();
+            all = answer.members();
+        }
+        if (leader.equals(self)) {
+            return attempt(carryOut(change));
+        }
+        String name = leader;
+        Peer at = all.stream().filter(m -> m.name().equals(name)).findFirst().orElse(null);
+        if (at == null) {
+            return new Attempt("nobody knows where the leader, " + leader + ", is", false);
+        }
+        try {
+            return attempt(ask(at, change));
+        } catch (IOException | QuorateException e) {
+            return new Attempt(leader + ": " + e.getMessage(), false);
+        }
+    }
+
+    private static Attempt attempt(Changed answer) {
+        return new Attempt(
+                answer.refusal(), answer.refusal() == null || answer.node().equals(answer.leader()));
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.member;
+
+import io.quorate.node.question.Question;
+import io.quorate.transport.TransportSettings.Peer;
+import org.jspecify.annotations.Nullable;
+
+/** What nodes ask of one another about who is a member. {@link MemberDesk} answers. */
+public sealed interface MemberQuestion<A> extends Question<A> {
+    /** Who is there? */
+    @Question.Name("member.who")
+    record WhoIsMember() implements MemberQuestion<Membership> {}
+
+    /** What the leader alone can do; it answers when it is done. */
+    sealed interface Change extends MemberQuestion<Changed> {
+        /** The name of the node it is about. */
+        String name();
+    }
+
+    /**
+     * Make this node a member.
+     *
+     * @param directory names its data directory
+     */
+    @Question.Name("member.join")
+    record Join(Peer member, String directory) implements Change {
+        @Override
+        public String name() {
+            return member.name();
+        }
+    }
+
+    /** Take that node out. */
+    @Question.Name("member.leave")
+    record Leave(String name) implements Change {}
+
+    /**
+     * What came of a change.
+     *
+     * @param node who answers
+     * @param leader whom it takes for the leader, null when it knows none
+     * @param refusal why it was not done, null when it was
+     */
+    record Changed(
+            String node, @Nullable String leader, @Nullable String refusal) {}
+}

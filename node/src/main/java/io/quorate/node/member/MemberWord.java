@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.member;
+
+import io.quorate.transport.AdmissionPlan;
+import io.quorate.transport.Lives;
+import io.quorate.transport.TransportSettings.Peer;
+import java.util.Collection;
+import java.util.List;
+
+/** A node's answer, as what it says of who is a member. */
+public record MemberWord(Membership answer) implements AdmissionPlan.Word {
+    public static List<MemberWord> all(Collection<Membership> answers) {
+        return answers.stream().map(MemberWord::new).toList();
+    }
+
+    @Override
+    public String node() {
+        return answer.node();
+    }
+
+    @Override
+    public boolean knowsLeader() {
+        return answer.leader() != null;
+    }
+
+    @Override
+    public List<Peer> members() {
+        return answer.members();
+    }
+
+    @Override
+    public Lives lives() {
+        return answer.lives();
+    }
+
+    @Override
+    public int generationOf(String name) {
+        return Members.generation(answer.directories(), name);
+    }
+
+    @Override
+    public String directoryOf(Peer member) {
+        return Members.directory(answer.directories(), member);
+    }
+
+    @Override
+    public Boolean foundedEmpty() {
+        return answer.foundedEmpty();
+    }
+}

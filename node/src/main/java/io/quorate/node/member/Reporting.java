@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.member;
+
+import io.quorate.node.thread.FaultHandler;
+import io.quorate.node.thread.OwnedThread;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Tells the other nodes of this one, four times a second. */
+public final class Reporting implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Reporting.class);
+    private static final long PERIOD_MILLIS = 250;
+    /** A node that can't tell of itself for ten seconds on end counts as absent for all others. */
+    private static final int FAILURES_MAX = 40;
+
+    private final Supplier<MemberReport> self;
+    private final Consumer<byte[]> broadcast;
+    private final Runnable each;
+    private final JsonMapper json;
+    private final OwnedThread thread;
+    private int failures;
+
+    /** @param each run at every report, on the same thread */
+    public Reporting(
+            Supplier<MemberReport> self,
+            Consumer<byte[]> broadcast,
+            Runnable each,
+            JsonMapper json,
+            FaultHandler faults) {
+        this.self = self;
+        this.broadcast = broadcast;
+        this.each = each;
+        this.json = json;
+        this.thread = OwnedThread.lasting("quorate-members", this::run, faults);
+    }
+
+    public void start() {
+        thread.start();
+    }
+
+    private void run() throws InterruptedException {
+        while (true) {
+            report();
+            Thread.sleep(PERIOD_MILLIS);
+        }
+    }
+
+    private void report() {
+        try {
+            broadcast.accept(json.writeValueAsBytes(self.get()));
+            each.run();
+            failures = 0;
+        } catch (RuntimeException e) {
+            if (++failures > FAILURES_MAX) {
+                throw e;
+            }
+            log.warn("telling the other nodes of this one failed; it is tried again", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.close();
+    }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.member;
+
+import io.quorate.certification.OrderedStream;
+import io.quorate.core.LogPosition;
+import io.quorate.core.NodeState;
+import io.quorate.core.QuorateException;
+import io.quorate.core.TotalOrder;
+import io.quorate.core.answer.NodeStatus;
+import io.quorate.ist.CheckpointStore;
+import io.quorate.ist.IncrementalTransfer;
+import io.quorate.ist.WriteSetCache;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.order.PausableOrder;
+import io.quorate.node.order.Rate;
+import io.quorate.node.order.Stores;
+import io.quorate.node.server.ApplyProgress;
+import io.quorate.node.server.NodeIdentity;
+import io.quorate.node.server.Server;
+import io.quorate.node.server.ServerSession;
+import io.quorate.node.thread.NodeLoop;
+import io.quorate.transport.Lives;
+import io.quorate.transport.RatisTotalOrder;
+import io.quorate.transport.TransportSettings.Peer;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Where this node stands among the others: what it tells them of itself, and what it makes of what they tell. */
+public final class Standing {
+    private static final Logger log = LoggerFactory.getLogger(Standing.class);
+    private static final Duration RATES_OVER = Duration.ofSeconds(5);
+
+    private final NodeProperties properties;
+    private final String directoryId;
+    private final Stores stores;
+    private final OrderedStream stream;
+    private final ApplyProgress progress;
+    private final NodeLoop loop;
+    private final PausableOrder order;
+    private final Server server;
+    private final Participation participation;
+    private final Members members;
+    private final Supplier<Lives> lives;
+    private final Rate orderedRate = new Rate(RATES_OVER);
+    private final Rate appliedRate = new Rate(RATES_OVER);
+    private volatile boolean desynced;
+
+    /** @param lives of the cluster, as this node knows them */
+    public Standing(
+            NodeProperties properties,
+            String directoryId,
+            Stores stores,
+            OrderedStream stream,
+            ApplyProgress progress,
+            NodeLoop loop,
+            PausableOrder order,
+            Server server,
+            Participation participation,
+            Members members,
+            Supplier<Lives> lives) {
+        this.properties = properties;
+        this.directoryId = directoryId;
+        this.stores = stores;
+        this.stream = stream;
+        this.progress = progress;
+        this.loop = loop;
+        this.order = order;
+        this.server = server;
+        this.participation = participation;
+        this.members = members;
+        this.lives = lives;
+    }
+
+    /** What this node tells the others of itself. */
+    public synchronized MemberReport report() {
+        WriteSetCache cache = stores.cache();
+        CheckpointStore.Checkpoint newest = stores.checkpoints().newest().orElse(null);
+        long now = System.nanoTime() / 1_000_000;
+        RatisTotalOrder running = order.running();
+        LogPosition end = running == null ? stream.resumeAfter() : running.logEnd();
+        return new MemberReport(
+                properties.node(),
+                directoryId,
+                participation.generation(),
+                properties.zone(),
+                properties.self().http(),
+                server.address(),
+                loop.state().name(),
+                stream.lastOrdered(),
+                progress.lastApplied(),
+                orderedRate.at(now, stream.lastOrdered()),
+                appliedRate.at(now, progress.lastApplied()),
+                cache.first(),
+                cache.last(),
+                newest == null ? 0 : newest.seqno(),
+                newest == null ? -1 : newest.position().index(),
+                end.term(),
+                end.index(),
+                queue(),
+                cause(),
+                desynced);
+    }
+
+    private long queue() {
+        return Math.max(0, Math.max(leaderOrdered(), stream.lastOrdered()) - progress.lastApplied());
+    }
+
+    /** Why so much waits to be applied here; null when it isn't much. */
+    private String cause() {
+        if (queue() <= properties.apply().syncedLagMax()) {
+            return null;
+        }
+        ServerSession session = server.session();
+        if (session == null) {
+            return loop.reason().isEmpty() ? "its MySQL server is away" : loop.reason();
+        }
+        String blocker = session.blockedBy();
+        return blocker != null
+                ? "apply waits for the locks of " + blocker
+                : "apply: " + appliedRate.last() + "/s, the order brings " + orderedRate.last() + "/s";
+    }
+
+    /** Whether others are not to wait for this node, however far behind it is. */
+    public void desynced(boolean value) {
+        desynced = value;
+        log.info("{}", value ? "desynced: others don't wait for this node" : "resynced: this node counts again");
+    }
+
+    /** Writesets that are ordered and not applied here yet. */
+    public long behind() {
+        return queue();
+    }
+
+    /** That, and the rates of the last seconds, for people. */
+    public String rates() {
+        return queue() + " writesets behind, " + appliedRate.last() + "/s applied, " + orderedRate.last()
+                + "/s ordered";
+    }
+
+    /** Why this node isn't SYNCED; of one that catches up also how long that will take. */
+    String reason() {
+        String reason = loop.reason();
+        long gained = appliedRate.last() - orderedRate.last();
+        return loop.state() == NodeState.JOINED && gained > 0
+                ? reason + ", " + appliedRate.last() + "/s applied, " + queue() / gained + " s left"
+                : reason;
+    }
+
+    /** What this node is, for people. */
+    public NodeStatus status() {
+        TotalOrder.Quorum quorum = order.quorum();
+        long applied = progress.lastApplied();
+        return new NodeStatus(
+                properties.node(),
+                loop.state().name(),
+                quorum.primary(),
+                reason(),
+                quorum.leader(),
+                server.address(),
+                properties.self().http(),
+                stream.lastOrdered(),
+                applied,
+                applied >= stream.lastOrdered() ? 0 : progress.lagMicros() / 1000,
+                ProcessHandle.current().pid());
+    }
+
+    /**
+     * The last seqno ordered as the leader says, for this node may have been handed only a part of what there is; -1 while
+     * the leader isn't heard.
+     */
+    public long leaderOrdered() {
+        String leader = order.quorum().leader();
+        if (properties.node().equals(leader)) {
+            return stream.lastOrdered();
+        }
+        Members.Heard heard =
+                leader == null ? null : members.all().get(leader);
+        return heard == null || !heard.isFresh()
+                ? -1
+                : Math.max(stream.lastOrdered(), heard.report().ordered());
+    }
+
+    /** The members as this node knows them, also while it takes no part in the order. */
+    private List<Peer> known() {
+        RatisTotalOrder running = order.running();
+        if (running != null) {
+            return running.members();
+        }
+        return participation.peers();
+    }
+
+    /** The members that are away, with the last seqno each of them is known to have. */
+    public Map<String, Long> absent() {
+        Map<String, Members.Heard> heard = members.all();
+        Map<String, Long> absent = new HashMap<>();
+        for (Peer member : known()) {
+            Members.Heard last = heard.get(member.name());
+            if (last != null && !last.isFresh()) {
+                absent.put(member.name(), last.report().cacheLast());
+            }
+        }
+        return absent;
+    }
+
+    /** What the others that are there could give to this node. */
+    public List<IncrementalTransfer.Offer> offers() {
+        return members.present().stream()
+                .map(m -> offer(m, m.zone().equals(properties.zone()) ? 0 : 1))
+                .toList();
+    }
+
+    /** What those who answer could give. */
+    public static List<IncrementalTransfer.Offer> offers(List<Membership> answers) {
+        return answers.stream().map(a -> offer(a.report(), 0)).toList();
+    }
+
+    private static IncrementalTransfer.Offer offer(MemberReport m, int distance) {
+        return new IncrementalTransfer.Offer(
+                m.node(), distance, m.cacheFirst(), m.cacheLast(), m.checkpoint(), m.checkpointIndex());
+    }
+
+    /** What this node says to who asks about the members. */
+    public Membership membership() {
+        Boolean foundedEmpty = null;
+        try {
+            NodeIdentity identity = NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node());
+            foundedEmpty = identity == null ? null : identity.foundedEmpty();
+        } catch (QuorateException e) {
+            log.warn("{}", e.getMessage());
+        }
+        return new Membership(
+                properties.node(),
+                order.quorum().leader(),
+                known(),
+                lives.get(),
+                members.directories(),
+                foundedEmpty,
+                report());
+    }
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Who is a member, how far each of them is, and what this node tells of itself.
+ */
+package io.quorate.node.member;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.order;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.core.TotalOrder;
+import io.quorate.transport.RatisTotalOrder;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * This node's part in the order, which it can leave and take up again where it stood. While it is left nothing is written to
+ * the order's log here, and the others count this node as absent.
+ */
+public final class PausableOrder implements TotalOrder {
+    /** Why a node stays out of the order. */
+    public enum Hold {
+        /** It hasn't begun yet. */
+        START,
+        DISK,
+        TRANSFER,
+        /** It is no member. */
+        LEFT
+    }
+
+    private final Supplier<RatisTotalOrder> start;
+    private final Consumer<Quorum> quorumListener;
+    private final Consumer<QuorateException> tooFarBehind;
+    private final Set<Hold> holds = EnumSet.of(Hold.START);
+    private volatile RatisTotalOrder running;
+    private boolean closed;
+
+    /**
+     * @param start takes part in the order from where its listener stands
+     * @param tooFarBehind told when that can't be done because the log doesn't reach back so far
+     */
+    public PausableOrder(
+            Supplier<RatisTotalOrder> start, Consumer<Quorum> quorumListener, Consumer<QuorateException> tooFarBehind) {
+        this.start = start;
+        this.quorumListener = quorumListener;
+        this.tooFarBehind = tooFarBehind;
+    }
+
+    /** Leaves the order; what was delivered is in the stores. */
+    public synchronized void pause(Hold why) {
+        holds.add(why);
+        TotalOrder left = running;
+        if (left != null) {
+            running = null;
+            left.close();
+            quorumListener.accept(Quorum.NONE);
+        }
+    }
+
+    /**
+     * Takes part again, unless there is another reason not to.
+     *
+     * @throws QuorateException when the order can't be started; then the reason still holds
+     */
+    public synchronized void resume(Hold why) {
+        boolean held = holds.remove(why);
+        if (running != null || closed || !holds.isEmpty()) {
+            return;
+        }
+        try {
+            running = start.get();
+        } catch (QuorateException e) {
+            if (e.code() == ErrorCode.ORDER_TOO_FAR_BEHIND) {
+                tooFarBehind.accept(e);
+                return;
+            }
+            if (held) {
+                holds.add(why);
+            }
+            throw e;
+        }
+    }
+
+    public synchronized boolean holds(Hold why) {
+        return holds.contains(why);
+    }
+
+    /** The part there is now, null while it is left. */
+    public RatisTotalOrder running() {
+        return running;
+    }
+
+    @Override
+    public CompletableFuture<Void> submit(byte[] entry) {
+        TotalOrder order = running;
+        return order == null
+                ? CompletableFuture.failedFuture(
+                        new QuorateException(ErrorCode.ORDER_INTERRUPTED, "this node has left the order"))
+                : order.submit(entry);
+    }
+
+    @Override
+    public Quorum quorum() {
+        TotalOrder order = running;
+        return order == null ? Quorum.NONE : order.quorum();
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        if (running != null) {
+            running.close();
+        }
+    }
+}

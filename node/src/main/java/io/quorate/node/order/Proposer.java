@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.order;
+
+import io.quorate.core.CaptureProtocol;
+import io.quorate.core.OriginPosition;
+import io.quorate.core.ProposalCourse.Submission;
+import io.quorate.core.ProposalCourse;
+import io.quorate.core.ProposalWindow;
+import io.quorate.core.TotalOrder;
+import io.quorate.core.WriteSet;
+import io.quorate.node.thread.FaultHandler;
+import io.quorate.node.thread.OwnedThread;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Carries out a {@link ProposalCourse}: the capture fills its window and is held back while that is full, one thread submits,
+ * deliveries and failures are told to it. One lock, one clock.
+ */
+public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
+    private static final long RETRY_MILLIS = 100;
+
+    private final ProposalCourse course;
+    private final TotalOrder order;
+    private final OwnedThread thread;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition work = lock.newCondition();
+    private final Condition room = lock.newCondition();
+    private boolean quorumHeard;
+    private boolean closed;
+
+    public Proposer(ProposalWindow window, TotalOrder order, long resendMillis, FaultHandler faults) {
+        this.order = order;
+        this.course = new ProposalCourse(
+                window,
+                new ProposalCourse.Timing(resendMillis, RETRY_MILLIS),
+                order.quorum().primary(),
+                millis());
+        this.thread = OwnedThread.lasting("quorate-proposer", this::run, faults).start();
+    }
+
+    @Override
+    public void captured(WriteSet writeSet, long[] undecided) throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            while (course.isFull() && !closed) {
+                room.await();
+            }
+            course.captured(writeSet, undecided, millis());
+            work.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void progress(long last, long lastSeen, long[] undecided) {
+        tell(() -> course.progress(last, lastSeen, undecided, millis()), false);
+    }
+
+    @Override
+    public void delivered(OriginPosition position) {
+        tell(() -> course.delivered(position, millis()), true);
+    }
+
+    @Override
+    public void gap() {
+        tell(() -> course.gap(millis()), true);
+    }
+
+    public void quorumChanged(TotalOrder.Quorum quorum) {
+        tell(
+                () -> {
+                    quorumHeard = true;
+                    course.quorumChanged(quorum.primary(), millis());
+                },
+                true);
+    }
+
+    /** To be called once {@link #quorumChanged} is: the quorum may have changed since this was made. */
+    public void quorumMayHaveChanged() {
+        tell(
+                () -> {
+                    if (!quorumHeard) {
+                        course.quorumChanged(order.quorum().primary(), millis());
+                    }
+                },
+                true);
+    }
+
+    /** @param wakes whether there may be something to submit now */
+    private void tell(Runnable what, boolean wakes) {
+        lock.lock();
+        try {
+            what.run();
+            if (wakes) {
+                work.signal();
+            }
+            if (!course.isFull()) {
+                room.signal();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void run() throws InterruptedException {
+        for (Submission next; (next = next()) != null; ) {
+            submit(next);
+        }
+    }
+
+    private void submit(Submission next) {
+        // Success proves nothing; only the delivery does. The stage that whenComplete makes has no one to ask it
+        // anything.
+        var unused = order.submit(next.entry()).whenComplete((done, failure) -> {
+            if (failure != null) {
+                tell(() -> course.failed(next, String.valueOf(failure.getMessage()), millis()), true);
+            }
+        });
+    }
+
+    /** Waits for an entry to submit; null when closed. */
+    private Submission next() throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            while (!closed) {
+                long now = millis();
+                Submission next = course.next(now);
+                if (next != null) {
+                    return next;
+                }
+                work.await(course.waitMillis(now), TimeUnit.MILLISECONDS);
+            }
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Bytes captured and not yet known to be ordered. */
+    public long windowBytes() {
+        lock.lock();
+        try {
+            return course.bytes();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How often proposals under way had to be sent again. */
+    public long resends() {
+        lock.lock();
+        try {
+            return course.resends();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static long millis() {
+        return System.nanoTime() / 1_000_000;
+    }
+
+    @Override
+    public void close() {
+        thread.expectEnd();
+        lock.lock();
+        try {
+            closed = true;
+            work.signalAll();
+            room.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        thread.close();
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.order;
+
+import io.quorate.certification.Certifier;
+import io.quorate.certification.OrderedStream;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.QuorateException;
+import io.quorate.core.TotalOrder;
+import io.quorate.ist.CacheSettings;
+import io.quorate.ist.CheckpointStore;
+import io.quorate.ist.WriteSetCache;
+import io.quorate.node.config.NodeProperties;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Comparator;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a node keeps of the order beside the order's own log: the writeset cache, and checkpoints of what certification
+ * knows with the place in the log they belong to.
+ */
+public final class Stores implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Stores.class);
+
+    private final CheckpointStore checkpoints;
+    private final Certifier certifier;
+    private final LogPosition position;
+    private final WriteSetCache cache;
+    private final QuorateException damage;
+
+    private Stores(
+            CheckpointStore checkpoints,
+            Certifier certifier,
+            LogPosition position,
+            WriteSetCache cache,
+            QuorateException damage) {
+        this.damage = damage;
+        this.checkpoints = checkpoints;
+        this.certifier = certifier;
+        this.position = position;
+        this.cache = cache;
+    }
+
+    /** Opens what is in the node's directory, or begins anew. */
+    public static Stores open(Path directory, String incarnation, NodeProperties properties) throws IOException {
+        CheckpointStore checkpoints = CheckpointStore.open(directory.resolve("checkpoints"));
+        CheckpointStore.Checkpoint newest = checkpoints.newest().orElse(null);
+        int keysMax = properties.certification().keysMax();
+        Certifier certifier = newest == null ? new Certifier(keysMax) : read(newest);
+        if (certifier.keysMax() != keysMax) {
+            throw keysMax(keysMax, certifier.keysMax());
+        }
+        NodeProperties.Cache c = properties.cache();
+        CacheSettings settings = new CacheSettings(
+                directory.resolve("cache"),
+                UUID.fromString(incarnation),
+                c.segmentBytes().toBytes(),
+                c.bytesMax().toBytes(),
+                c.ageMax());
+        LogPosition position = newest == null ? LogPosition.START : newest.position();
+        long durable = newest == null ? 0 : newest.seqno();
+        try {
+            return new Stores(checkpoints, certifier, position, WriteSetCache.open(settings, durable), null);
+        } catch (QuorateException e) {
+            if (e.code() != ErrorCode.CACHE_CORRUPT) {
+                throw e;
+            }
+            Path aside = directory.resolve("cache.damaged");
+            log.error(
+                    "{}; it is kept in {}, and what is needed of it is fetched from the other nodes",
+                    e.detail(),
+                    aside);
+            deleteTree(aside);
+            Files.move(settings.directory(), aside, StandardCopyOption.ATOMIC_MOVE);
+            return new Stores(checkpoints, certifier, position, WriteSetCache.open(settings, 0), e);
+        }
+    }
+
+    private static void deleteTree(Path tree) throws IOException {
+        if (Files.exists(tree)) {
+            try (Stream<Path> files = Files.walk(tree)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            }
+        }
+    }
+
+    /** What another node sent, once it has proved whole: this node's newest checkpoint from now on. */
+    public void install(CheckpointStore.Checkpoint received, OrderedStream stream) throws IOException {
+        Certifier state = read(received);
+        if (state.keysMax() != certifier.keysMax()) {
+            throw keysMax(certifier.keysMax(), state.keysMax());
+        }
+        checkpoints.adopt(received);
+        stream.install(state, received.position());
+    }
+
+    /** Begins anew with what certification knows, for it may come from what the cluster has left behind. The cache stays. */
+    public void forget(OrderedStream stream) throws IOException {
+        checkpoints.clear();
+        stream.install(new Certifier((int) certifier.keysMax()), LogPosition.START);
+    }
+
+    private static QuorateException keysMax(long here, long cluster) {
+        return new QuorateException(
+                ErrorCode.CONFIGURATION,
+                "quorate.certification.keys-max is " + here + ", the cluster was made with " + cluster);
+    }
+
+    private static Certifier read(CheckpointStore.Checkpoint checkpoint) throws IOException {
+        try (DataInputStream in = checkpoint.open()) {
+            return Certifier.readFrom(in);
+        }
+    }
+
+    /** The stream that continues what is here. */
+    public OrderedStream stream(Consumer<NodeEvent> events, Consumer<TotalOrder.Quorum> quorumListener) {
+        return new OrderedStream(certifier, position, cache, this::save, events, quorumListener);
+    }
+
+    /** The log may be forgotten only up to the older checkpoint that is kept: it serves when the newest is damaged. */
+    private LogPosition save(LogPosition at, Certifier state) {
+        checkpoints.save(at, state.lastSeqno(), state::writeTo);
+        return checkpoints.forgettable();
+    }
+
+    /** What was wrong with the cache, which is empty now for that; null when nothing was. */
+    public QuorateException damage() {
+        return damage;
+    }
+
+    public CheckpointStore checkpoints() {
+        return checkpoints;
+    }
+
+    public WriteSetCache cache() {
+        return cache;
+    }
+
+    @Override
+    public void close() throws IOException {
+        cache.close();
+    }
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * This node's part in the order: taking part and leaving it, what is kept of it on disk, proposing to it.
+ */
+package io.quorate.node.order;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.server;
+
+import io.quorate.applier.Applier;
+import io.quorate.applier.ApplierListener;
+import io.quorate.applier.ApplierSettings;
+import io.quorate.applier.ApplierStats;
+import io.quorate.applier.TakenBack;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSetLog;
+import io.quorate.node.config.NodeProperties;
+import java.sql.SQLException;
+import java.util.UUID;
+import java.util.function.Consumer;
+
+/** Applies the order to the server, and passes on what the applier tells. Started by the link's thread; the statistics by any. */
+public final class Applying implements AutoCloseable {
+    /** What every applier works with. */
+    record Ports(
+            NodeProperties properties,
+            String incarnation,
+            WriteSetLog cache,
+            ApplyProgress progress,
+            Consumer<NodeEvent> events) {}
+
+    private final Applier applier;
+
+    /** @param register makes the register of what clients of this server commit */
+    Applying(Ports ports, ServerAccess access, LinkSignals signals, UUID server, Applier.OwnWritesSource register) {
+        applier = new Applier(
+                settings(ports.properties()),
+                access.workers(),
+                ports.cache(),
+                server,
+                ports.incarnation(),
+                register,
+                new Telling(ports, access, signals));
+    }
+
+    public static ApplierSettings settings(NodeProperties properties) {
+        NodeProperties.Apply a = properties.apply();
+        return ApplierSettings.DEFAULTS
+                .withWorkers(a.workers())
+                .withGroups(a.groupTransactionsMax(), (int) a.groupBytesMax().toBytes(), a.groupInterval())
+                .withMask(properties.conflicts().mask());
+    }
+
+    /** @param takenBack own transactions that the database lacks after its position */
+    void start(TakenBack takenBack) throws SQLException {
+        applier.start(takenBack);
+    }
+
+    long appliedSeqno() {
+        return applier.appliedSeqno();
+    }
+
+    ApplierStats stats() {
+        return applier.stats();
+    }
+
+    /** The client's session whose locks apply waits for, null when none does. */
+    String blockedBy() {
+        return applier.blockedBy();
+    }
+
+    @Override
+    public void close() {
+        applier.close();
+    }
+
+    /** The applier's messages, on its threads. */
+    private record Telling(Ports ports, ServerAccess access, LinkSignals signals) implements ApplierListener {
+        @Override
+        public void applied(long seqno, int transactions, long originCommittedMicros) {
+            ports.progress().applied(seqno, transactions, originCommittedMicros);
+        }
+
+        @Override
+        public void holdClients(boolean hold) {
+            signals.held(hold);
+        }
+
+        @Override
+        public void failed(QuorateException cause) {
+            ports.events().accept(new NodeEvent.Failed(cause));
+        }
+
+        @Override
+        public void databaseLost(SQLException cause) {
+            signals.lost(access.unreachable(cause).getMessage());
+        }
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.server;
+
+import io.quorate.applier.SharedOwnWrites;
+import io.quorate.capture.CapturePosition;
+import io.quorate.capture.CaptureSettings;
+import io.quorate.capture.CaptureStats;
+import io.quorate.capture.MySqlCapture;
+import io.quorate.core.AppliedDdl;
+import io.quorate.core.CaptureProtocol;
+import io.quorate.core.GtidSet;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.OriginPosition;
+import io.quorate.core.OwnOrder;
+import io.quorate.core.ProposalWindow;
+import io.quorate.core.TotalOrder;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.order.Proposer;
+import io.quorate.node.thread.FaultHandler;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * Captures what clients commit on the server, by the {@link CaptureProtocol}: what it decides upon is done by a {@link
+ * MySqlCapture} that reads the binlog, and a {@link Proposer}. One object for each register of own transactions. Used by
+ * the link's thread; the statistics by any.
+ */
+final class Capturing implements AutoCloseable {
+    /** What every capture works with. */
+    record Ports(
+            NodeProperties properties,
+            String incarnation,
+            OwnOrder own,
+            TotalOrder order,
+            Consumer<NodeEvent> events, FaultHandler faults) {}
+
+    private final Ports ports;
+    private final UUID server;
+    private final SharedOwnWrites register;
+    private final CaptureProtocol protocol;
+    private volatile Proposer proposer;
+    private volatile MySqlCapture reader;
+
+    /** @param applied how far the order is applied at the server by now */
+    Capturing(Ports ports, NodeIdentity identity, SharedOwnWrites register, LongSupplier applied) {
+        this.ports = ports;
+        this.server = identity.server();
+        this.register = register;
+        this.protocol = new CaptureProtocol(server, identity.baseline().last(server), ports.own(), register, applied);
+    }
+
+    /** Before {@link #begin}. */
+    void attach() throws IOException, InterruptedException {
+        protocol.attach();
+    }
+
+    /**
+     * Whether it is known where to capture from.
+     *
+     * @param applied how far the order is applied at the server
+     * @param orderedBefore a number that the order is known to have had of the server, 0 for none
+     */
+    boolean mayBegin(long applied, long orderedBefore) {
+        return protocol.mayBegin(ports.order().quorum().primary(), applied, orderedBefore);
+    }
+
+    /**
+     * Begins to read the binlog.
+     *
+     * @param executed what the server had executed when the session began, for sources that are not its own
+     * @param reserved GTIDs of the server that are not to be looked for in its binlog
+     */
+    void begin(GtidSet executed, GtidSet reserved) {
+        OriginPosition from = protocol.begin(windowLimits(), window -> {
+            Proposer made = new Proposer(
+                    window,
+                    ports.order(),
+                    ports.properties().order().resendAfter().toMillis(),
+                    ports.faults());
+            proposer = made;
+            made.quorumMayHaveChanged();
+            return made;
+        });
+        GtidSet resume = CapturePosition.after(server, from, executed).resume();
+        resume.addAll(reserved);
+        MySqlCapture started = new MySqlCapture(
+                captureSettings(), new CapturePosition(resume, from), protocol::read, cause -> ports.events()
+                        .accept(new NodeEvent.Failed(cause)));
+        started.start();
+        reader = started;
+    }
+
+    boolean hasBegun() {
+        return reader != null;
+    }
+
+    /** Whether it reads, and the order knows of this server. */
+    boolean isUp() {
+        return reader != null && reader.stats().connected() && ports.own().isKnown();
+    }
+
+    private ProposalWindow.Limits windowLimits() {
+        NodeProperties.Order o = ports.properties().order();
+        return new ProposalWindow.Limits(
+                (int) o.proposalBytesMax().toBytes(),
+                o.inFlightMax(),
+                o.windowBytesMax().toBytes(),
+                o.interval().toMillis(),
+                o.intervalMax().toMillis(),
+                o.idleAfter().toMillis());
+    }
+
+    private CaptureSettings captureSettings() {
+        NodeProperties p = ports.properties();
+        NodeProperties.MySql mysql = p.mysql();
+        // The binlog connection needs a server id of its own among the server's replicas.
+        long mixed = UUID.nameUUIDFromBytes((p.cluster() + "/" + p.node()).getBytes(StandardCharsets.UTF_8))
+                .getMostSignificantBits();
+        return CaptureSettings.of(
+                        mysql.host(),
+                        mysql.port(),
+                        mysql.user(),
+                        mysql.password(),
+                        server,
+                        0x4000_0000L | (mixed & 0x3fff_ffffL))
+                .with(mysql.sslMode(), AppliedDdl.source(ports.incarnation()))
+                .withBytes(
+                        p.capture().transactionBytesMax().toBytes(),
+                        p.capture().undecidedBytesMax().toBytes());
+    }
+
+    void quorumChanged(TotalOrder.Quorum quorum) {
+        Proposer p = proposer;
+        if (p != null) {
+            p.quorumChanged(quorum);
+        }
+    }
+
+    /**
+     * The last of this server's own transactions up to {@code number} whose fate is open, 0 for none.
+     *
+     * @return -1 when the capture hasn't read so far within {@code limit}
+     */
+    long undecided(long number, Duration limit) throws InterruptedException {
+        return register.awaitCovered(number, limit) ? register.lastUndecided(number) : -1;
+    }
+
+    /** Own transactions whose fate is open. */
+    int openTransactions() {
+        return register.size();
+    }
+
+    /** Null before it has begun. */
+    CaptureStats stats() {
+        MySqlCapture r = reader;
+        return r == null ? null : r.stats();
+    }
+
+    /** Bytes captured and not yet known to be ordered. */
+    long windowBytes() {
+        Proposer p = proposer;
+        return p == null ? 0 : p.windowBytes();
+    }
+
+    /** How often proposals under way had to be sent again. */
+    long resends() {
+        Proposer p = proposer;
+        return p == null ? 0 : p.resends();
+    }
+
+    @Override
+    public void close() {
+        Proposer p = proposer;
+        if (p != null) {
+            p.close();
+        }
+        MySqlCapture r = reader;
+        if (r != null) {
+            r.close();
+        }
+    }
+}

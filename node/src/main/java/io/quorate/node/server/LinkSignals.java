@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.server;
+
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** What other threads tell the link to the server; the link's thread waits here. */
+public final class LinkSignals {
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private boolean writable;
+    /** Whether clients were let write at any time since this service started. */
+    private boolean everWritable;
+    /** Whether the applier needs clients out of its way for a moment. */
+    private boolean held;
+
+    private boolean stopped;
+    private boolean suspended;
+    private boolean closed;
+    private String lost;
+
+    /** What the link is to do now. */
+    public enum Task {
+        /** Serve: read-only. */
+        READ_ONLY,
+        /** Serve: clients may write. */
+        WRITABLE,
+        /** This session is lost: try a new one. */
+        RECONNECT,
+        /** The node receives a transfer: no session until that is over. */
+        SUSPENDED,
+        /** The node is INCONSISTENT: no session any more. */
+        STOPPED,
+        /** End. */
+        CLOSED;
+
+        public boolean serves() {
+            return this == READ_ONLY || this == WRITABLE;
+        }
+    }
+
+    public Task task() {
+        lock.lock();
+        try {
+            if (closed) {
+                return Task.CLOSED;
+            }
+            if (stopped) {
+                return Task.STOPPED;
+            }
+            if (suspended) {
+                return Task.SUSPENDED;
+            }
+            if (lost != null) {
+                return Task.RECONNECT;
+            }
+            return writable && !held ? Task.WRITABLE : Task.READ_ONLY;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits until there is another task than {@code known}, at most {@code millis}, and says what it is then. */
+    public Task await(Task known, long millis) throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            long left = millis * 1_000_000;
+            while (left > 0 && task() == known) {
+                left = changed.awaitNanos(left);
+            }
+            return task();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void writable(boolean value) {
+        set(() -> {
+            writable = value;
+            everWritable |= value;
+        });
+    }
+
+    /** Whether a server that is open for clients may stay so: this service has only started, and nothing is against it. */
+    boolean mayStayOpen() {
+        lock.lock();
+        try {
+            return !everWritable && !held && !suspended && !stopped;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void held(boolean value) {
+        set(() -> held = value);
+    }
+
+    void stop() {
+        set(() -> stopped = true);
+    }
+
+    void suspended(boolean value) {
+        set(() -> suspended = value);
+    }
+
+    void close() {
+        set(() -> closed = true);
+    }
+
+    /** The server is gone, for this reason. */
+    void lost(String why) {
+        set(() -> lost = why);
+    }
+
+    /** A new session begins. */
+    void begin() {
+        set(() -> {
+            lost = null;
+            held = false;
+        });
+    }
+
+    /** Why the last session was lost, null when it was not. */
+    String lostBecause() {
+        lock.lock();
+        try {
+            return lost;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void set(Runnable change) {
+        lock.lock();
+        try {
+            change.run();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.server;
+
+import io.quorate.applier.TailCourse;
+import io.quorate.applier.TailRepair;
+import io.quorate.applier.TakenBack;
+import io.quorate.core.GtidSet;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What the mysqld beside this node has lost at its end, as the session with it finds that out: {@link TailCourse} decides, this
+ * asks the server, the order and the disk. For the thread of the session.
+ */
+final class LostTail {
+    private static final Duration LOCK_WAIT = Duration.ofSeconds(3);
+
+    private final ServerSession.Parts parts;
+    private final ServerAccess access;
+    private final NodeIdentity identity;
+    private final TailCourse course;
+
+    LostTail(ServerSession.Parts parts, ServerAccess access, NodeIdentity identity, Connection connection)
+            throws SQLException {
+        this.parts = parts;
+        this.access = access;
+        this.identity = identity;
+        Path directory = parts.properties().dataDir();
+        this.course = new TailCourse(
+                identity.server(),
+                identity.baseline().last(identity.server()),
+                ServerLifeFile.read(directory),
+                ServerAccess.started(connection),
+                new OfStream(),
+                life -> ServerLifeFile.write(directory, life),
+                (int) (System.nanoTime() & 0x3fff_ffff));
+    }
+
+    boolean isReady() {
+        return course.at() == TailCourse.Step.DONE;
+    }
+
+    /** Own transactions that the database lacks. */
+    TakenBack takenBack() {
+        return course.takenBack();
+    }
+
+    /** As {@link TailCourse#reserved}. */
+    GtidSet reserved(Connection connection) throws SQLException {
+        return course.reserved(new ByConnection(connection));
+    }
+
+    /** As {@link TailCourse#orderedThen}. */
+    long orderedThen(Connection connection) throws SQLException {
+        return course.orderedThen(new ByConnection(connection));
+    }
+
+    /** As {@link TailCourse#compareSettings}. */
+    void compareSettings(Connection connection) throws SQLException, IOException {
+        course.compareSettings(new ByConnection(connection));
+    }
+
+    /** As {@link TailCourse#step}. */
+    TailCourse.Step step(Connection connection) throws SQLException, IOException, InterruptedException {
+        return course.step(new ByConnection(connection), nowMillis());
+    }
+
+    /** As {@link TailCourse#isCurrent}. */
+    boolean isCurrent() {
+        return course.isCurrent(nowMillis());
+    }
+
+    private static long nowMillis() {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+    }
+
+    private final class OfStream implements TailCourse.Order {
+        @Override
+        public boolean hasMajority() {
+            return parts.order().quorum().primary();
+        }
+
+        @Override
+        public void probe(int nonce) {
+            // Whether it succeeds is seen by its delivery.
+            var unused = parts.order().submit(parts.stream().probe(nonce));
+        }
+
+        @Override
+        public boolean isProbed(int nonce) {
+            return parts.stream().isProbed(nonce);
+        }
+
+        @Override
+        public boolean isKnown() {
+            return parts.stream().isKnown();
+        }
+
+        @Override
+        public long last() {
+            return parts.stream().own().last();
+        }
+    }
+
+    private final class ByConnection implements TailCourse.Server {
+        private final Connection connection;
+
+        ByConnection(Connection connection) {
+            this.connection = connection;
+        }
+
+        @Override
+        public GtidSet executed() throws SQLException {
+            return ServerAccess.executed(connection);
+        }
+
+        @Override
+        public GtidSet purged() throws SQLException {
+            return ServerAccess.purged(connection);
+        }
+
+        @Override
+        public boolean forcesBinlog() throws SQLException {
+            return ServerAccess.forcesBinlog(connection);
+        }
+
+        @Override
+        public boolean forcesRedoLog() throws SQLException {
+            return ServerAccess.forcesRedoLog(connection);
+        }
+
+        @Override
+        public void reserve(GtidSet gtids) throws SQLException {
+            ServerAccess.reserve(connection, gtids);
+        }
+
+        @Override
+        public TakenBack repair(long ordered, GtidSet executed, GtidSet reserved)
+                throws SQLException, IOException, InterruptedException {
+            return new TailRepair(
+                            new TailRepair.Access(access.workers(), LOCK_WAIT),
+                            parts.cache(),
+                            identity.server(),
+                            parts.incarnation())
+                    .run(ordered, executed, reserved);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.server;
+
+import io.quorate.applier.PositionTable.Position;
+import io.quorate.core.TotalOrder;
+
+/** Beside an arbitrator. */
+public final class NoServer implements Server {
+    @Override
+    public boolean exists() {
+        return false;
+    }
+
+    @Override
+    public String address() {
+        return null;
+    }
+
+    @Override
+    public void start() {}
+
+    @Override
+    public void writable(boolean value) {}
+
+    @Override
+    public void stopWorking() {}
+
+    @Override
+    public void suspend() {}
+
+    @Override
+    public void resume() {}
+
+    @Override
+    public void quorumChanged(TotalOrder.Quorum quorum) {}
+
+    @Override
+    public ServerSession session() {
+        return null;
+    }
+
+    @Override
+    public Contents contents() {
+        return new Contents(Position.NONE, true);
+    }
+
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.server;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.QuorateException;
+import io.quorate.transport.DurableFile;
+import java.io.IOException;
+import java.io.Reader;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Properties;
+import java.util.UUID;
+
+/**
+ * Which server this node's data directory belongs to, written once, at the first start: {@code node.properties}.
+ *
+ * @param cluster the cluster's name
+ * @param node this node's name
+ * @param server the MySQL server's UUID; its GTIDs carry it
+ * @param baseline what the server had executed when the node was made: the state all nodes began with, never captured
+ * @param directory names this directory: one of the same node without what was in it has another name
+ * @param foundedEmpty whether that state was no tables at all, so that a new member can begin with an empty server
+ */
+public record NodeIdentity(String cluster, String node, UUID server, GtidSet baseline, UUID directory, boolean foundedEmpty) {
+    private static final String FILE = "node.properties";
+
+    /** The identity kept in {@code directory}, null when there is none yet. Another cluster's or node's is refused. */
+    public static NodeIdentity read(Path directory, String cluster, String node) {
+        Path file = directory.resolve(FILE);
+        if (!Files.exists(file)) {
+            return null;
+        }
+        Properties p = new Properties();
+        try (Reader in = Files.newBufferedReader(file)) {
+            p.load(in);
+            NodeIdentity identity = new NodeIdentity(
+                    p.getProperty("cluster"),
+                    p.getProperty("node"),
+                    UUID.fromString(p.getProperty("server")),
+                    GtidSet.parse(p.getProperty("baseline")),
+                    directoryId(directory),
+                    Boolean.parseBoolean(p.getProperty("founded-empty")));
+            if (!identity.cluster.equals(cluster) || !identity.node.equals(node)) {
+                throw new QuorateException(
+                        ErrorCode.CONFIGURATION,
+                        directory + " belongs to node " + identity.node + " of cluster " + identity.cluster
+                                + ", configured are quorate.node=" + node + " and quorate.cluster=" + cluster);
+            }
+            return identity;
+        } catch (IOException | IllegalArgumentException | NullPointerException e) {
+            throw new QuorateException(ErrorCode.DISK, file + " is unreadable: " + e, e);
+        }
+    }
+
+    /** Keeps this identity in {@code directory}, durably. */
+    public void write(Path directory) throws IOException {
+        Properties p = new Properties();
+        p.setProperty("cluster", cluster);
+        p.setProperty("node", node);
+        p.setProperty("server", server.toString());
+        p.setProperty("baseline", baseline.toString());
+        p.setProperty("founded-empty", Boolean.toString(foundedEmpty));
+        StringWriter text = new StringWriter();
+        p.store(text, "Written once by the first start; which MySQL server this directory belongs to");
+        DurableFile.write(directory.resolve(FILE), text.toString());
+    }
+
+    /** The name of a directory, given when it is asked for first. */
+    public static UUID directoryId(Path directory) throws IOException {
+        Path file = directory.resolve("directory.id");
+        if (!Files.exists(file)) {
+            DurableFile.write(file, UUID.randomUUID().toString());
+        }
+        try {
+            return UUID.fromString(Files.readString(file).strip());
+        } catch (IllegalArgumentException e) {
+            throw new QuorateException(ErrorCode.DISK, file + " is unreadable: " + e, e);
+        }
+    }
+
+    /** Refuses a server that is not the one this directory belongs to. */
+    public void requireServer(UUID found, String where) {
+        if (!found.equals(server)) {
+            throw new QuorateException(
+                    ErrorCode.WRONG_SERVER,
+                    "the MySQL server at " + where + " is " + found + ", this node's is " + server);
+        }
+    }
+
+    /** Which life of the cluster seqnos belong to. One for each cluster name, until clusters can be made anew by force. */
+    public static UUID life(String cluster) {
+        return UUID.nameUUIDFromBytes(("quorate:" + cluster).getBytes(StandardCharsets.UTF_8));
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.server;
+
+import io.quorate.node.server.ServerCheck.Finding;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What of a server's schemas will conflict more than it need, can't be undone, or isn't safe: nothing that keeps it out. */
+final class SchemaAdvice {
+    private static final int SHOWN_MAX = 100;
+    private static final String OURS =
+            " NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema', 'quorate')";
+
+    /** Tables without any unique index. */
+    static final String KEYLESS = """
+            SELECT CONCAT(t.TABLE_SCHEMA, '.', t.TABLE_NAME) FROM information_schema.TABLES t
+            LEFT JOIN information_schema.TABLE_CONSTRAINTS c ON c.TABLE_SCHEMA = t.TABLE_SCHEMA
+              AND c.TABLE_NAME = t.TABLE_NAME AND c.CONSTRAINT_TYPE IN ('PRIMARY KEY', 'UNIQUE')
+            WHERE t.TABLE_TYPE = 'BASE TABLE' AND c.CONSTRAINT_NAME IS NULL AND t.TABLE_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
+
+    private static final String NOT_TRANSACTIONAL = """
+            SELECT CONCAT(t.TABLE_SCHEMA, '.', t.TABLE_NAME, ' (', t.ENGINE, ')') FROM information_schema.TABLES t
+            JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE AND e.TRANSACTIONS <> 'YES'
+            WHERE t.TABLE_TYPE = 'BASE TABLE' AND t.TABLE_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
+
+    private static final String EXPRESSIONS = """
+            SELECT DISTINCT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME, '.', INDEX_NAME) FROM information_schema.STATISTICS
+            WHERE NON_UNIQUE = 0 AND COLUMN_NAME IS NULL AND TABLE_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
+
+    private static final String CASCADES = """
+            SELECT CONCAT(CONSTRAINT_SCHEMA, '.', TABLE_NAME, '.', CONSTRAINT_NAME)
+            FROM information_schema.REFERENTIAL_CONSTRAINTS
+            WHERE (DELETE_RULE IN ('CASCADE', 'SET NULL') OR UPDATE_RULE IN ('CASCADE', 'SET NULL'))
+              AND CONSTRAINT_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
+
+    private static final String EVENTS = """
+            SELECT CONCAT(EVENT_SCHEMA, '.', EVENT_NAME) FROM information_schema.EVENTS
+            WHERE STATUS = 'ENABLED' AND EVENT_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
+
+    private SchemaAdvice() {}
+
+    static List<Finding> findings(Connection connection) throws SQLException {
+        List<Finding> findings = new ArrayList<>();
+        try (Statement statement = connection.createStatement()) {
+            add(
+                    findings,
+                    "tables without any unique key: equal rows conflict, and every change reads the whole table on every node",
+                    names(statement, KEYLESS),
+                    "add a primary key");
+            add(
+                    findings,
+                    "tables of engines without transactions: what fails there half-way stays",
+                    names(statement, NOT_TRANSACTIONAL),
+                    "ALTER TABLE ... ENGINE = InnoDB;");
+            add(
+                    findings,
+                    "unique indexes over expressions: any two writes to such a table conflict",
+                    names(statement, EXPRESSIONS),
+                    "use a generated column and a unique index over that");
+            add(
+                    findings,
+                    "foreign keys that cascade: deletes in the parent conflict widely, and can't be undone when they lose",
+                    names(statement, CASCADES),
+                    "ON DELETE RESTRICT, or send such deletes to one node");
+            add(
+                    findings,
+                    "events: each node would run them",
+                    names(statement, EVENTS),
+                    "leave event_scheduler ON on one node only");
+        }
+        return findings;
+    }
+
+    private static void add(List<Finding> findings, String what, List<String> names, String fix) {
+        if (!names.isEmpty()) {
+            String more = names.size() == SHOWN_MAX ? ", ..." : "";
+            findings.add(new Finding(what + ": " + String.join(", ", names) + more, fix));
+        }
+    }
+
+    static List<String> names(Statement statement, String query) throws SQLException {
+        List<String> names = new ArrayList<>();
+        try (ResultSet row = statement.executeQuery(query)) {
+            while (row.next()) {
+                names.add(row.getString(1));
+            }
+        }
+        return names;
+    }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.server;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.quorate.applier.ApplierDataSource;
+import io.quorate.applier.PositionTable.Position;
+import io.quorate.applier.PositionTable;
+import io.quorate.applier.StaleSessions;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.QuorateException;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.sst.CloneCopy;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The node's connections to its MySQL server, and the few things it asks of it itself. */
+public final class ServerAccess implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(ServerAccess.class);
+
+    private final String account;
+    private final String url;
+    private final String user;
+    private final String password;
+    private final HikariDataSource pool = new HikariDataSource();
+    private final DataSource workers;
+    private final CloneCopy.Credentials credentials;
+
+    public ServerAccess(NodeProperties.MySql mysql) {
+        this.account = mysql.user() + "@" + mysql.host() + ":" + mysql.port();
+        this.user = mysql.user();
+        this.password = mysql.password();
+        this.url = "jdbc:mysql://" + mysql.host() + ":" + mysql.port()
+                + "/?connectTimeout=3000&allowPublicKeyRetrieval=true&sslMode="
+                + mysql.sslMode().toUpperCase(Locale.ROOT);
+        this.credentials = new CloneCopy.Credentials(
+                mysql.user(),
+                mysql.password(),
+                switch (mysql.sslMode()) {
+                    case "disabled" -> Boolean.FALSE;
+                    case "preferred" -> null;
+                    default -> Boolean.TRUE;
+                });
+        this.workers = ApplierDataSource.of(url, mysql.user(), mysql.password());
+        pool.setPoolName("quorate-server");
+        pool.setJdbcUrl(url + "&socketTimeout=20000");
+        pool.setUsername(mysql.user());
+        pool.setPassword(mysql.password());
+        pool.setMaximumPoolSize(2);
+        pool.setMinimumIdle(0);
+        pool.setConnectionTimeout(4000);
+        pool.setInitializationFailTimeout(-1);
+    }
+
+    /** The account, as one server is told it for another one. */
+    public CloneCopy.Credentials credentials() {
+        return credentials;
+    }
+
+    public static String version(Connection connection) throws SQLException {
+        return ask(connection, "SELECT @@version");
+    }
+
+    public Connection connect() throws SQLException {
+        return pool.getConnection();
+    }
+
+    /** One of its own, which lasts as long as it takes; fails at once where nobody listens. */
+    public Connection connectAlone() throws SQLException {
+        return DriverManager.getConnection(url, user, password);
+    }
+
+    /** As above, but an answer that doesn't come within so long is given up. */
+    public Connection connectAlone(Duration limit) throws SQLException {
+        Connection connection = connectAlone();
+        connection.setNetworkTimeout(Runnable::run, (int) limit.toMillis());
+        return connection;
+    }
+
+    /** One of its own that takes LOAD DATA LOCAL, and that a later service ends if this one doesn't. */
+    public Connection connectToLoad() throws SQLException {
+        return DriverManager.getConnection(
+                url + "&allowLoadLocalInfile=true&connectionAttributes=" + StaleSessions.ATTRIBUTE + ":"
+                        + StaleSessions.ROLE,
+                user,
+                password);
+    }
+
+    /** Connections for the applier's workers, which keep them. */
+    public DataSource workers() {
+        return workers;
+    }
+
+    /**
+     * Opens the server for clients' writes or closes it. Accounts with CONNECTION_ADMIN, as ours, are not stopped by
+     * it.
+     */
+    public void readOnly(Connection connection, boolean on) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET GLOBAL read_only = " + (on ? "ON" : "OFF"));
+        }
+        log.info("the server is {} for clients", on ? "read-only" : "writable");
+    }
+
+    static boolean isReadOnly(Connection connection) throws SQLException {
+        return ask(connection, "SELECT @@GLOBAL.read_only").equals("1");
+    }
+
+    public static GtidSet executed(Connection connection) throws SQLException {
+        return GtidSet.parse(ask(connection, "SELECT @@GLOBAL.gtid_executed"));
+    }
+
+    /** What the server has executed and its binlog doesn't have. */
+    public static GtidSet purged(Connection connection) throws SQLException {
+        return GtidSet.parse(ask(connection, "SELECT @@GLOBAL.gtid_purged"));
+    }
+
+    /** Has the server never give out these GTIDs, none of which it has executed. */
+    public static void reserve(Connection connection, GtidSet gtids) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET GLOBAL gtid_purged = '+" + gtids + "'");
+        }
+    }
+
+    /** When mysqld was started, in seconds by its clock; the same in all of its life, for both values are of one moment. */
+    public static long started(Connection connection) throws SQLException {
+        return Long.parseLong(ask(
+                connection,
+                "SELECT UNIX_TIMESTAMP() - CAST(VARIABLE_VALUE AS SIGNED) FROM performance_schema.global_status"
+                        + " WHERE VARIABLE_NAME = 'Uptime'"));
+    }
+
+    public static boolean forcesBinlog(Connection connection) throws SQLException {
+        return ask(connection, "SELECT @@GLOBAL.sync_binlog").equals("1");
+    }
+
+    public static boolean forcesRedoLog(Connection connection) throws SQLException {
+        return ask(connection, "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit").equals("1");
+    }
+
+    public static UUID uuid(Connection connection) throws SQLException {
+        return UUID.fromString(ask(connection, "SELECT @@server_uuid"));
+    }
+
+    /** The size of the files of tables: what statistics say is behind for a while after much was written. */
+    public static long tableBytes(Connection connection) throws SQLException {
+        return Long.parseLong(
+                ask(
+                        connection,
+                        "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_TABLESPACES WHERE SPACE_TYPE = 'Single'"));
+    }
+
+    /** The server's process, where its PID file can be read and is of this host. */
+    public static Optional<ProcessHandle> process(Connection connection) throws SQLException {
+        try {
+            Path file = Path.of(ask(connection, "SELECT @@datadir")).resolve(ask(connection, "SELECT @@pid_file"));
+            return ProcessHandle.of(Long.parseLong(Files.readString(file).trim()));
+        } catch (IOException | NumberFormatException e) {
+            log.debug("mysqld's process is not known: {}", e.toString());
+            return Optional.empty();
+        }
+    }
+
+    /** The seqno up to which the server holds everything, 0 when it never took part. */
+    public static long applied(Connection connection) throws SQLException {
+        return position(connection).seqno();
+    }
+
+    /** As above, with the place in the order's log. */
+    public static Position position(Connection connection) throws SQLException {
+        boolean there = !ask(
+                        connection,
+                        "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'quorate' AND table_name = 'position'")
+                .equals("0");
+        return there ? PositionTable.read(connection) : Position.NONE;
+    }
+
+    /** Whether nobody has made a table in it. */
+    static boolean isEmpty(Connection connection) throws SQLException {
+        return ask(
+                        connection,
+                        "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema NOT IN"
+                                + " ('mysql', 'sys', 'information_schema', 'performance_schema', 'quorate')")
+                .equals("0");
+    }
+
+    private static String ask(Connection connection, String query) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(query)) {
+            row.next();
+            return row.getString(1);
+        }
+    }
+
+    /** The account behind a connection, null when it isn't there any more. */
+    public String accountOf(long session) {
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(
+                        "SELECT CONCAT(PROCESSLIST_USER, '@', PROCESSLIST_HOST) FROM performance_schema.threads"
+                                + " WHERE PROCESSLIST_ID = " + session)) {
+            return row.next() ? row.getString(1) : null;
+        } catch (SQLException e) {
+            return null;
+        }
+    }
+
+    public QuorateException unreachable(SQLException e) {
+        Throwable root = e;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return new QuorateException(ErrorCode.SERVER_UNREACHABLE, account + ": " + root.getMessage(), e);
+    }
+
+    @Override
+    public void close() {
+        pool.close();
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.server;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Looks at a MySQL server before anything relies on it: version, settings, grants. Finds all that is wrong at once,
+ * each with the statement that mends it.
+ */
+public final class ServerCheck {
+    /** @param what is wrong; {@code fix} a statement, or what to put into my.cnf where only a restart helps */
+    record Finding(String what, String fix) {
+        @Override
+        public String toString() {
+            return what + "\n      " + fix;
+        }
+    }
+
+    private record Wanted(String variable, String value, String fix) {
+        static Wanted persisted(String variable, String value) {
+            return new Wanted(variable, value, "SET PERSIST " + variable + " = " + value + ";");
+        }
+
+        static Wanted restart(String variable, String value) {
+            return new Wanted(
+                    variable, value, "my.cnf: [mysqld] " + variable + " = " + value + ", then restart mysqld");
+        }
+    }
+
+    private static final List<Wanted> SETTINGS = List.of(
+            Wanted.restart("log_bin", "ON"),
+            Wanted.persisted("binlog_format", "ROW"),
+            Wanted.persisted("binlog_row_image", "FULL"),
+            Wanted.persisted("binlog_row_metadata", "FULL"),
+            Wanted.persisted("binlog_order_commits", "ON"),
+            Wanted.persisted("enforce_gtid_consistency", "ON"),
+            new Wanted(
+                    "gtid_mode",
+                    "ON",
+                    "SET PERSIST gtid_mode = OFF_PERMISSIVE; SET PERSIST gtid_mode = ON_PERMISSIVE;"
+                            + " SET PERSIST gtid_mode = ON;"));
+
+    /** What the service's account needs on {@code *.*}; why each is in docs/accounts.md. */
+    private static final List<String> GRANTS = List.of(
+            "SELECT",
+            "INSERT",
+            "UPDATE",
+            "DELETE",
+            "CREATE",
+            "DROP",
+            "ALTER",
+            "INDEX",
+            "REFERENCES",
+            "REPLICATION SLAVE",
+            "REPLICATION CLIENT",
+            "PROCESS",
+            "XA_RECOVER_ADMIN",
+            "REPLICATION_APPLIER",
+            "SESSION_VARIABLES_ADMIN",
+            "SYSTEM_VARIABLES_ADMIN",
+            "CONNECTION_ADMIN");
+
+    private static final Pattern GLOBAL_GRANT = Pattern.compile("GRANT (.+?) ON \\*\\.\\* TO .*");
+    private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+)\\.(\\d+).*");
+    private static final long VERSION_MIN = version(8, 0, 30);
+
+    private ServerCheck() {}
+
+    /** Fails with QRT-1001 and the whole list when anything is wrong. */
+    public static void require(Connection connection) throws SQLException {
+        List<Finding> findings = findings(connection);
+        if (findings.isEmpty()) {
+            return;
+        }
+        StringBuilder list = new StringBuilder(findings.size() + " things are wrong with this MySQL server:");
+        for (Finding f : findings) {
+            list.append("\n  - ").append(f);
+        }
+        throw new QuorateException(ErrorCode.SERVER_SETTINGS, list.append("\n").toString());
+    }
+
+    static List<Finding> findings(Connection connection) throws SQLException {
+        List<Finding> findings = new ArrayList<>();
+        try (Statement statement = connection.createStatement()) {
+            Map<String, String> variables = variables(statement);
+            checkVersion(variables.get("version"), findings);
+            for (Wanted wanted : SETTINGS) {
+                String is = variables.get(wanted.variable());
+                if (!wanted.value().equalsIgnoreCase(is)) {
+                    findings.add(
+                            new Finding(wanted.variable() + " is " + is + ", must be " + wanted.value(), wanted.fix()));
+                }
+            }
+            if ("0".equals(variables.get("server_id"))) {
+                findings.add(
+                        new Finding("server_id is 0", "SET PERSIST server_id = 1; -- any other number per server"));
+            }
+            if ("ON".equals(variables.get("super_read_only"))) {
+                findings.add(new Finding(
+                        "super_read_only is ON, so nothing can be applied", "SET PERSIST super_read_only = OFF;"));
+            }
+            checkFilters(statement, findings);
+            checkGrants(statement, findings);
+        }
+        return findings;
+    }
+
+    private static Map<String, String> variables(Statement statement) throws SQLException {
+        Map<String, String> variables = new HashMap<>();
+        try (ResultSet rows = statement.executeQuery("SHOW GLOBAL VARIABLES")) {
+            while (rows.next()) {
+                variables.put(rows.getString(1), rows.getString(2));
+            }
+        }
+        return variables;
+    }
+
+    private static void checkVersion(String version, List<Finding> findings) {
+        Matcher m = VERSION.matcher(version);
+        boolean known = m.matches() && !version.toLowerCase(Locale.ROOT).contains("mariadb");
+        if (!known
+                || version(Integer.parseInt(m.group(1)), Integer.parseInt(m.group(2)), Integer.parseInt(m.group(3)))
+                        < VERSION_MIN) {
+            findings.add(new Finding(
+                    "version is " + version + ", must be MySQL 8.0.30 or later",
+                    "upgrade mysqld (crash-safe XA came with 8.0.30)"));
+        }
+    }
+
+    private static long version(int major, int minor, int patch) {
+        return major * 1_000_000L + minor * 1000L + patch;
+    }
+
+    private static void checkFilters(Statement statement, List<Finding> findings) {
+        try (ResultSet row = statement.executeQuery("SHOW MASTER STATUS")) {
+            if (row.next() && !(row.getString(3) + row.getString(4)).isEmpty()) {
+                findings.add(new Finding(
+                        "binlog_do_db or binlog_ignore_db keeps changes out of the binlog",
+                        "my.cnf: remove binlog-do-db and binlog-ignore-db, then restart mysqld"));
+            }
+        } catch (SQLException e) {
+            // Without REPLICATION CLIENT the grants below say so; 8.4 has no such statement and no such filters in use.
+            return;
+        }
+    }
+
+    private static void checkGrants(Statement statement, List<Finding> findings) throws SQLException {
+        TreeSet<String> held = new TreeSet<>();
+        String user;
+        try (ResultSet row = statement.executeQuery("SELECT CURRENT_USER()")) {
+            row.next();
+            user = row.getString(1);
+        }
+        try (ResultSet rows = statement.executeQuery("SHOW GRANTS")) {
+            while (rows.next()) {
+                Matcher m = GLOBAL_GRANT.matcher(rows.getString(1));
+                if (m.matches()) {
+                    for (String grant : m.group(1).split(",")) {
+                        held.add(grant.trim().toUpperCase(Locale.ROOT));
+                    }
+                }
+            }
+        }
+        List<String> missing = new ArrayList<>(GRANTS);
+        missing.removeAll(held);
+        if (held.contains("ALL PRIVILEGES")) {
+            missing.removeIf(grant -> !grant.contains("_"));
+        }
+        if (!missing.isEmpty()) {
+            String account = "'" + user.replace("@", "'@'") + "'";
+            findings.add(new Finding(
+                    account + " lacks " + String.join(", ", missing),
+                    "GRANT " + String.join(", ", missing) + " ON *.* TO " + account + ";"));
+        }
+    }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.server;
+
+import io.quorate.applier.PositionTable.Position;
+import io.quorate.applier.StaleSessions;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.QuorateException;
+import io.quorate.core.TotalOrder;
+import io.quorate.ist.RejoinCourse;
+import io.quorate.node.thread.FaultHandler;
+import io.quorate.node.thread.OwnedThread;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The node's tie to its MySQL server. One thread tries, for ever, to have a {@link ServerSession}. When the server goes,
+ * the session is taken down and tried anew; the position row and the order see to it that nothing is lost or doubled. A
+ * fatal failure ends the node's work instead and leaves the server read-only.
+ */
+public final class ServerLink implements Server {
+    private static final Logger log = LoggerFactory.getLogger(ServerLink.class);
+
+    /** Long enough to end a session in order, with what the applier has under way. */
+    private static final Duration CLOSE_GRACE = Duration.ofSeconds(20);
+
+    private final ServerAccess access;
+    private final Duration retry;
+    private final Consumer<NodeEvent> events;
+    private final LinkSignals signals;
+    private final ServerSession.Parts parts;
+    private final Refill refill;
+    private final OwnedThread thread;
+    private final Object idle = new Object();
+    private volatile ServerSession session;
+    /** Guarded by {@link #idle}. */
+    private boolean resting;
+
+    public ServerLink(
+            ServerAccess access,
+            Duration retry,
+            ServerSession.Parts parts,
+            LinkSignals signals,
+            Refill refill,
+            Consumer<NodeEvent> events,
+            FaultHandler faults) {
+        this.access = access;
+        this.retry = retry;
+        this.parts = parts;
+        this.signals = signals;
+        this.refill = refill;
+        this.events = events;
+        this.thread = OwnedThread.lasting("quorate-server", this::run, faults);
+    }
+
+    /**
+     * Looks at the server once, now. Its settings being wrong is told at once and with everything that is wrong; its being
+     * away is not a failure, for a node without its server still orders, votes and caches.
+     */
+    public static void checkNow(ServerAccess access) {
+        try (Connection connection = access.connect()) {
+            ServerCheck.require(connection);
+        } catch (SQLException e) {
+            log.warn("{}", access.unreachable(e).getMessage());
+        }
+    }
+
+    @Override
+    public boolean exists() {
+        return true;
+    }
+
+    @Override
+    public String address() {
+        return parts.properties().mysql().host() + ":"
+                + parts.properties().mysql().port();
+    }
+
+    @Override
+    public Contents contents() throws IOException {
+        try (Connection connection = access.connect()) {
+            Position position = ServerAccess.position(connection);
+            return new Contents(position, position.seqno() == 0 && ServerAccess.isEmpty(connection));
+        } catch (SQLException e) {
+            throw new IOException(access.unreachable(e).getMessage(), e);
+        }
+    }
+
+    @Override
+    public synchronized void start() {
+        if (!thread.isStarted()) {
+            thread.start();
+        }
+    }
+
+    @Override
+    public void writable(boolean value) {
+        signals.writable(value);
+    }
+
+    @Override
+    public void stopWorking() {
+        signals.stop();
+    }
+
+    @Override
+    public void suspend() throws InterruptedException {
+        signals.suspended(true);
+        synchronized (idle) {
+            while (!resting && thread.isAlive()) {
+                idle.wait(100);
+            }
+        }
+    }
+
+    @Override
+    public void resume() {
+        signals.suspended(false);
+    }
+
+    @Override
+    public void quorumChanged(TotalOrder.Quorum quorum) {
+        ServerSession s = session;
+        if (s != null) {
+            s.quorumChanged(quorum);
+        }
+    }
+
+    private void run() throws InterruptedException {
+        try {
+            work();
+        } catch (Throwable e) {
+            // Nobody else would keep clients out of the server of a node that is none any more.
+            if (signals.task() != LinkSignals.Task.CLOSED) {
+                closeForWrites();
+            }
+            throw e;
+        }
+    }
+
+    private void work() throws InterruptedException {
+        while (signals.task() != LinkSignals.Task.CLOSED) {
+            LinkSignals.Task task = signals.task();
+            if (task == LinkSignals.Task.STOPPED || task == LinkSignals.Task.SUSPENDED) {
+                closeForWrites();
+                resting(true);
+                signals.await(task, Long.MAX_VALUE / 1_000_000);
+                resting(false);
+                continue;
+            }
+            serve();
+            signals.await(signals.task(), retry.toMillis());
+        }
+    }
+
+    private void resting(boolean now) {
+        synchronized (idle) {
+            resting = now;
+            idle.notifyAll();
+        }
+    }
+
+    private void serve() throws InterruptedException {
+        signals.begin();
+        try {
+            StaleSessions.end(access.workers());
+            if (refill.isPending()) {
+                refill.run();
+            } else {
+                hold();
+            }
+        } catch (SQLException e) {
+            events.accept(new NodeEvent.DatabaseDown(access.unreachable(e).getMessage()));
+        } catch (QuorateException e) {
+            refused(e);
+        } catch (IOException e) {
+            events.accept(new NodeEvent.Failed(new QuorateException(ErrorCode.DISK, e.toString(), e)));
+        } finally {
+            session = null;
+        }
+        String why = signals.lostBecause();
+        if (why != null) {
+            events.accept(new NodeEvent.DatabaseDown(why));
+        }
+    }
+
+    private void hold() throws SQLException, IOException, InterruptedException {
+        try (ServerSession s = new ServerSession(parts, access, signals)) {
+            s.open();
+            session = s;
+            s.watch();
+        }
+    }
+
+    private void refused(QuorateException e) {
+        if (e.code().isRetryable() && !RejoinCourse.mends(e)) {
+            log.error("{}", e.getMessage());
+            events.accept(new NodeEvent.DatabaseDown(e.getMessage()));
+        } else {
+            events.accept(new NodeEvent.Failed(e));
+        }
+    }
+
+    private void closeForWrites() {
+        try (Connection connection = access.connect()) {
+            access.readOnly(connection, true);
+        } catch (SQLException e) {
+            log.error(
+                    "the server could not be made read-only: {}",
+                    access.unreachable(e).getMessage());
+        }
+    }
+
+    @Override
+    public ServerSession session() {
+        return session;
+    }
+
+    @Override
+    public void close() {
+        thread.expectEnd();
+        signals.close();
+        if (thread.isStarted()) {
+            thread.close(CLOSE_GRACE);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.thread;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.NodeMachine;
+import io.quorate.core.NodeState;
+import io.quorate.core.QuorateException;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The thread that owns the node's state machine. Others post events; what follows from a new state is done by whoever
+ * registered for it, on this thread, so it must be quick. Progress is polled rather than posted, a few times a second.
+ *
+ * <p>That a look at the progress fails is a failure of the node like others. If what follows from a new state can't be done,
+ * or the machine itself fails, the loop ends: nobody knows then whether clients are kept out, and its fault handler is to end
+ * the process.
+ */
+public final class NodeLoop implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(NodeLoop.class);
+    private static final int QUEUE_EVENTS_MAX = 1024;
+    private static final long TICK_MILLIS = 100;
+
+    private final NodeMachine machine;
+    private final Supplier<NodeEvent.Progress> progress;
+    private final Consumer<NodeState> onState;
+    private final ArrayBlockingQueue<NodeEvent> events = new ArrayBlockingQueue<>(QUEUE_EVENTS_MAX);
+    private final OwnedThread thread;
+    private volatile NodeState state;
+    private volatile String reason;
+
+    /** @param ended told when the loop ends without having been closed */
+    public NodeLoop(
+            NodeMachine machine,
+            Supplier<NodeEvent.Progress> progress,
+            Consumer<NodeState> onState,
+            FaultHandler ended) {
+        this.machine = machine;
+        this.progress = progress;
+        this.onState = onState;
+        this.state = machine.state();
+        this.reason = machine.reason();
+        this.thread = OwnedThread.lasting("quorate-node", this::run, ended);
+    }
+
+    public void start() {
+        thread.start();
+    }
+
+    /**
+     * Hands an event over, also on a thread that was interrupted: a part that fails may be ending its own threads, this one
+     * among them, and what it says must not be lost. Waits when the loop is far behind, which only a stuck loop can be. Once
+     * the loop has ended nobody hears it any more.
+     */
+    public void post(NodeEvent event) {
+        boolean interrupted = false;
+        while (!events.offer(event)) {
+            if (thread.isStarted() && !thread.isAlive()) {
+                log.debug("not heard, for the loop has ended: {}", event);
+                break;
+            }
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    public NodeState state() {
+        return state;
+    }
+
+    public String reason() {
+        return reason;
+    }
+
+    private void run() throws InterruptedException {
+        while (true) {
+            NodeEvent event = events.poll(TICK_MILLIS, TimeUnit.MILLISECONDS);
+            take(event == null ? look() : event);
+        }
+    }
+
+    private NodeEvent look() {
+        try {
+            return progress.get();
+        } catch (QuorateException e) {
+            return new NodeEvent.Failed(e);
+        } catch (RuntimeException e) {
+            return new NodeEvent.Failed(
+                    new QuorateException(ErrorCode.INTERNAL, "the look at how far this node is failed: " + e, e));
+        }
+    }
+
+    private void take(NodeEvent event) {
+        NodeState before = machine.state();
+        boolean changed = machine.on(event);
+        reason = machine.reason();
+        if (!changed) {
+            return;
+        }
+        state = machine.state();
+        if (state == NodeState.INCONSISTENT) {
+            log.error("{} -> {}: {}", before, state, reason, machine.failure());
+        } else {
+            log.info("{} -> {}{}", before, state, reason.isEmpty() ? "" : ": " + reason);
+        }
+        onState.accept(state);
+    }
+
+    @Override
+    public void close() {
+        thread.close();
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.conflict;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.quorate.core.Certified;
+import io.quorate.core.Gtid;
+import io.quorate.core.Keys;
+import io.quorate.core.LogPosition;
+import io.quorate.core.Verdict;
+import io.quorate.core.WriteSet;
+import io.quorate.core.WriteSetLog;
+import io.quorate.core.answer.ConflictsAnswer.Mismatch;
+import io.quorate.node.config.NodeProperties;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.util.unit.DataSize;
+import tools.jackson.databind.json.JsonMapper;
+
+@Timeout(30)
+class ConflictJournalTest {
+    @TempDir
+    Path directory;
+
+    /** Seqnos from 1, every second one failed; it may be held up, or forget its beginning. */
+    private static final class Losers implements WriteSetLog {
+        private final long last;
+        private final CountDownLatch held;
+        private volatile long first = 1;
+
+        Losers(long last, CountDownLatch held) {
+            this.last = last;
+            this.held = held;
+        }
+
+        @Override
+        public long first() {
+            return first;
+        }
+
+        @Override
+        public long last() {
+            return last;
+        }
+
+        @Override
+        public void append(List<Certified> batch) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void force() {}
+
+        @Override
+        public Cursor read(long seqno) {
+            return new Cursor() {
+                private long next = seqno;
+
+                @Override
+                public Certified next(Duration timeout) throws InterruptedException {
+                    held.await();
+                    return next > last ? null : record(next++);
+                }
+
+                @Override
+                public void close() {}
+            };
+        }
+
+        private static Certified record(long seqno) {
+            WriteSet w =
+                    new WriteSet(new Gtid(new UUID(0, 1), seqno), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[0]);
+            return new Certified(
+                    seqno, seqno % 2 == 0 ? Verdict.TOO_OLD : Verdict.PASSED, 0, 0, new LogPosition(1, seqno), true, w);
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private ConflictJournal open() throws Exception {
+        return open(null);
+    }
+
+    private ConflictJournal open(WriteSetLog cache) throws Exception {
+        NodeProperties.Conflicts settings =
+                new NodeProperties.Conflicts(DataSize.ofMegabytes(64), Duration.ofDays(1), List.of());
+        return new ConflictJournal(
+                directory,
+                settings,
+                cache,
+                JsonMapper.shared(),
+                new SimpleMeterRegistry(),
+                loser -> null,
+                (w, hashes) -> Map.of(),
+                (thread, cause) -> {});
+    }
+
+    @Test
+    void keepsWhatAnUndoFoundChanged() throws Exception {
+        try (ConflictJournal journal = open()) {
+            assertThat(journal.mismatches()).isEmpty();
+            journal.mismatch("left with {a=1} and holds {a=2}");
+        }
+        Files.writeString(directory.resolve("mismatches.jsonl"), "{\"at\":\"cut sh", StandardOpenOption.APPEND);
+        try (ConflictJournal journal = open()) {
+            assertThat(journal.mismatches())
+                    .extracting(Mismatch::what)
+                    .containsExactly("left with {a=1} and holds {a=2}");
+            assertThat(journal.latest(10)).isEmpty();
+        }
+    }
+
+    private static List<Long> written(ConflictJournal journal, int count) throws Exception {
+        List<Long> seqnos = List.of();
+        while (seqnos.size() < count) {
+            Thread.sleep(20);
+            seqnos = journal.latest(Integer.MAX_VALUE).stream()
+                    .map(Conflict::seqno)
+                    .sorted()
+                    .toList();
+        }
+        return seqnos;
+    }
+
+    private static List<Long> evenUpTo(long last) {
+        return LongStream.rangeClosed(1, last / 2).map(i -> 2 * i).boxed().toList();
+    }
+
+    @Test
+    void writesWhatFailsInOrder() throws Exception {
+        try (ConflictJournal journal = open(new Losers(20, new CountDownLatch(0)))) {
+            journal.failed(2);
+            journal.failed(4);
+            journal.lookBack(20);
+            assertThat(written(journal, 10)).isEqualTo(evenUpTo(20));
+            journal.failed(20);
+            journal.lookBack(20);
+        }
+        try (ConflictJournal journal = open(new Losers(22, new CountDownLatch(0)))) {
+            journal.failed(20);
+            journal.failed(22);
+            assertThat(written(journal, 11)).as("none twice").isEqualTo(evenUpTo(22));
+        }
+    }
+
+    @Test
+    void holdsABoundedNumberWhileItCannotWriteAndLosesNone() throws Exception {
+        CountDownLatch held = new CountDownLatch(1);
+        long last = 2L * (ConflictJournal.WAITING_MAX + 500);
+        try (ConflictJournal journal = open(new Losers(last, held))) {
+            for (long seqno = 2; seqno < last; seqno += 2) {
+                journal.failed(seqno);
+            }
+            assertThat(journal.waiting()).isLessThanOrEqualTo(ConflictJournal.WAITING_MAX);
+            held.countDown();
+            // It has room again, and what had none comes before this.
+            while (journal.waiting() == ConflictJournal.WAITING_MAX) {
+                Thread.onSpinWait();
+            }
+            journal.failed(last);
+            assertThat(written(journal, (int) last / 2)).isEqualTo(evenUpTo(last));
+        }
+    }
+
+    @Test
+    void aLookBackThatFindsNoRoomIsNotLostEither() throws Exception {
+        CountDownLatch held = new CountDownLatch(1);
+        long last = 6000;
+        try (ConflictJournal journal = open(new Losers(last, held))) {
+            for (int i = 0; i < ConflictJournal.WAITING_MAX + 10; i++) {
+                journal.failed(2);
+            }
+            journal.lookBack(last);
+            held.countDown();
+            assertThat(written(journal, (int) last / 2)).isEqualTo(evenUpTo(last));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.join;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.quorate.applier.PositionTable.Position;
+import io.quorate.certification.OrderedStream;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.PeerStreams;
+import io.quorate.core.QuorateException;
+import io.quorate.core.TotalOrder;
+import io.quorate.ist.IncrementalTransfer.Offer;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.copy.FullCopy;
+import io.quorate.node.order.PausableOrder;
+import io.quorate.node.order.Stores;
+import io.quorate.node.server.JoinCounts;
+import io.quorate.node.server.Server;
+import io.quorate.node.server.ServerSession;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import static org.assertj.core.api.Assertions.assertThat;
+
+
+/** A node that receives what it missed, from others that come and go. */
+@Timeout(60)
+class RejoinTest {
+    private static final String INCARNATION = "00000000-0000-0000-0000-000000000001";
+
+    @TempDir
+    private Path directory;
+
+    /** A server that holds nothing, and may get a full copy. */
+    private record Empty() implements Server {
+        @Override
+        public boolean exists() {
+            return true;
+        }
+
+        @Override
+        public String address() {
+            return "127.0.0.1:3306";
+        }
+
+        @Override
+        public void start() {}
+
+        @Override
+        public void writable(boolean value) {}
+
+        @Override
+        public void stopWorking() {}
+
+        @Override
+        public void suspend() {}
+
+        @Override
+        public void resume() {}
+
+        @Override
+        public void quorumChanged(TotalOrder.Quorum quorum) {}
+
+        @Override
+        public ServerSession session() {
+            return null;
+        }
+
+        @Override
+        public Contents contents() {
+            return new Contents(Position.NONE, true);
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private void ended(String thread, Throwable cause) {
+        throw new AssertionError(thread + " has ended", cause);
+    }
+
+    private NodeProperties properties() {
+        return new Binder(new MapConfigurationPropertySource(
+                        Map.of("quorate.cluster", "c", "quorate.node", "n1", "quorate.data-dir", directory.toString())))
+                .bind("quorate", NodeProperties.class)
+                .get();
+    }
+
+    /** On a machine that stands still for a moment nobody is heard of: that passes. */
+    @Test
+    void waitsForTheOthersWhenTheyGoRightBeforeTheFullCopyThatItNeeds() throws Exception {
+        Queue<NodeEvent> events = new ConcurrentLinkedQueue<>();
+        AtomicBoolean gone = new AtomicBoolean();
+        CountDownLatch askedWhileGone = new CountDownLatch(3);
+        Supplier<List<Offer>> offers = () -> {
+            if (gone.get()) {
+                askedWhileGone.countDown();
+                return List.of();
+            }
+            // Too little for a node that has nothing.
+            return List.of(new Offer("n2", 0, 73, 9510, 9000, 5000));
+        };
+        PeerStreams peers = (peer, request) -> {
+            gone.set(true);
+            throw new IOException(peer + " doesn't answer");
+        };
+        NodeProperties properties = properties();
+        Stores stores = Stores.open(directory, INCARNATION, properties);
+        try (stores) {
+            OrderedStream stream = stores.stream(events::add, quorum -> {});
+            PausableOrder order = new PausableOrder(() -> null, quorum -> {}, cause -> {});
+            JoinCounts joins = new JoinCounts(new SimpleMeterRegistry());
+            ServerSession.Parts parts = new ServerSession.Parts(
+                    properties, INCARNATION, stores.cache(), stream, order, null, null, 0, joins, events::add, this::ended);
+            FullCopy copy = new FullCopy(parts, null, null, null);
+            try (Rejoin rejoin = new Rejoin(
+                    stores,
+                    stream,
+                    order,
+                    new Empty(),
+                    copy,
+                    peers,
+                    UUID.fromString(INCARNATION),
+                    offers,
+                    joins,
+                    events::add,
+                    this::ended)) {
+                rejoin.start();
+                rejoin.begin(new QuorateException(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log doesn't reach back so far"));
+                assertThat(askedWhileGone.await(20, TimeUnit.SECONDS))
+                        .as("it asks again: %s", events)
+                        .isTrue();
+                assertThat(events).noneMatch(NodeEvent.Failed.class::isInstance);
+                assertThat(rejoin.obstacle()).contains("no other node");
+            }
+        }
+    }
+}
