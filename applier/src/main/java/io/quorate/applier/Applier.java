@@ -183,10 +183,23 @@ public final class Applier implements AutoCloseable {
     }
 
     private Thread thread(String name, Runnable body) {
-        Thread thread = new Thread(body, name);
+        Thread thread = new Thread(() -> run(name, body), name);
         thread.setDaemon(true);
         threads.add(thread);
         return thread;
+    }
+
+    /** None of the threads ends before the applier does, without that ending it. */
+    private void run(String name, Runnable body) {
+        Ending ending = new Ending();
+        try {
+            body.run();
+            if (!ended.get()) {
+                ending.failed(new QuorateException(ErrorCode.APPLY_FAILED, name + " ended by itself"));
+            }
+        } catch (RuntimeException | Error e) {
+            ending.failed(new QuorateException(ErrorCode.APPLY_FAILED, name + " ended of " + e, e));
+        }
     }
 
     static long packetMax(Connection connection) throws SQLException {
@@ -221,8 +234,6 @@ public final class Applier implements AutoCloseable {
             ending.failed(new QuorateException(ErrorCode.DISK, "can't read the writeset cache: " + e.getMessage(), e));
         } catch (QuorateException e) {
             ending.failed(e);
-        } catch (RuntimeException e) {
-            ending.failed(new QuorateException(ErrorCode.APPLY_FAILED, "the applier's reader failed: " + e, e));
         }
     }
 

@@ -101,8 +101,6 @@ final class Worker implements Runnable {
             } else {
                 context.stop().failed(new QuorateException(ErrorCode.APPLY_FAILED, ApplyErrors.describe(e), e));
             }
-        } catch (RuntimeException e) {
-            context.stop().failed(new QuorateException(ErrorCode.APPLY_FAILED, "the applier failed: " + e, e));
         }
     }
 

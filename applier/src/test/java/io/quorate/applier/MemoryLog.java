@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A record in memory, for tests. */
-final class MemoryLog implements WriteSetLog {
+class MemoryLog implements WriteSetLog {
     private final List<Certified> records = new ArrayList<>();
 
     @Override

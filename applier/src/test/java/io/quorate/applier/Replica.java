@@ -28,6 +28,7 @@ final class Replica implements AutoCloseable {
     final MySqlServer server;
     final MemoryLog log;
     private Applier.OwnWritesSource ownWrites = (seqno, undone, isHere) -> SharedOwnWrites.none();
+    private Runnable onApplied = () -> {};
     private Applier applier;
     private long applied;
     private long calls;
@@ -47,6 +48,11 @@ final class Replica implements AutoCloseable {
     /** Clients write to the server, and this says what. */
     void ownWrites(Applier.OwnWritesSource source) {
         ownWrites = source;
+    }
+
+    /** Done by the thread of the applier that says how far it is. */
+    synchronized void onApplied(Runnable action) {
+        onApplied = action;
     }
 
     DataSource source() {
@@ -211,6 +217,7 @@ final class Replica implements AutoCloseable {
         @Override
         public void applied(long seqno, int transactions, long originCommittedMicros) {
             synchronized (Replica.this) {
+                onApplied.run();
                 applied = seqno;
                 calls++;
                 Replica.this.notifyAll();

@@ -42,9 +42,20 @@ final class DebeziumSession {
                     // No table is included, so no record comes.
                 })
                 .build();
-        runner = new Thread(engine, "capture-engine-" + settings.port());
+        runner = new Thread(this::run, "capture-engine-" + settings.port());
         runner.setDaemon(true);
         runner.start();
+    }
+
+    private void run() {
+        try {
+            engine.run();
+        } catch (RuntimeException | Error e) {
+            tap.failed(new QuorateException(ErrorCode.CAPTURE_FAILED, "the Debezium engine ended of " + e, e));
+        } finally {
+            over = true;
+            tap.failed(new QuorateException(ErrorCode.SERVER_UNREACHABLE, "the Debezium engine ended"));
+        }
     }
 
     /** Ends it within a bound: closing after some server errors hangs in Debezium, and is then left to itself. */

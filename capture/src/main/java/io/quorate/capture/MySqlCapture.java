@@ -38,7 +38,7 @@ public final class MySqlCapture implements AutoCloseable {
      *
      * @param start where to begin; afterwards this object keeps its own position
      * @param sink takes the transactions
-     * @param onFailure told once, on the supervisor's thread, when capture has ended for good
+     * @param onFailure told once, on the supervisor's thread, when capture has ended for good; also of what it did not foresee
      */
     public MySqlCapture(
             CaptureSettings settings, CapturePosition start, CaptureSink sink, Consumer<QuorateException> onFailure) {
@@ -46,7 +46,7 @@ public final class MySqlCapture implements AutoCloseable {
         this.sink = sink;
         this.onFailure = onFailure;
         this.progress = new Progress(settings.server(), start);
-        this.supervisor = new Thread(this::supervise, "capture-" + settings.port());
+        this.supervisor = new Thread(this::run, "capture-" + settings.port());
         supervisor.setDaemon(true);
     }
 
@@ -72,6 +72,16 @@ public final class MySqlCapture implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        try {
+            supervise();
+        } catch (RuntimeException | Error e) {
+            LOG.error("Capture of {} ends for good", settings, e);
+            onFailure.accept(
+                    new QuorateException(ErrorCode.CAPTURE_FAILED, "the capture of " + settings + " ended of " + e, e));
         }
     }
 
@@ -124,8 +134,8 @@ public final class MySqlCapture implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return new QuorateException(ErrorCode.CAPTURE_FAILED, "interrupted", e);
-        } catch (RuntimeException e) {
-            return new QuorateException(ErrorCode.CAPTURE_FAILED, "can't start reading " + settings, e);
+        } catch (RuntimeException | Error e) {
+            return new QuorateException(ErrorCode.CAPTURE_FAILED, "can't start reading " + settings + ": " + e, e);
         }
     }
 

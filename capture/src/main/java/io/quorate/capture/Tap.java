@@ -159,14 +159,15 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
 
     /** Whether no thread will call the transactions any more. */
     boolean awaitReaderGone(Duration timeout) throws InterruptedException {
-        if (reader == null) {
+        Thread last = reader;
+        if (last == null) {
             return true;
         }
         try {
             readerGone.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
             return true;
         } catch (TimeoutException e) {
-            return false;
+            return !last.isAlive(); // It may have ended without a word.
         } catch (ExecutionException e) {
             throw new IllegalStateException(e);
         }

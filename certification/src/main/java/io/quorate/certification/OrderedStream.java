@@ -34,6 +34,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>After a restart certification starts from its checkpoint, and the order hands out again what came after it. That
  * gives the same seqnos and verdicts as before; the cache compares them with what it still holds.
+ *
+ * <p>Entries and checkpoints come on one thread; anybody may ask. Who asks where the order stands with an origin is never told
+ * of a transaction that the cache doesn't have yet.
  */
 public class OrderedStream implements OrderListener, OwnOrder {
     private static final Logger log = LoggerFactory.getLogger(OrderedStream.class);
@@ -70,6 +73,11 @@ public class OrderedStream implements OrderListener, OwnOrder {
         LogPosition write(LogPosition position, Certifier certifier) throws IOException;
     }
 
+    /**
+     * @param certifier what certification knows, at {@code position}
+     * @param cache the node's record, which may have more than that, or less
+     * @param events hears of what this node can't go on with
+     */
     public OrderedStream(
             Certifier certifier,
             LogPosition position,

@@ -5,13 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
+import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
+import io.quorate.core.OriginPosition;
+import io.quorate.core.OwnRegister;
 import io.quorate.core.Proposal;
 import io.quorate.core.ProposalCodec;
+import io.quorate.core.ProposalListener;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
 import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -87,5 +94,183 @@ class OrderedStreamTest {
         log.goOn.countDown();
         delivery.get(10, TimeUnit.SECONDS);
         assertThat(heard.get(10, TimeUnit.SECONDS)).containsExactly(1, 1, 1, 1);
+    }
+
+    /** A record in memory. */
+    private static final class MemoryLog implements WriteSetLog {
+        private final List<Certified> all = new ArrayList<>();
+        private long first = 1;
+        private boolean forced;
+
+        @Override
+        public long first() {
+            return first;
+        }
+
+        @Override
+        public long last() {
+            return all.size();
+        }
+
+        @Override
+        public void append(List<Certified> batch) {
+            batch.stream().filter(c -> c.seqno() > all.size()).forEach(all::add);
+        }
+
+        @Override
+        public void force() {
+            forced = true;
+        }
+
+        @Override
+        public Cursor read(long seqno) {
+            return new Cursor() {
+                @Override
+                public Certified next(Duration timeout) {
+                    return all.get((int) seqno - 1);
+                }
+
+                @Override
+                public void close() {}
+            };
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /** Notes what it is told. */
+    private static final class Register implements OwnRegister {
+        private final List<Long> failed = new ArrayList<>();
+        private final List<Long> failedUnknown = new ArrayList<>();
+        private long last;
+
+        @Override
+        public WriteSet captured(WriteSet w) {
+            return w;
+        }
+
+        @Override
+        public void covered(long number, long lastSeen) {}
+
+        @Override
+        public void ordered(Collection<Certified> certified, long last, long lastSeen) {
+            certified.stream().filter(c -> !c.passed()).forEach(c -> failed.add(c.seqno()));
+            this.last = last;
+        }
+
+        @Override
+        public void failedUnknown(long seqno) {
+            failedUnknown.add(seqno);
+        }
+    }
+
+    private static final UUID OTHER = new UUID(3, 4);
+    private final MemoryLog cache = new MemoryLog();
+    private final OrderedStream stream = stream(cache);
+    private int index;
+
+    private static OrderedStream stream(MemoryLog cache) {
+        OrderedStream stream = new OrderedStream(
+                new Certifier(1000),
+                LogPosition.START,
+                cache,
+                (position, certifier) -> {
+                    assertThat(cache.forced).as("the cache is forced first").isTrue();
+                    return position;
+                },
+                event -> {},
+                quorum -> {});
+        stream.self(ORIGIN);
+        return stream;
+    }
+
+    /** One writeset, which writes a row that all of these write. */
+    private byte[] proposal(UUID origin, long number) {
+        Keys keys = new Keys(new long[] {7}, new byte[] {(byte) KeyType.EXCLUSIVE.ordinal()});
+        WriteSet w = new WriteSet(new Gtid(origin, number), 0, 0, WriteSet.Kind.ROWS, keys, new byte[0]);
+        return ProposalCodec.encode(new Proposal(origin, number - 1, number, 0, new long[0], List.of(w)));
+    }
+
+    private void deliver(byte[] entry) {
+        stream.deliver(new LogPosition(1, ++index), ByteBuffer.wrap(entry));
+    }
+
+    @Test
+    void aRegisterIsToldAtOnceWhatHasFailedAndThenWhatFails() throws Exception {
+        deliver(proposal(OTHER, 1));
+        deliver(proposal(ORIGIN, 1));
+        Register register = new Register();
+        stream.attach(register);
+        assertThat(register.failed).containsExactly(2L);
+        assertThat(register.last).isEqualTo(1);
+        deliver(proposal(ORIGIN, 2));
+        assertThat(register.failed).containsExactly(2L, 3L);
+        assertThat(register.last).isEqualTo(2);
+        assertThat(stream.oldestOwnFailure()).isEqualTo(2);
+    }
+
+    @Test
+    void whatTheCacheHasLetGoIsOnlyKnownToHaveFailed() throws Exception {
+        deliver(proposal(OTHER, 1));
+        deliver(proposal(ORIGIN, 1));
+        cache.first = 3;
+        Register register = new Register();
+        stream.attach(register);
+        assertThat(register.failed).isEmpty();
+        assertThat(register.failedUnknown).containsExactly(2L);
+    }
+
+    @Test
+    void isCurrentWhenAllThatTheCacheHeldAndAllThatIsAppliedWasHandedOutAgain() {
+        deliver(proposal(OTHER, 1));
+        deliver(proposal(OTHER, 2));
+        OrderedStream again = stream(cache);
+        assertThat(again.isCurrent(0)).isFalse();
+        again.deliver(new LogPosition(1, 1), ByteBuffer.wrap(proposal(OTHER, 1)));
+        again.deliver(new LogPosition(1, 2), ByteBuffer.wrap(proposal(OTHER, 2)));
+        assertThat(again.isCurrent(2)).isTrue();
+        assertThat(again.isCurrent(3))
+                .as("a database that is ahead of the cache")
+                .isFalse();
+    }
+
+    @Test
+    void aProbeShowsThatItWasHandedOutAndChangesNothing() {
+        byte[] probe = stream.probe(5);
+        assertThat(stream.isProbed(5)).isFalse();
+        deliver(probe);
+        assertThat(stream.isProbed(5)).isTrue();
+        assertThat(stream.isProbed(6)).isFalse();
+        assertThat(stream.isKnown()).isFalse();
+        assertThat(stream.lastOrdered()).isZero();
+    }
+
+    @Test
+    void theProposerHearsOfDeliveriesAndOfGaps() {
+        List<String> heard = new ArrayList<>();
+        OriginPosition before = stream.attach(new ProposalListener() {
+            @Override
+            public void delivered(OriginPosition position) {
+                heard.add("delivered " + position.last());
+            }
+
+            @Override
+            public void gap() {
+                heard.add("gap");
+            }
+        });
+        assertThat(before).isEqualTo(OriginPosition.NONE);
+        deliver(proposal(ORIGIN, 1));
+        deliver(proposal(ORIGIN, 3));
+        deliver(proposal(ORIGIN, 1));
+        deliver(proposal(OTHER, 1));
+        assertThat(heard).containsExactly("delivered 1", "gap", "delivered 1");
+    }
+
+    @Test
+    void aCheckpointIsOfWhatIsForced() {
+        deliver(proposal(OTHER, 1));
+        assertThat(stream.checkpoint()).isEqualTo(new LogPosition(1, 1));
     }
 }

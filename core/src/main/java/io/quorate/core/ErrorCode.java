@@ -133,9 +133,7 @@ public enum ErrorCode {
             "it is made again by itself; if that happens again and again, set another quorate.sst.method on this node"),
 
     INTERNAL(
-            8001,
-            Kind.FATAL,
-            "a fault of Quorate itself: start this node again, and report it with what its log says");
+            8001, Kind.FATAL, "a fault of Quorate itself: start this node again, and report it with what its log says");
 
     /** What is done about a failure, wherever it is met. */
     public enum Kind {

@@ -19,7 +19,7 @@ final class TransferRange implements AutoCloseable {
 
     private final BlockingQueue<List<Certified>> batches = new ArrayBlockingQueue<>(BATCHES_AHEAD);
     private final Thread thread;
-    private volatile Exception failure;
+    private volatile Throwable failure;
 
     TransferRange(long from, long to, Fetch fetch) {
         thread = new Thread(() -> run(from, to, fetch), "quorate-ist-" + from);
@@ -35,12 +35,14 @@ final class TransferRange implements AutoCloseable {
         try {
             try {
                 fetch.run(from, to, batches::put);
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) { // Whoever takes the batches waits for an end.
                 failure = e;
             }
             batches.put(List.of());
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            failure = e;
+            batches.clear();
+            batches.offer(List.of());
         }
     }
 

@@ -91,7 +91,14 @@ final class ChannelClient implements AutoCloseable {
         CompletableFuture<Answer> answer = new CompletableFuture<>();
         try {
             // Always as a task, also from the loop itself, lest a frame overtake one that waits in the loop's queue.
-            loop.execute(() -> sendNow(new Waiting(frame, answer)));
+            loop.execute(() -> {
+                try {
+                    sendNow(new Waiting(frame, answer));
+                } catch (RuntimeException | Error e) { // Memory for the message, say. Nobody else would answer.
+                    disconnected("sending to " + peer.name() + " failed: " + e);
+                    answer.complete(Answer.failed(e.toString()));
+                }
+            });
         } catch (RuntimeException e) {
             answer.complete(Answer.failed("closing"));
         }

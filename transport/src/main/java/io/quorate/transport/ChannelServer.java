@@ -229,8 +229,12 @@ final class ChannelServer implements AutoCloseable {
                 throw Wire.malformed("an entry of " + submitter + " from " + peer);
             }
             handler.entry(frame)
-                    .thenAccept(
-                            taken -> ctx.writeAndFlush(Wire.answer(ctx.alloc(), request, taken), ctx.voidPromise()));
+                    .thenAccept(taken -> ctx.writeAndFlush(Wire.answer(ctx.alloc(), request, taken), ctx.voidPromise()))
+                    .exceptionally(e -> {
+                        LOG.warn("The answer to {} can't be given; closing the connection", peer, e);
+                        ctx.close();
+                        return null;
+                    });
         }
 
         @Override

@@ -73,6 +73,7 @@ final class OrderStateMachine extends BaseStateMachine {
     private volatile boolean halted;
     private volatile boolean failed;
     private volatile boolean finished;
+    private volatile boolean dismissed;
     private volatile LongSupplier purgeable = () -> RaftLog.INVALID_LOG_INDEX;
 
     OrderStateMachine(OrderListener listener, LogPosition start, Path spill, int checkpointEntries, Events events) {
@@ -103,6 +104,11 @@ final class OrderStateMachine extends BaseStateMachine {
     /** Whether Ratis has let go of the machine. */
     boolean finished() {
         return finished;
+    }
+
+    /** Whether the others have said that this node is none of theirs, which ends the server. */
+    boolean dismissed() {
+        return dismissed;
     }
 
     /** Term of the entry applied last. */
@@ -143,7 +149,12 @@ final class OrderStateMachine extends BaseStateMachine {
     @Override
     public void notifyTermIndexUpdated(long term, long index) {
         if (!halted) {
-            passed(new LogPosition(term, index));
+            LogPosition here = new LogPosition(term, index);
+            try {
+                passed(here);
+            } catch (Throwable e) {
+                stopAt(here, e);
+            }
         }
     }
 
@@ -172,7 +183,7 @@ final class OrderStateMachine extends BaseStateMachine {
             }
             purgedAt = index;
             return index;
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             stopAt(previous, e);
             return RaftLog.INVALID_LOG_INDEX;
         }
@@ -202,6 +213,11 @@ final class OrderStateMachine extends BaseStateMachine {
     @Override
     public void notifyExtendedNoLeader(RoleInfoProto role) {
         events.quorumMayHaveChanged();
+    }
+
+    @Override
+    public void notifyServerShutdown(RoleInfoProto role, boolean allServer) {
+        dismissed = !allServer;
     }
 
     @Override
@@ -254,10 +270,11 @@ final class OrderStateMachine extends BaseStateMachine {
     }
 
     private void stopAt(LogPosition here, Throwable e) {
+        ErrorCode code = e instanceof Error ? ErrorCode.ORDER_STOPPED : ErrorCode.DISK;
         failed(
                 e instanceof QuorateException known
                         ? known
-                        : new QuorateException(ErrorCode.DISK, "entry " + here + " could not be taken: " + e, e));
+                        : new QuorateException(code, "entry " + here + " could not be taken: " + e, e));
     }
 
     private void failed(QuorateException cause) {

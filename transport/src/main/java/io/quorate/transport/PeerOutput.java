@@ -54,15 +54,23 @@ final class PeerOutput extends OutputStream {
         } catch (IOException e) {
             LOG.debug("Serving {}: {}", peer, e.toString());
             refuse(new QuorateException(ErrorCode.DISK, e.toString(), e));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.warn("Serving {} failed", peer, e);
             refuse(new QuorateException(ErrorCode.MALFORMED_MESSAGE, e.toString(), e));
         }
     }
 
     private void refuse(QuorateException e) {
-        channel.writeAndFlush(Wire.refused(channel.alloc(), e.code(), e.detail()))
-                .addListener(ChannelFutureListener.CLOSE);
+        boolean told = false;
+        try {
+            channel.writeAndFlush(Wire.refused(channel.alloc(), e.code(), e.detail()))
+                    .addListener(ChannelFutureListener.CLOSE);
+            told = true;
+        } finally {
+            if (!told) {
+                channel.close(); // The peer would wait for the rest.
+            }
+        }
     }
 
     /** The channel can be written to again, or is closed. */

@@ -7,6 +7,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
@@ -26,31 +27,38 @@ import org.slf4j.LoggerFactory;
 final class QuorumWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(QuorumWatch.class);
     private static final long TICK_MILLIS = 200;
+    /** What fails for so long is no change of the leader that it was looked at in the middle of. */
+    private static final int FAILED_MAX = 25;
 
     private final TransportSettings settings;
     private final RaftServer.Division division;
     private final OrderStateMachine machine;
     private final Consumer<Quorum> changed;
     private final Runnable each;
+    private final BiConsumer<String, Throwable> broken;
     private final ScheduledExecutorService thread;
     private final AtomicBoolean asked = new AtomicBoolean();
     private volatile Quorum quorum = Quorum.NONE;
+    private int failed;
 
     /**
      * @param changed told of each change, in order, from one thread
      * @param each run at every tick
+     * @param broken told when it can't go on: nobody would learn that the quorum is lost
      */
     QuorumWatch(
             TransportSettings settings,
             RaftServer.Division division,
             OrderStateMachine machine,
             Consumer<Quorum> changed,
-            Runnable each) {
+            Runnable each,
+            BiConsumer<String, Throwable> broken) {
         this.settings = settings;
         this.division = division;
         this.machine = machine;
         this.changed = changed;
         this.each = each;
+        this.broken = broken;
         thread = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread t = new Thread(task, "quorate-quorum");
             t.setDaemon(true);
@@ -59,7 +67,7 @@ final class QuorumWatch implements AutoCloseable {
     }
 
     void start() {
-        var unused = thread.scheduleWithFixedDelay(this::tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
+        var unused = thread.scheduleWithFixedDelay(() -> guarded(this::tick), 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     Quorum quorum() {
@@ -76,7 +84,7 @@ final class QuorumWatch implements AutoCloseable {
     void look() {
         if (asked.compareAndSet(false, true)) {
             try {
-                thread.execute(this::evaluate);
+                thread.execute(() -> guarded(this::evaluate));
             } catch (RejectedExecutionException e) {
                 LOG.debug("closed", e);
             }
@@ -85,7 +93,7 @@ final class QuorumWatch implements AutoCloseable {
 
     /** From now on there is no quorum here. */
     void end() {
-        thread.execute(() -> become(Quorum.NONE));
+        thread.execute(() -> guarded(() -> become(Quorum.NONE)));
         thread.shutdown();
     }
 
@@ -104,11 +112,21 @@ final class QuorumWatch implements AutoCloseable {
     }
 
     private void tick() {
+        evaluate();
+        each.run();
+        failed = 0;
+    }
+
+    /** The executor would keep to itself what is thrown at it, and tick no more. */
+    private void guarded(Runnable step) {
         try {
-            evaluate();
-            each.run();
-        } catch (RuntimeException e) {
-            LOG.warn("Looking after the quorum failed; it is tried again", e);
+            step.run();
+        } catch (Throwable e) {
+            if (e instanceof Error || ++failed == FAILED_MAX) {
+                broken.accept("looking after the quorum", e);
+            } else {
+                LOG.warn("Looking after the quorum failed; it is tried again", e);
+            }
         }
     }
 
@@ -134,7 +152,7 @@ final class QuorumWatch implements AutoCloseable {
         try {
             changed.accept(next);
         } catch (RuntimeException e) {
-            LOG.warn("The listener failed over a change of quorum", e);
+            broken.accept("who listens for changes of the quorum", e);
         }
     }
 

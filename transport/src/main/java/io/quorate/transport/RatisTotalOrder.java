@@ -44,6 +44,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class RatisTotalOrder implements TotalOrder {
     private static final Logger LOG = LoggerFactory.getLogger(RatisTotalOrder.class);
+    /** That the others have dismissed this node is told a moment after Ratis has stopped for it. */
+    private static final int WORD_TICKS = 25;
+
     /** How often a node without a leader greets its peers, to find out whether they are of its cluster. */
     private static final long GREET_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -68,6 +71,8 @@ public final class RatisTotalOrder implements TotalOrder {
     private final AtomicReference<Thread> closing = new AtomicReference<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private long greetedNanos = System.nanoTime();
+    private int ticks;
+    private int finishedTicks;
     private String lastLeader;
 
     /**
@@ -120,7 +125,7 @@ public final class RatisTotalOrder implements TotalOrder {
             server = held.open(builder, RaftSettings.groupId(settings, lives), machine);
             division = held.division();
             machine.purgeOnly(this::purgeable);
-            watch = new QuorumWatch(settings, division, machine, listener::quorumChanged, this::eachTick);
+            watch = new QuorumWatch(settings, division, machine, listener::quorumChanged, this::eachTick, this::broken);
             stuckFollowers = new StuckFollowers(settings, server, division);
             log = new LeaderLog(division);
             changes = new MemberChanges(server, division);
@@ -313,12 +318,20 @@ public final class RatisTotalOrder implements TotalOrder {
         // In a thread of its own: this one may be one that closing waits for.
         Thread end = new Thread(
                 () -> {
-                    listener.orderFailed(cause);
-                    close();
+                    try {
+                        listener.orderFailed(cause);
+                    } finally {
+                        close();
+                    }
                 },
                 "quorate-order-failed");
         end.setDaemon(true);
-        end.start();
+        try {
+            end.start();
+        } catch (Error e) { // No thread to be had. Whoever is told will close.
+            LOG.error("The order at {} can't be closed yet", settings.self(), e);
+            listener.orderFailed(cause);
+        }
     }
 
     private CompletableFuture<Answer> forwarded(byte[] frame) {
@@ -332,13 +345,8 @@ public final class RatisTotalOrder implements TotalOrder {
         members();
         if (left) {
             failed(new QuorateException(ErrorCode.NOT_A_MEMBER, settings.self() + " was taken out of the cluster"));
-        } else if (division.getInfo().getLifeCycleState() != LifeCycle.State.RUNNING && machine.finished()) {
-            // A log that fails is told before; what remains is the others' word that this node is none of theirs.
-            failed(
-                    new QuorateException(
-                            ErrorCode.NOT_A_MEMBER,
-                            "Ratis has stopped by itself, as it does when the others don't count this node as a member any more"));
         }
+        requireRunning();
         String leader = watch.leader();
         channels.checkAnswers();
         long now = System.nanoTime();
@@ -351,6 +359,26 @@ public final class RatisTotalOrder implements TotalOrder {
             channels.leaderNoMore(lastLeader);
         }
         lastLeader = leader;
+    }
+
+    /** Ratis ends its threads, and sometimes itself, without a word; a log that can't be written was told before. */
+    private void requireRunning() {
+        ticks++;
+        if (machine.dismissed()) {
+            failed(new QuorateException(
+                    ErrorCode.NOT_A_MEMBER,
+                    "Ratis has stopped, for the others don't count this node as a member any more"));
+        } else if (!machine.finished() || division.getInfo().getLifeCycleState() == LifeCycle.State.RUNNING) {
+            finishedTicks = 0;
+        } else if (++finishedTicks == WORD_TICKS) {
+            failed(new QuorateException(ErrorCode.ORDER_STOPPED, "Ratis has stopped by itself; its log says why"));
+        }
+        // In this turn: a server that closes says so before it ends that thread.
+        if (ticks % WORD_TICKS == 0
+                && !held.writes()
+                && division.getInfo().getLifeCycleState() == LifeCycle.State.RUNNING) {
+            failed(new QuorateException(ErrorCode.ORDER_STOPPED, "the thread that writes the order's log has ended"));
+        }
     }
 
     /** Has another member lead, if this one does; waits for it. */

@@ -2,6 +2,7 @@
 package io.quorate.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -10,9 +11,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.PeerStreams;
+import io.quorate.core.QuorateException;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.DataInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -128,6 +132,27 @@ class ChannelTest {
                 assertThat(in.read()).isEqualTo(-1);
             }
             assertThat(count("QRT-3004")).isEqualTo(1);
+        }
+    }
+
+    /** The peer would wait for half a minute otherwise. */
+    @Test
+    @SuppressWarnings("try") // The one that serves is there to be asked.
+    void refusesAtOnceWhatItFailsToServe() throws IOException {
+        List<Integer> ports = Nodes.freePorts(4);
+        Peer serving = new Peer("a", "127.0.0.1", ports.get(0), ports.get(1));
+        Peer asking = new Peer("b", "127.0.0.1", ports.get(2), ports.get(3));
+        List<Peer> both = List.of(serving, asking);
+        PeerStreams.Server failing = (peer, request, answer) -> {
+            answer.write(request);
+            throw new StackOverflowError("on purpose");
+        };
+        try (PeerChannels a = PeerChannels.start(settings("here", "a", both), failing, (peer, report) -> {});
+                PeerChannels b = PeerChannels.forOrderAlone(settings("here", "b", both));
+                InputStream answer = b.open(serving, new byte[10])) {
+            assertThatThrownBy(answer::readAllBytes)
+                    .isInstanceOf(QuorateException.class)
+                    .hasMessageContaining("on purpose");
         }
     }
 

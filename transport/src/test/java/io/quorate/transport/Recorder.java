@@ -23,6 +23,8 @@ final class Recorder implements OrderListener {
     volatile LogPosition checkpoint = LogPosition.START;
     volatile boolean durable = true;
     volatile Consumer<String> onDeliver = entry -> {};
+    volatile Consumer<Quorum> onQuorum = quorum -> {};
+    volatile Runnable onCheckpoint = () -> {};
 
     /** How a large entry is remembered. */
     static String digest(byte[] bytes) {
@@ -57,6 +59,7 @@ final class Recorder implements OrderListener {
 
     @Override
     public LogPosition checkpoint() {
+        onCheckpoint.run();
         checkpoint = resumeAfter;
         return checkpoint;
     }
@@ -64,6 +67,7 @@ final class Recorder implements OrderListener {
     @Override
     public void quorumChanged(Quorum quorum) {
         quorums.add(quorum);
+        onQuorum.accept(quorum);
     }
 
     @Override

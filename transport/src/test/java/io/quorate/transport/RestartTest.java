@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A process that leaves the order and takes part in it again, also when Ratis doesn't come to an end by itself. */
 @Timeout(120)
+@SuppressWarnings("try") // A lock is held for what is done under it.
 class RestartTest {
     private static final String SERVER = "n1@group-";
 
@@ -43,6 +44,10 @@ class RestartTest {
                 close.start();
                 Nodes.await("the log is being closed", () -> anyAt("SegmentedRaftLog", "close"));
                 evict(log);
+                Nodes.await(
+                        "eviction waits for it, or has been ended before",
+                        () -> anyAt("SegmentedRaftLog", "checkAndEvictCache")
+                                || of(SERVER).noneMatch(t -> t.getName().endsWith("-cacheEviction-AwaitToRun")));
                 closing = System.nanoTime();
             }
             close.join();
@@ -103,7 +108,8 @@ class RestartTest {
             nodes.awaitLeader();
             assertThatThrownBy(() -> nodes.start("n1"))
                     .isInstanceOfSatisfying(
-                            QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CONFIGURATION));
+                            QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CONFIGURATION))
+                    .hasMessageContaining("in use by another order");
             nodes.submitSurely("n1", "unharmed");
         }
     }
