@@ -16,7 +16,17 @@ import org.junit.jupiter.api.Test;
 class NodeRoomsTest {
     private static final String NODE = "io.quorate.node";
     private static final List<String> ROOMS = List.of(
-            "thread", "config", "question", "order", "server", "member", "copy", "join", "audit", "conflict", "endpoint");
+            "thread",
+            "config",
+            "question",
+            "order",
+            "server",
+            "member",
+            "copy",
+            "join",
+            "audit",
+            "conflict",
+            "endpoint");
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .importPackages(NODE);

@@ -187,8 +187,8 @@ class Node implements SmartLifecycle, AutoCloseable {
                 server = new NoServer();
             } else {
                 LinkSignals signals = new LinkSignals();
-                FullCopy full = new FullCopy(
-                        parts, access, signals, new FullCopy.Donors(members::present, questions, json));
+                FullCopy full =
+                        new FullCopy(parts, access, signals, new FullCopy.Donors(members::present, questions, json));
                 copy = full;
                 server = opened.add(new ServerLink(
                         access, properties.mysql().retry(), parts, signals, full, this::happened, faults));
@@ -227,7 +227,17 @@ class Node implements SmartLifecycle, AutoCloseable {
             // Joining.
             HistoryCheck history = new HistoryCheck(stores.cache(), channels, life);
             rejoin = opened.add(new Rejoin(
-                    stores, stream, order, server, copy, channels, life, standing::offers, joins, this::happened, faults));
+                    stores,
+                    stream,
+                    order,
+                    server,
+                    copy,
+                    channels,
+                    life,
+                    standing::offers,
+                    joins,
+                    this::happened,
+                    faults));
             admission = opened.add(new Admission(
                     configured,
                     directoryId,
@@ -271,8 +281,8 @@ class Node implements SmartLifecycle, AutoCloseable {
                     faults));
 
             // What looks after it.
-            reporting = opened.add(
-                    new Reporting(standing::report, channels::broadcast, this::eachReport, json, faults));
+            reporting =
+                    opened.add(new Reporting(standing::report, channels::broadcast, this::eachReport, json, faults));
             audit = opened.add(new Audit(
                     properties, new AuditedNodes(properties.node(), questions, members::present), json, faults));
             disk = opened.add(new DiskGuard(directory, properties.disk().reserve(), order, this::happened, faults));
@@ -304,7 +314,10 @@ class Node implements SmartLifecycle, AutoCloseable {
         }
         running = true;
         log.info(
-                "node {} of cluster {} is up, data in {}", properties.node(), properties.cluster(), properties.dataDir());
+                "node {} of cluster {} is up, data in {}",
+                properties.node(),
+                properties.cluster(),
+                properties.dataDir());
     }
 
     private void failed(NodeEvent.Failed failed) {

@@ -39,19 +39,15 @@ class NodeMetrics implements MeterBinder {
                 "quorate.primary",
                 "1 with a majority",
                 n -> n.order.quorum().primary() ? 1 : 0);
-        gauge(registry, "quorate.ordered.seqno", "last seqno ordered", n -> n.stream
-                .lastOrdered());
-        gauge(registry, "quorate.applied.seqno", "everything up to it is in the server", n -> n.progress
-                .lastApplied());
+        gauge(registry, "quorate.ordered.seqno", "last seqno ordered", n -> n.stream.lastOrdered());
+        gauge(registry, "quorate.applied.seqno", "everything up to it is in the server", n -> n.progress.lastApplied());
         gauge(
                 registry,
                 "quorate.apply.queue",
                 "writesets ordered and not applied",
                 n -> Math.max(0, n.stream.lastOrdered() - n.progress.lastApplied()));
-        counter(registry, "quorate.ordered", "writesets ordered", n -> n.stream
-                .ordered());
-        counter(registry, "quorate.applied", "writesets of other nodes applied", n -> n.progress
-                .transactions());
+        counter(registry, "quorate.ordered", "writesets ordered", n -> n.stream.ordered());
+        counter(registry, "quorate.applied", "writesets of other nodes applied", n -> n.progress.transactions());
         bindTransfer(registry);
         bindCopy(registry);
         bindAudit(registry);
@@ -73,8 +69,7 @@ class NodeMetrics implements MeterBinder {
         gauge(registry, "quorate.transfer.giving", "streams this node gives to others now", n -> n.donor
                 .running()
                 .size());
-        counter(registry, "quorate.transfer.given.bytes", "bytes given to others, compressed", n -> n.donor
-                .bytes());
+        counter(registry, "quorate.transfer.given.bytes", "bytes given to others, compressed", n -> n.donor.bytes());
     }
 
     private void bindCopy(MeterRegistry registry) {
@@ -157,8 +152,11 @@ class NodeMetrics implements MeterBinder {
                 .cache()
                 .stats()
                 .bytes());
-        gauge(registry, "quorate.cache.span.seconds", "age of the oldest writeset in it", n -> n.forecast
-                .spanSeconds());
+        gauge(
+                registry,
+                "quorate.cache.span.seconds",
+                "age of the oldest writeset in it",
+                n -> n.forecast.spanSeconds());
         gauge(
                 registry,
                 "quorate.cache.return.seconds",

@@ -45,13 +45,20 @@ class NodeFaultsIT {
     private Node start(Map<String, String> more) throws Exception {
         int port = Ports.freeBlock(0, 1);
         Map<String, String> keys = new HashMap<>(Map.of(
-                "quorate.cluster", "faults-" + port,
-                "quorate.node", "n1",
-                "quorate.data-dir", directory.resolve("data").toString(),
-                "quorate.peers[0].name", "n1",
-                "quorate.peers[0].host", "127.0.0.1",
-                "quorate.peers[0].raft-port", Integer.toString(port),
-                "quorate.peers[0].channel-port", Integer.toString(port + 1)));
+                "quorate.cluster",
+                "faults-" + port,
+                "quorate.node",
+                "n1",
+                "quorate.data-dir",
+                directory.resolve("data").toString(),
+                "quorate.peers[0].name",
+                "n1",
+                "quorate.peers[0].host",
+                "127.0.0.1",
+                "quorate.peers[0].raft-port",
+                Integer.toString(port),
+                "quorate.peers[0].channel-port",
+                Integer.toString(port + 1)));
         keys.putAll(more);
         NodeProperties properties = new Binder(new MapConfigurationPropertySource(keys))
                 .bind("quorate", NodeProperties.class)
@@ -99,8 +106,7 @@ class NodeFaultsIT {
     @ValueSource(strings = {"quorate-server", "quorate-proposer", "quorate-catch-up", "quorate-audit"})
     void whenAThreadBesideAServerEnds(String thread) throws Exception {
         mysql.execute("DROP DATABASE IF EXISTS quorate", "SET GLOBAL read_only = OFF");
-        Node node = start(Map.of(
-                "quorate.mysql.port", Integer.toString(mysql.port()), "quorate.mysql.user", "root"));
+        Node node = start(Map.of("quorate.mysql.port", Integer.toString(mysql.port()), "quorate.mysql.user", "root"));
         try {
             awaitState(node, NodeState.SYNCED);
             assertThat(mysql.queryOne("SELECT @@global.read_only")).isEqualTo("0");

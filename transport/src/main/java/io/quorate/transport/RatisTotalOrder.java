@@ -96,9 +96,8 @@ public final class RatisTotalOrder implements TotalOrder {
         tameRatis();
         PeerChannels opened = null;
         ownsChannels = given == null;
-        held = RatisServer.claim(settings.directory(), this::broken);
+        held = claim();
         try {
-            Identity.claim(settings);
             lives = settings.lives();
             if (!settings.joining() && !settings.wasMember()) {
                 Membership.write(settings.directory(), settings.peers(), lives);
@@ -443,6 +442,16 @@ public final class RatisTotalOrder implements TotalOrder {
                     "can't listen on " + self.host() + ":" + self.raftPort() + " for Raft: " + e.getMessage(),
                     e);
         }
+    }
+
+    /** Whose directory it is comes first: a wrong one is to be told from one that is in use. */
+    private RatisServer claim() {
+        try {
+            Identity.claim(settings);
+        } catch (IOException e) {
+            throw new QuorateException(ErrorCode.DISK, "the order's log can't be opened: " + e, e);
+        }
+        return RatisServer.claim(settings.directory(), this::broken);
     }
 
     private static QuorateException unwind(Exception e, RatisServer held, PeerChannels opened) {

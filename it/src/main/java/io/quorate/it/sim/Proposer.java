@@ -21,7 +21,7 @@ final class Proposer implements CaptureProtocol.Proposing {
     Proposer(Session session, ProposalWindow window) {
         this.session = session;
         this.world = session.world;
-        long resendMillis = 40 + 5 * world.faults.delayMicrosMax() / 1000;
+        long resendMillis = 40 + 5L * world.faults.delayMicrosMax() / 1000;
         this.course = new ProposalCourse(
                 window,
                 new ProposalCourse.Timing(resendMillis, RETRY_MILLIS),

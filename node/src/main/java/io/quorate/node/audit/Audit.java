@@ -39,7 +39,8 @@ public final class Audit implements AutoCloseable {
     private volatile boolean closed;
     private long savedNanos;
 
-    public Audit(NodeProperties properties, AuditedNodes nodes, JsonMapper json, FaultHandler faults) throws IOException {
+    public Audit(NodeProperties properties, AuditedNodes nodes, JsonMapper json, FaultHandler faults)
+            throws IOException {
         this.properties = properties;
         this.nodes = nodes;
         this.schedule = new AuditSchedule(

@@ -3,6 +3,7 @@ package io.quorate.node.audit;
 
 import io.quorate.core.ColumnMask;
 import io.quorate.core.QuorateException;
+import io.quorate.core.answer.Difference;
 import io.quorate.node.audit.AuditComparison.Compared;
 import io.quorate.node.audit.AuditHost.Stopped;
 import io.quorate.node.audit.AuditQuestion.End;
@@ -12,7 +13,6 @@ import io.quorate.node.audit.AuditQuestion.SumOf;
 import io.quorate.node.audit.AuditQuestion.TableName;
 import io.quorate.node.audit.AuditQuestion.Tables;
 import io.quorate.node.audit.AuditQuestion.Versions;
-import io.quorate.core.answer.Difference;
 import io.quorate.node.audit.AuditedNodes.Answers;
 import io.quorate.sst.audit.AuditedTable.Stretch;
 import io.quorate.sst.audit.AuditedTable.Sum;

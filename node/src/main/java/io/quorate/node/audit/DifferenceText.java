@@ -2,10 +2,10 @@
 package io.quorate.node.audit;
 
 import io.quorate.core.ColumnMask;
+import io.quorate.core.answer.Difference;
 import io.quorate.node.audit.AuditQuestion.Shown;
 import io.quorate.node.audit.AuditQuestion.ShownRows;
 import io.quorate.node.audit.AuditQuestion.TableName;
-import io.quorate.core.answer.Difference;
 import io.quorate.sst.audit.AuditedTable.Row;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

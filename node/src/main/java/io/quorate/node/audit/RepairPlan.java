@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.audit;
 
+import io.quorate.core.answer.Difference;
 import io.quorate.node.audit.AuditQuestion.Repair;
 import io.quorate.node.audit.AuditQuestion.TableName;
 import io.quorate.node.audit.AuditQuestion.Wrong;
-import io.quorate.core.answer.Difference;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

@@ -95,7 +95,8 @@ public final class ConflictJournal implements AutoCloseable {
                     ? first(current) - 1
                     : newest.get(newest.size() - 1).seqno();
         }
-        this.thread = OwnedThread.lasting("quorate-conflicts", this::run, faults).start();
+        this.thread =
+                OwnedThread.lasting("quorate-conflicts", this::run, faults).start();
     }
 
     /** This writeset failed, and is in the cache. Never blocks. */

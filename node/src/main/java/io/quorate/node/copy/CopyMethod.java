@@ -3,8 +3,8 @@ package io.quorate.node.copy;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
-import io.quorate.node.config.NodeProperties.Sst.Method;
 import io.quorate.node.config.NodeProperties;
+import io.quorate.node.config.NodeProperties.Sst.Method;
 import java.sql.SQLException;
 import java.util.function.Supplier;
 import org.slf4j.Logger;

@@ -2,8 +2,8 @@
 package io.quorate.node.copy;
 
 import io.quorate.applier.CopyReplay;
-import io.quorate.applier.PositionTable.Position;
 import io.quorate.applier.PositionTable;
+import io.quorate.applier.PositionTable.Position;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
@@ -18,9 +18,9 @@ import io.quorate.sst.CloneCopy;
 import io.quorate.sst.CopyProgress;
 import io.quorate.sst.stream.Catalog;
 import io.quorate.sst.stream.CatalogRestore;
+import io.quorate.sst.stream.CopyLedger;
 import io.quorate.sst.stream.CopyLedger.Done;
 import io.quorate.sst.stream.CopyLedger.Stage;
-import io.quorate.sst.stream.CopyLedger;
 import io.quorate.sst.stream.Moment;
 import io.quorate.sst.stream.OrderScan;
 import io.quorate.sst.stream.Unit;

@@ -38,7 +38,13 @@ class ClusterEndpoint {
     private final HttpClient http =
             HttpClient.newBuilder().connectTimeout(PATIENCE).build();
 
-    ClusterEndpoint(Standing standing, KeylessTables keyless, Stores stores, CacheForecast forecast, NodeProperties properties, JsonMapper json) {
+    ClusterEndpoint(
+            Standing standing,
+            KeylessTables keyless,
+            Stores stores,
+            CacheForecast forecast,
+            NodeProperties properties,
+            JsonMapper json) {
         this.properties = properties;
         this.standing = standing;
         this.keyless = keyless;

@@ -4,8 +4,8 @@ package io.quorate.node.endpoint;
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
 import io.quorate.core.answer.Outcome;
-import io.quorate.core.answer.RecoveryAnswer.Missing;
 import io.quorate.core.answer.RecoveryAnswer;
+import io.quorate.core.answer.RecoveryAnswer.Missing;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.join.ForcedRecovery;
 import io.quorate.node.member.Members;
@@ -36,7 +36,12 @@ class RecoveryEndpoint {
     private final ForcedRecovery recovery;
     private final NodeProperties properties;
 
-    RecoveryEndpoint(Standing standing, Members members, PausableOrder order, ForcedRecovery recovery, NodeProperties properties) {
+    RecoveryEndpoint(
+            Standing standing,
+            Members members,
+            PausableOrder order,
+            ForcedRecovery recovery,
+            NodeProperties properties) {
         this.standing = standing;
         this.members = members;
         this.order = order;

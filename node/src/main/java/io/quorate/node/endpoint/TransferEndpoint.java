@@ -32,7 +32,13 @@ class TransferEndpoint {
     private final StreamSource streamSource;
     private final CatchUpChoice choice;
 
-    TransferEndpoint(Standing standing, ServerCopy copy, Rejoin rejoin, Donor donor, StreamSource streamSource, CatchUpChoice choice) {
+    TransferEndpoint(
+            Standing standing,
+            ServerCopy copy,
+            Rejoin rejoin,
+            Donor donor,
+            StreamSource streamSource,
+            CatchUpChoice choice) {
         this.standing = standing;
         this.copy = copy;
         this.rejoin = rejoin;

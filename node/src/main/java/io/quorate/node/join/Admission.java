@@ -15,15 +15,15 @@ import io.quorate.node.member.Members;
 import io.quorate.node.member.Membership;
 import io.quorate.node.member.Participation;
 import io.quorate.node.member.Standing;
-import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.node.order.PausableOrder;
+import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.node.server.Server;
 import io.quorate.node.thread.FaultHandler;
 import io.quorate.node.thread.OwnedThread;
 import io.quorate.transport.AdmissionPlan;
 import io.quorate.transport.PeerChannels;
-import io.quorate.transport.TransportSettings.Peer;
 import io.quorate.transport.TransportSettings;
+import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -144,8 +144,8 @@ public final class Admission implements AutoCloseable {
                 participation.decide(configured.withPeers(member.members(), false));
             } else if (way instanceof AdmissionPlan.Joiner joiner) {
                 log.info("{}; asking to be a member", joiner.why());
-                participation.decide(joining(
-                        configured.selfPeer().withGeneration(configured.freeGeneration(joiner.generation()))));
+                participation.decide(
+                        joining(configured.selfPeer().withGeneration(configured.freeGeneration(joiner.generation()))));
             } else if (way instanceof AdmissionPlan.Wait wait) {
                 events.accept(new NodeEvent.Joining(wait.why()));
                 Retry.Next next = retry.failed(wait.why(), System.nanoTime());
@@ -340,8 +340,7 @@ public final class Admission implements AutoCloseable {
     private boolean isDataDecided(List<Membership> answers, Server.Contents contents)
             throws IOException, InterruptedException {
         Position position = contents.position();
-        switch (AdmissionPlan.data(
-                position.seqno(), contents.empty(), copy.isPreferred(), MemberWord.all(answers))) {
+        switch (AdmissionPlan.data(position.seqno(), contents.empty(), copy.isPreferred(), MemberWord.all(answers))) {
             case ITS_OWN -> requireSameHistory(answers, position);
             case ORDER -> {
                 // It receives what all others did.

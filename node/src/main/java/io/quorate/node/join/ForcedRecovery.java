@@ -8,7 +8,6 @@ import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
-import io.quorate.core.TotalOrder;
 import io.quorate.ist.HistoryCheck;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.member.MemberReport;
@@ -16,8 +15,8 @@ import io.quorate.node.member.Members;
 import io.quorate.node.member.Membership;
 import io.quorate.node.member.Participation;
 import io.quorate.node.member.Standing;
-import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.node.order.PausableOrder;
+import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.node.order.Stores;
 import io.quorate.node.server.Server;
 import io.quorate.node.thread.FaultHandler;
@@ -26,8 +25,8 @@ import io.quorate.transport.Lives;
 import io.quorate.transport.NewLife;
 import io.quorate.transport.PeerChannels;
 import io.quorate.transport.RatisTotalOrder;
-import io.quorate.transport.TransportSettings.Peer;
 import io.quorate.transport.TransportSettings;
+import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -162,8 +161,8 @@ public final class ForcedRecovery implements AutoCloseable {
     private String takeOver() throws IOException {
         Lives ours = configured.lives();
         List<Membership> all = desk.askAll(configured.knownMembersAndSelf());
-        Lives theirs = NewLife.successor(
-                ours, all.stream().map(Membership::lives).toList());
+        Lives theirs =
+                NewLife.successor(ours, all.stream().map(Membership::lives).toList());
         if (theirs == null) {
             return "nobody of the new life answers";
         }

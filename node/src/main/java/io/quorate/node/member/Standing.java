@@ -178,8 +178,7 @@ public final class Standing {
         if (properties.node().equals(leader)) {
             return stream.lastOrdered();
         }
-        Members.Heard heard =
-                leader == null ? null : members.all().get(leader);
+        Members.Heard heard = leader == null ? null : members.all().get(leader);
         return heard == null || !heard.isFresh()
                 ? -1
                 : Math.max(stream.lastOrdered(), heard.report().ordered());

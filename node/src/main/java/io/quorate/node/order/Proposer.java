@@ -3,8 +3,8 @@ package io.quorate.node.order;
 
 import io.quorate.core.CaptureProtocol;
 import io.quorate.core.OriginPosition;
-import io.quorate.core.ProposalCourse.Submission;
 import io.quorate.core.ProposalCourse;
+import io.quorate.core.ProposalCourse.Submission;
 import io.quorate.core.ProposalWindow;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSet;

@@ -36,7 +36,8 @@ final class Capturing implements AutoCloseable {
             String incarnation,
             OwnOrder own,
             TotalOrder order,
-            Consumer<NodeEvent> events, FaultHandler faults) {}
+            Consumer<NodeEvent> events,
+            FaultHandler faults) {}
 
     private final Ports ports;
     private final UUID server;

@@ -24,7 +24,8 @@ import java.util.UUID;
  * @param directory names this directory: one of the same node without what was in it has another name
  * @param foundedEmpty whether that state was no tables at all, so that a new member can begin with an empty server
  */
-public record NodeIdentity(String cluster, String node, UUID server, GtidSet baseline, UUID directory, boolean foundedEmpty) {
+public record NodeIdentity(
+        String cluster, String node, UUID server, GtidSet baseline, UUID directory, boolean foundedEmpty) {
     private static final String FILE = "node.properties";
 
     /** The identity kept in {@code directory}, null when there is none yet. Another cluster's or node's is refused. */

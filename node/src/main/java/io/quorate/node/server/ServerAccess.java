@@ -3,8 +3,8 @@ package io.quorate.node.server;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.quorate.applier.ApplierDataSource;
-import io.quorate.applier.PositionTable.Position;
 import io.quorate.applier.PositionTable;
+import io.quorate.applier.PositionTable.Position;
 import io.quorate.applier.StaleSessions;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;

@@ -103,7 +103,8 @@ public final class ServerSession implements AutoCloseable {
     private SharedOwnWrites attach(OwnWrites own) throws IOException, InterruptedException {
         SharedOwnWrites register = new SharedOwnWrites(own);
         Capturing next = new Capturing(
-                new Capturing.Ports(parts.properties, parts.incarnation, parts.stream, parts.order, parts.events, parts.faults),
+                new Capturing.Ports(
+                        parts.properties, parts.incarnation, parts.stream, parts.order, parts.events, parts.faults),
                 identity,
                 register,
                 this::appliedSeqno);

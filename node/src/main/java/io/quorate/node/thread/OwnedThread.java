@@ -105,7 +105,11 @@ public final class OwnedThread implements AutoCloseable {
         if (thread.isAlive()) {
             StackTraceElement[] stack = thread.getStackTrace();
             List<StackTraceElement> where = Arrays.asList(stack).subList(0, Math.min(STACK_LINES_MAX, stack.length));
-            log.warn("{} hasn't ended {} s after it was told to; it is at {}", thread.getName(), JOIN_MAX.toSeconds(), where);
+            log.warn(
+                    "{} hasn't ended {} s after it was told to; it is at {}",
+                    thread.getName(),
+                    JOIN_MAX.toSeconds(),
+                    where);
         }
     }
 

@@ -11,14 +11,13 @@ import io.quorate.node.audit.AuditQuestion.Rows;
 import io.quorate.node.audit.AuditQuestion.Settle;
 import io.quorate.node.audit.AuditQuestion.SumOf;
 import io.quorate.node.audit.AuditQuestion.Tables;
-import io.quorate.core.answer.Difference;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(60)
 class AuditCourseTest {
     private static final Map<String, String> FIVE = Map.of("a", "1", "b", "2", "c", "3", "d", "4", "e", "5");
 
@@ -173,8 +172,8 @@ class AuditCourseTest {
         cluster.node(2).table("s.u", "other", FIVE);
         AuditState state = run();
         assertThat(state.differences())
-                .containsExactly(
-                        LastingDifferences.ofDefinitions("s.u", Map.of("n1", "definition", "n2", "other", "n3", "definition")));
+                .containsExactly(LastingDifferences.ofDefinitions(
+                        "s.u", Map.of("n1", "definition", "n2", "other", "n3", "definition")));
         assertThat(state.left()).containsOnlyKeys("s.u");
         assertThat(state.tables()).isOne();
         assertThat(cluster.asked)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.audit;
 
-import io.quorate.core.answer.Difference;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.quorate.core.answer.Difference;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

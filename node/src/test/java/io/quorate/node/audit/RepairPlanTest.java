@@ -4,10 +4,10 @@ package io.quorate.node.audit;
 import static io.quorate.core.answer.Difference.ABSENT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quorate.core.answer.Difference;
 import io.quorate.node.audit.AuditQuestion.Repair;
 import io.quorate.node.audit.AuditQuestion.TableName;
 import io.quorate.node.audit.AuditQuestion.Wrong;
-import io.quorate.core.answer.Difference;
 import io.quorate.node.audit.RepairPlan.Choice;
 import io.quorate.node.audit.RepairPlan.Step;
 import java.util.List;

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
-import io.quorate.node.config.NodeProperties.Sst.Method;
 import io.quorate.node.config.NodeProperties;
+import io.quorate.node.config.NodeProperties.Sst.Method;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;

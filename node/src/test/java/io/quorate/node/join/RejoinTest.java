@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.join;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.quorate.applier.PositionTable.Position;
 import io.quorate.certification.OrderedStream;
@@ -33,8 +35,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
-import static org.assertj.core.api.Assertions.assertThat;
-
 
 /** A node that receives what it missed, from others that come and go. */
 @Timeout(60)
@@ -124,7 +124,17 @@ class RejoinTest {
             PausableOrder order = new PausableOrder(() -> null, quorum -> {}, cause -> {});
             JoinCounts joins = new JoinCounts(new SimpleMeterRegistry());
             ServerSession.Parts parts = new ServerSession.Parts(
-                    properties, INCARNATION, stores.cache(), stream, order, null, null, 0, joins, events::add, this::ended);
+                    properties,
+                    INCARNATION,
+                    stores.cache(),
+                    stream,
+                    order,
+                    null,
+                    null,
+                    0,
+                    joins,
+                    events::add,
+                    this::ended);
             FullCopy copy = new FullCopy(parts, null, null, null);
             try (Rejoin rejoin = new Rejoin(
                     stores,

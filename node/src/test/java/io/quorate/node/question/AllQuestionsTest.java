@@ -22,7 +22,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Every question there is in this module, whoever's it is: found by what was compiled, so that none is forgotten. */
 class AllQuestionsTest {
-    private static final int TRIES = 50;
+    private static final int TRIES = 20;
     private static final byte[] ROWS = "what follows a head".getBytes(StandardCharsets.UTF_8);
 
     private final JsonMapper json = JsonMapper.builder().build();

@@ -74,7 +74,8 @@ class OwnedThreadTest {
     @Test
     void closingInterruptsWaitsAndIsNoFault() {
         CountDownLatch never = new CountDownLatch(1);
-        OwnedThread waiting = OwnedThread.lasting("quorate-test", never::await, this::ended).start();
+        OwnedThread waiting =
+                OwnedThread.lasting("quorate-test", never::await, this::ended).start();
         waiting.close();
         assertThat(waiting.isAlive()).isFalse();
         assertThat(faults).isEmpty();
@@ -83,7 +84,8 @@ class OwnedThreadTest {
     @Test
     void anEndThatItsOwnerExpectsIsNoFault() throws Exception {
         CountDownLatch over = new CountDownLatch(1);
-        OwnedThread waiting = OwnedThread.lasting("quorate-test", over::await, this::ended).start();
+        OwnedThread waiting =
+                OwnedThread.lasting("quorate-test", over::await, this::ended).start();
         waiting.expectEnd();
         over.countDown();
         waiting.close();
