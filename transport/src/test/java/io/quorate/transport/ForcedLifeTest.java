@@ -9,7 +9,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -97,7 +96,7 @@ class ForcedLifeTest {
             assertThat(former.freeGeneration(1)).isEqualTo(2);
             Peer again = former.selfPeer().withGeneration(2);
             nodes.startJoining(again);
-            nodes.node("n1").add(again).get(60, TimeUnit.SECONDS);
+            nodes.addSurely("n1", again);
             nodes.submitSurely("n2", "three");
             nodes.awaitEverywhere("three");
             assertThat(nodes.recorder("n2").entries())

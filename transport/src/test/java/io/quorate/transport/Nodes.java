@@ -187,6 +187,23 @@ final class Nodes implements AutoCloseable {
         }
     }
 
+    /** Asks a leader for a member until it is one, as a real joiner does: a leader gives up on one that comes slowly. */
+    void addSurely(String leader, Peer joiner) {
+        for (int attempt = 0; !node(leader).members().contains(joiner); attempt++) {
+            if (attempt > 20) {
+                throw new AssertionError("never made a member: " + joiner);
+            }
+            try {
+                node(leader).add(joiner).get(60, TimeUnit.SECONDS);
+            } catch (ExecutionException | TimeoutException e) {
+                pause(500);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
     void awaitEverywhere(String entry) {
         for (String name : runningNames()) {
             await(entry + " at " + name, () -> recorder(name).has(entry));

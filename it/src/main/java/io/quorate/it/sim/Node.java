@@ -20,9 +20,6 @@ import java.util.UUID;
 
 /** A database and the service beside it: the real certification, cache, state machine and register of own writes. */
 final class Node {
-    /** Of services that were started again: while a slow disk lets it take its time, the order is behind what is known. */
-    private static final int[] SLOWNESS = {1, 1, 10, 40};
-
     final World world;
     final int number;
     boolean databaseUp;
@@ -61,9 +58,7 @@ final class Node {
     private NodeMachine machine;
     private int nextIndex;
     private boolean delivering;
-    /** How many times as long as elsewhere an entry takes that is handed out. */
-    private int slowness;
-
+    private boolean slowDisk;
     private long life;
     private Session session;
     private LostTail tail;
@@ -195,7 +190,7 @@ final class Node {
         nextIndex = (int) storage.position().index() + 1;
         replica.restart(storage.position());
         delivering = false;
-        slowness = life > 1 ? SLOWNESS[world.random.nextInt(SLOWNESS.length)] : 1;
+        slowDisk = life > 1 && world.random.nextInt(3) == 0;
         if (era != world.order().era()) {
             new Comeback(this);
         } else if (asking) {
@@ -247,14 +242,19 @@ final class Node {
         joins(Admission.generationAnew(this));
     }
 
+    /** The process is killed: what it has written stays. */
+    void killService() {
+        world.trace(name() + " service is killed");
+        endService();
+    }
+
+    /** Its machine goes down with it: what it hasn't forced may be lost. */
     void crashService() {
         world.trace(name() + " service crashes");
-        world.statistics.crashes++;
-        writableLeft = isWritable();
-        closeSession();
-        storage.close();
-        if (world.bugs.contains(Bug.TORN_TAIL_TRUSTED) && lastOrdered() > storage.durableSeqno()) {
-            tornSeqno = lastOrdered();
+        long ordered = lastOrdered();
+        endService();
+        if (world.bugs.contains(Bug.TORN_TAIL_TRUSTED) && ordered > storage.durableSeqno()) {
+            tornSeqno = ordered;
         } else {
             storage.tear();
         }
@@ -266,6 +266,13 @@ final class Node {
                 storage.damageCheckpoint();
             }
         }
+    }
+
+    private void endService() {
+        world.statistics.crashes++;
+        writableLeft = isWritable();
+        closeSession();
+        storage.close();
         stream = null;
         machine = null;
         transfer = null;
@@ -577,7 +584,7 @@ final class Node {
         }
         delivering = true;
         long ofLife = life;
-        world.after(world.deliveryDelay() * slowness, () -> {
+        world.after(world.deliveryDelay() * (slowDisk ? 10 : 1), () -> {
             if (ofLife == life) {
                 delivering = false;
                 if (hasNext()) {

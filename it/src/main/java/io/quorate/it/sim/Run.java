@@ -160,13 +160,25 @@ record Run(
     private static void crash(World world) {
         Node node = world.nodes().get(world.random.nextInt(world.nodes().size()));
         long away = 1000L + world.random.nextInt(40_000);
-        if (world.random.nextInt(3) != 0 && node.isServing()) {
+        boolean alone = world.random.nextInt(3) == 0;
+        if (!alone && node.isServing()) {
             node.crashService();
             world.after(away, node::startService);
         }
         if (world.random.nextInt(3) == 0 && node.databaseUp) {
             node.crashDatabase();
             world.after(away / 2, () -> node.databaseUp = true);
+            if (alone) {
+                // The service has gone on without it, and remembers more than the database when it starts anew.
+                world.after(away / 2, () -> restart(world, node));
+            }
+        }
+    }
+
+    private static void restart(World world, Node node) {
+        if (node.isServing()) {
+            node.killService();
+            world.after(1L + world.random.nextInt(1000), node::startService);
         }
     }
 

@@ -204,7 +204,7 @@ final class Session {
     // The capture.
 
     private void startCapture() {
-        OriginPosition from = protocol.begin(Proposer.LIMITS, window -> proposer = new Proposer(this, window));
+        OriginPosition from = protocol.begin(Proposer.limits(node), window -> proposer = new Proposer(this, window));
         capturedSeen = from.lastSeen();
         List<Database.Logged> binlog = node.database().binlog();
         int at = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.audit;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import io.quorate.core.answer.AuditAnswer;
 import io.quorate.core.answer.Difference;
 import java.util.ArrayList;
@@ -87,6 +88,7 @@ public record AuditState(
                 differences);
     }
 
+    @JsonIgnore
     public boolean isRunning() {
         return ended == null;
     }
