@@ -135,7 +135,7 @@ final class PieceFetcher implements AutoCloseable {
     /** What ends one of the threads ends the fetching. */
     private void ended(String thread, Throwable cause) {
         boolean known =
-                cause instanceof SQLException || cause instanceof IOException || cause instanceof QuorateException;
+                cause instanceof SQLException || cause instanceof IOException || cause instanceof RuntimeException;
         failure.compareAndSet(null, known ? (Exception) cause : Faults.explained(thread, cause));
     }
 
