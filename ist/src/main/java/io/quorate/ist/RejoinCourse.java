@@ -21,6 +21,10 @@ import java.util.Set;
  *   <li>It takes part in the order again; a copy is made after that.
  * </ol>
  *
+ * <p>While it receives it has no vote. Where those who could give have no leader themselves, they may be waiting for that very vote.
+ * So a node that the order's log doesn't reach back to, and that nobody has given anything for {@link #IN_VAIN_MILLIS}, takes part in
+ * the order meanwhile ({@link #votesMeanwhile}); when there is a leader whose log doesn't reach back to it, it comes here again.
+ *
  * <p>Nothing of this is remembered: a node that dies in the middle finds by itself what it lacks when it starts again. Decides only:
  * {@link #next} says what is to be done, and is told what came of it.
  */
@@ -117,7 +121,14 @@ public final class RejoinCourse {
         STATE_AND_COPY
     }
 
+    /** So long a node asks for records while none comes, before it takes part in the order without them. */
+    public static final long IN_VAIN_MILLIS = 10_000;
+
     private final Cause cause;
+    private boolean inVain;
+    private long inVainSinceMillis;
+    private long inVainHeld;
+    private boolean votesMeanwhile;
     private Step step = Step.BEGIN;
     private boolean copying;
     /** The cache goes on after this seqno. */
@@ -218,17 +229,33 @@ public final class RejoinCourse {
     /**
      * {@link Receive} has failed.
      *
+     * @param nowMillis on a clock that only goes forward
      * @return why, where that passes: after a while it goes on with {@link #next}. Null where it goes on at once, by a copy
      * @throws QuorateException the same, where it doesn't pass
      */
-    public String failed(QuorateException e, Copy copy) {
+    public String failed(QuorateException e, Here here, Copy copy, long nowMillis) {
         boolean gone = e.code() == ErrorCode.CACHE_PASSED;
         boolean passes = gone || e.code() == ErrorCode.ORDER_INTERRUPTED || e.code() == ErrorCode.ORDER_BUSY;
         if (!passes) {
             throw e;
         }
         copying = gone && copy.allowed && !copying;
+        if (gone || !inVain || here.cacheLast != inVainHeld) {
+            inVain = !gone;
+            inVainSinceMillis = nowMillis;
+            inVainHeld = here.cacheLast;
+        } else if (cause == Cause.LOG_PASSED
+                && here.cacheLast >= here.lastOrdered
+                && nowMillis - inVainSinceMillis >= IN_VAIN_MILLIS) {
+            votesMeanwhile = true;
+            go(Step.GO_ON);
+        }
         return copying ? null : gone ? e.getMessage() : e.detail();
+    }
+
+    /** Whether it takes part in the order again although nothing came, since the others may need its vote. */
+    public boolean votesMeanwhile() {
+        return votesMeanwhile;
     }
 
     private void go(Step next) {

@@ -89,7 +89,8 @@ class RejoinCourseTest {
     void whoseRecordsNobodyHoldsBeginsWithTheStateAndACopyWhatComesAfterItIsKept() {
         RejoinCourse course = new RejoinCourse(Cause.LOG_PASSED);
         course.next(SERVER, MAY);
-        assertThat(course.failed(failure(ErrorCode.CACHE_PASSED), MAY)).isNull();
+        assertThat(course.failed(failure(ErrorCode.CACHE_PASSED), SERVER, MAY, 0))
+                .isNull();
         assertThat(course.next(SERVER, MAY)).isEqualTo(new Receive(Goal.state(700)));
         course.received(250);
         assertThat(course.next(SERVER, MAY)).isEqualTo(new WantCopy(250));
@@ -104,7 +105,8 @@ class RejoinCourseTest {
         course.serverHolds(42);
         course.done();
         assertThat(course.next(SERVER, MAY)).isEqualTo(new Receive(Goal.records(100)));
-        assertThat(course.failed(failure(ErrorCode.CACHE_PASSED), MAY)).isNull();
+        assertThat(course.failed(failure(ErrorCode.CACHE_PASSED), SERVER, MAY, 0))
+                .isNull();
         assertThat(course.next(SERVER, MAY)).isEqualTo(new EmptyCache(101));
         course.done();
         assertThat(course.next(SERVER, MAY)).isEqualTo(new WantCopy(100));
@@ -114,7 +116,8 @@ class RejoinCourseTest {
     void whoMayNotHaveACopyAsksAgainForRecords() {
         RejoinCourse course = new RejoinCourse(Cause.LOG_PASSED);
         course.next(SERVER, Copy.NONE);
-        assertThat(course.failed(failure(ErrorCode.CACHE_PASSED), Copy.NONE)).contains("QRT-6004", "because");
+        assertThat(course.failed(failure(ErrorCode.CACHE_PASSED), SERVER, Copy.NONE, 0))
+                .contains("QRT-6004", "because");
         assertThat(course.next(SERVER, Copy.NONE)).isEqualTo(new Receive(Goal.recordsAndState(700)));
     }
 
@@ -122,12 +125,61 @@ class RejoinCourseTest {
     void aCopyForWhichNobodyGivesTheStateNowIsNoReasonToStop() {
         RejoinCourse course = new RejoinCourse(Cause.LOG_PASSED);
         course.next(SERVER, MAY);
-        course.failed(failure(ErrorCode.CACHE_PASSED), MAY);
+        course.failed(failure(ErrorCode.CACHE_PASSED), SERVER, MAY, 0);
         course.next(SERVER, MAY);
-        assertThat(course.failed(failure(ErrorCode.ORDER_INTERRUPTED), MAY)).isEqualTo("because");
+        assertThat(course.failed(failure(ErrorCode.ORDER_INTERRUPTED), SERVER, MAY, 0))
+                .isEqualTo("because");
         assertThat(course.next(SERVER, MAY))
                 .as("somebody with the records may have come")
                 .isEqualTo(new Receive(Goal.recordsAndState(700)));
+    }
+
+    /** Found by the simulation: two of three were below the log, and the third could not be elected without one of them. */
+    @Test
+    void whomNobodyGivesAnythingTakesPartMeanwhileForTheOthersMayNeedItsVote() {
+        RejoinCourse course = new RejoinCourse(Cause.LOG_PASSED);
+        Here complete = new Here(true, 5, 100, 100, 700);
+        course.next(complete, MAY);
+        assertThat(askInVain(course, complete, 1_000)).isEqualTo(new Receive(Goal.recordsAndState(700)));
+        assertThat(askInVain(course, complete, 10_999)).isEqualTo(new Receive(Goal.recordsAndState(700)));
+        assertThat(course.votesMeanwhile()).isFalse();
+        assertThat(askInVain(course, complete, 11_000)).isEqualTo(new GoOn());
+        assertThat(course.votesMeanwhile()).isTrue();
+    }
+
+    @Test
+    void whatComesMeanwhileIsAReasonToGoOnAsking() {
+        RejoinCourse course = new RejoinCourse(Cause.LOG_PASSED);
+        course.next(SERVER, MAY);
+        askInVain(course, new Here(true, 5, 100, 100, 700), 1_000);
+        askInVain(course, new Here(true, 5, 101, 100, 700), 20_000);
+        assertThat(course.votesMeanwhile()).isFalse();
+        askInVain(course, new Here(true, 5, 101, 100, 700), 30_000);
+        assertThat(course.votesMeanwhile()).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "LOG_PASSED, CACHE_PASSED,      100", // the others are there, and have said that they don't hold it
+        "LOG_PASSED, ORDER_INTERRUPTED, 99", // it could not go on in the order
+        "CACHE_LOST, ORDER_INTERRUPTED, 100",
+    })
+    void whoseVoteWouldNotHelpGoesOnAsking(Cause cause, ErrorCode code, long cacheLast) {
+        RejoinCourse course = new RejoinCourse(cause);
+        Here here = new Here(false, 5, cacheLast, 100, 700);
+        if (course.next(here, Copy.NONE) instanceof EmptyCache) {
+            course.done();
+        }
+        for (long millis = 0; millis <= 60_000; millis += 10_000) {
+            course.failed(failure(code), here, Copy.NONE, millis);
+        }
+        assertThat(course.votesMeanwhile()).isFalse();
+        assertThat(course.next(here, Copy.NONE)).isInstanceOf(Receive.class);
+    }
+
+    private static Object askInVain(RejoinCourse course, Here here, long nowMillis) {
+        course.failed(failure(ErrorCode.ORDER_INTERRUPTED), here, MAY, nowMillis);
+        return course.next(here, MAY);
     }
 
     @ParameterizedTest
@@ -137,9 +189,9 @@ class RejoinCourseTest {
         course.next(SERVER, Copy.NONE);
         switch (code) {
             case CACHE_PASSED, ORDER_INTERRUPTED, ORDER_BUSY ->
-                assertThat(course.failed(failure(code), Copy.NONE)).isNotNull();
+                assertThat(course.failed(failure(code), SERVER, Copy.NONE, 0)).isNotNull();
             default ->
-                assertThatThrownBy(() -> course.failed(failure(code), Copy.NONE))
+                assertThatThrownBy(() -> course.failed(failure(code), SERVER, Copy.NONE, 0))
                         .isInstanceOf(QuorateException.class);
         }
     }

@@ -71,22 +71,45 @@ final class RatisServer {
     private static final Map<Path, RatisServer> CLAIMED = new ConcurrentHashMap<>();
 
     private final Path directory;
-    private final ThreadGroup threads;
+    private final Threads threads;
     private final AtomicBoolean ending = new AtomicBoolean();
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private volatile OrderStateMachine machine;
     private volatile RaftServer server;
     private volatile RaftServer.Division division;
     private volatile Thread logWorker;
+    private volatile boolean started;
 
     private RatisServer(Path directory, BiConsumer<String, Throwable> died) {
         this.directory = directory;
-        threads = new ThreadGroup("quorate-order") {
-            @Override
-            public void uncaughtException(Thread thread, Throwable cause) {
-                died.accept(thread.getName(), cause);
+        threads = new Threads(died);
+    }
+
+    /**
+     * The group of all threads that the server starts. Threads that gRPC shares between all orders of a process stay in the group in
+     * which they began, and keep it in memory; so it lets go of who listens when the order has ended.
+     */
+    private static final class Threads extends ThreadGroup {
+        private volatile BiConsumer<String, Throwable> died;
+
+        Threads(BiConsumer<String, Throwable> died) {
+            super("quorate-order");
+            this.died = died;
+        }
+
+        @Override
+        public void uncaughtException(Thread thread, Throwable cause) {
+            BiConsumer<String, Throwable> told = died;
+            if (told != null) {
+                told.accept(thread.getName(), cause);
+            } else {
+                LOG.warn("{} ended, after the order it began with", thread.getName(), cause);
             }
-        };
+        }
+
+        void forget() {
+            died = null;
+        }
     }
 
     /**
@@ -127,6 +150,7 @@ final class RatisServer {
     }
 
     void start() throws Exception {
+        started = true;
         within(() -> {
             server.start();
             return null;
@@ -178,13 +202,18 @@ final class RatisServer {
 
     private void end() {
         try {
-            if (server != null) {
+            if (started) {
                 endThreads();
+                passMonitor(division);
+            } else if (server != null) {
+                // Nothing has been written, and nothing runs but threads of pools, which wait for work and end by
+                // themselves.
+                closeServer();
             }
             if (division != null) {
-                passMonitor(division);
                 unlock(division);
             }
+            threads.forget();
             CLAIMED.remove(directory, this);
             ended.complete(null);
         } catch (Throwable e) { // The directory stays claimed, for nobody knows what still writes there.

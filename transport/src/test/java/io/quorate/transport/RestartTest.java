@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -110,6 +112,21 @@ class RestartTest {
                     .isInstanceOfSatisfying(
                             QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CONFIGURATION))
                     .hasMessageContaining("in use by another order");
+            nodes.submitSurely("n1", "unharmed");
+        }
+    }
+
+    /** Ratis' server is made by then, and has threads, but hasn't begun. */
+    @Test
+    void givesTheDirectoryBackWhenAStartFailsBeforeTheServerRuns() throws Exception {
+        try (Nodes nodes = Nodes.of(directory, 1)) {
+            try (ServerSocket another =
+                    new ServerSocket(nodes.peers().get(0).channelPort(), 1, InetAddress.getLoopbackAddress())) {
+                assertThatThrownBy(() -> nodes.start("n1"))
+                        .isInstanceOfSatisfying(QuorateException.class, e -> assertThat(e.code())
+                                .isEqualTo(ErrorCode.CONFIGURATION));
+            }
+            nodes.start("n1");
             nodes.submitSurely("n1", "unharmed");
         }
     }

@@ -150,7 +150,7 @@ final class Transfer {
         } catch (QuorateException e) {
             course = null;
             offers = List.of();
-            boolean passes = rejoin.failed(e, copy()) != null;
+            boolean passes = rejoin.failed(e, here(), copy(), clock()) != null;
             if (passes && e.code() == ErrorCode.CACHE_PASSED && ++inVain > IN_VAIN_MAX) {
                 node.needsCopy(e.detail());
             }

@@ -131,17 +131,25 @@ public final class Rejoin implements AutoCloseable {
             carryOut(course, task, retry);
             task = course.next(here(), copy());
         }
-        TransferProgress.Look look = progress.look();
-        log.info(
-                "received {} writesets, {} MB compressed, in {} s",
-                look.done(),
-                look.bytes() >> 20,
-                TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start));
-        joins.count(JoinCounts.Step.TRANSFER_COMPLETED);
+        tellEnd(course, progress.look(), System.nanoTime() - start);
         progress = null;
         order.resume(Hold.TRANSFER);
         server.resume();
         events.accept(new NodeEvent.Joining(null));
+    }
+
+    private void tellEnd(RejoinCourse course, TransferProgress.Look look, long nanos) {
+        if (course.votesMeanwhile()) {
+            log.warn("taking part in the order without what was missed: nobody gives it, and the others may need this"
+                    + " node's vote");
+            return;
+        }
+        log.info(
+                "received {} writesets, {} MB compressed, in {} s",
+                look.done(),
+                look.bytes() >> 20,
+                TimeUnit.NANOSECONDS.toSeconds(nanos));
+        joins.count(JoinCounts.Step.TRANSFER_COMPLETED);
     }
 
     private RejoinCourse.Here here() {
@@ -191,12 +199,12 @@ public final class Rejoin implements AutoCloseable {
     }
 
     private void failed(RejoinCourse course, QuorateException e, Retry retry) throws InterruptedException {
-        String why = course.failed(e, copy());
+        String why = course.failed(e, here(), copy(), TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
         if (why == null) {
             log.warn("no transfer from the others' caches: {}", e.detail());
-            return;
+        } else if (!course.votesMeanwhile()) {
+            await(why, retry);
         }
-        await(why, retry);
     }
 
     private void await(String why, Retry retry) throws InterruptedException {
