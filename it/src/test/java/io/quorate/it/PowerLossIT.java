@@ -138,7 +138,7 @@ class PowerLossIT {
                 Map<Integer, Integer> before = load.acknowledged();
                 failPower(victims);
                 for (int node : victims) {
-                    lost += lost(node, before.get(node));
+                    lost += lost(node, before.get(node), syncBinlog);
                 }
                 long start = System.nanoTime();
                 startAgain(syncBinlog);
@@ -175,8 +175,11 @@ class PowerLossIT {
     }
 
     /** With its server alone, before its service can have put anything back: how many own transactions are gone. */
-    private static long lost(int node, int acknowledged) {
+    private static long lost(int node, int acknowledged, int syncBinlog) {
         cluster.mysql(node).start();
+        assertThat(cluster.mysql(node).queryLong("SELECT @@GLOBAL.sync_binlog"))
+                .as("n%d's sync_binlog, persisted and forced before power failed", node)
+                .isEqualTo(syncBinlog);
         long kept = cluster.mysql(node).queryLong("SELECT COUNT(*) FROM load_test.ledger WHERE writer = " + node);
         System.out.printf(
                 "n%d lost %d of its own %d, has executed %s%n",
