@@ -107,6 +107,18 @@ public final class MySqlServer implements AutoCloseable {
         if (!Files.exists(dataDirectory())) {
             new DataDirectory(distribution()).create(dataDirectory(), options);
         }
+        if (!Files.exists(optionFile())) {
+            try {
+                Files.writeString(
+                        optionFile(), "[mysqld]\n# What is set here is read unless the command line sets it, too.\n");
+            } catch (IOException e) {
+                throw new UncheckedIOException("cannot write " + optionFile(), e);
+            }
+        }
+    }
+
+    private Path optionFile() {
+        return directory.resolve("my.cnf");
     }
 
     /**
@@ -144,7 +156,8 @@ public final class MySqlServer implements AutoCloseable {
         List<String> command = new ArrayList<>(place.command());
         command.addAll(List.of(
                 distribution().mysqld().toString(),
-                "--no-defaults",
+                // Not --no-defaults: with that mysqld forgets what SET PERSIST has set.
+                "--defaults-file=" + optionFile(),
                 "--datadir=" + dataDirectory(),
                 "--port=" + port,
                 "--socket=" + socket(),

@@ -37,6 +37,18 @@ class MySqlServerIT {
         }
     }
 
+    /** What quorate check advises is a SET PERSIST, and the command line is not to be stronger. */
+    @Test
+    void keepsWhatSetPersistHasSet() {
+        try (MySqlServer server =
+                MySqlServer.builder().directory(directory).relaxed().start()) {
+            server.execute("SET PERSIST sync_binlog = 7", "SET PERSIST max_connections = 33");
+            server.kill9();
+            server.start();
+            assertThat(server.query("SELECT @@sync_binlog, @@max_connections")).containsExactly(List.of("7", "33"));
+        }
+    }
+
     @Test
     void hasTheSettingsQuorateAsksFor() {
         try (MySqlServer one = MySqlServer.builder().start();
