@@ -28,22 +28,25 @@ public sealed interface NodeEvent {
      */
     record DiskLow(String reason) implements NodeEvent {}
 
+    /** What a node is for its cluster. */
+    enum Part {
+        /** It takes part in the order as a member, with or without the others. */
+        MEMBER,
+        /** It is to be a member and isn't one yet, or receives from other nodes what it missed. */
+        JOINER,
+        /** It is no member, and does nothing to be one. */
+        OUT
+    }
+
     /**
-     * This node has left the order to receive from other nodes what it missed, or has joined it again.
+     * How this node's joining stands.
      *
-     * @param reason how far that is; null when it has joined
+     * @param progress how far that is or what it waits for, for people; of no interest for a member
      */
-    record Joining(String reason) implements NodeEvent {}
+    record JoinChanged(Part part, String progress) implements NodeEvent {}
 
     /** Whether this node gives a transfer now. */
     record Donating(boolean gives) implements NodeEvent {}
-
-    /**
-     * This node is no member of the cluster any more, or asks to be one again.
-     *
-     * @param reason null when it asks
-     */
-    record Left(String reason) implements NodeEvent {}
 
     /** Something fatal. */
     record Failed(QuorateException cause) implements NodeEvent {}

@@ -39,13 +39,11 @@ public final class NodeMachine {
     private QuorateException failure;
     /** Why there is no space on the disk; null when there is. */
     private String diskReason;
-    /** How far a transfer to this node is; null when there is none. */
-    private String joinReason;
+
+    private NodeEvent.Part part = NodeEvent.Part.MEMBER;
+    private String joinProgress = "";
 
     private boolean donating;
-    /** Why it is no member; null while it is one. */
-    private String leftReason;
-
     /** Without it nobody knows how far behind this node is: it may have been cut off for long. */
     private boolean leaderHeard;
 
@@ -100,10 +98,9 @@ public final class NodeMachine {
             }
         } else if (event instanceof NodeEvent.DiskLow e) {
             diskReason = e.reason();
-        } else if (event instanceof NodeEvent.Joining e) {
-            joinReason = e.reason();
-        } else if (event instanceof NodeEvent.Left e) {
-            leftReason = e.reason();
+        } else if (event instanceof NodeEvent.JoinChanged e) {
+            part = e.part();
+            joinProgress = e.progress();
         } else if (event instanceof NodeEvent.Donating e) {
             donating = e.gives();
         } else if (event instanceof NodeEvent.Failed e && failure == null) {
@@ -120,13 +117,13 @@ public final class NodeMachine {
         if (failure != null) {
             return INCONSISTENT;
         }
-        if (leftReason != null) {
+        if (part == NodeEvent.Part.OUT) {
             return LEFT;
         }
         if (diskReason != null) {
             return NON_PRIMARY;
         }
-        if (joinReason != null) {
+        if (part == NodeEvent.Part.JOINER) {
             return JOINER;
         }
         if ((state == OPEN || state == JOINER || state == LEFT) && !quorum.primary()) {
@@ -171,12 +168,11 @@ public final class NodeMachine {
                         ? new QuorateException(ErrorCode.DISK_LOW, diskReason).getMessage()
                         : new QuorateException(ErrorCode.NO_QUORUM, "this node has lost the majority").getMessage();
             case CONNECTED -> "MySQL server: " + databaseReason;
-            case JOINER -> joinReason;
             case JOINED ->
                 leaderHeard
                         ? "catching up: " + Math.max(0, lastOrdered - lastApplied) + " writesets behind"
                         : "waiting for the leader's word on how far the order is";
-            case LEFT -> leftReason;
+            case JOINER, LEFT -> joinProgress;
             case SYNCED, DONOR, ARBITRATOR -> "";
             case INCONSISTENT -> failure.getMessage();
         };

@@ -52,9 +52,9 @@ class NodeMachineTest {
         assertThat(arbitrator.state()).isEqualTo(NodeState.ARBITRATOR);
         assertThat(arbitrator.state().writable()).isFalse();
         assertThat(arbitrator.state().isReady()).isTrue();
-        arbitrator.on(new NodeEvent.Joining("asking"));
+        arbitrator.on(new NodeEvent.JoinChanged(NodeEvent.Part.JOINER, "asking"));
         assertThat(arbitrator.state()).isEqualTo(NodeState.JOINER);
-        arbitrator.on(new NodeEvent.Joining(null));
+        arbitrator.on(new NodeEvent.JoinChanged(NodeEvent.Part.MEMBER, ""));
         assertThat(arbitrator.state()).isEqualTo(NodeState.ARBITRATOR);
         arbitrator.on(NO_MAJORITY);
         arbitrator.on(new NodeEvent.Progress(0, 0, 499));
@@ -71,11 +71,11 @@ class NodeMachineTest {
         assertThat(machine.state().writable()).isTrue();
         machine.on(new NodeEvent.Donating(false));
         assertThat(machine.state()).isEqualTo(NodeState.SYNCED);
-        machine.on(new NodeEvent.Joining("5 of 9 are here"));
+        machine.on(new NodeEvent.JoinChanged(NodeEvent.Part.JOINER, "5 of 9 are here"));
         machine.on(NO_MAJORITY);
         assertThat(machine.state()).isEqualTo(NodeState.JOINER);
         assertThat(machine.reason()).isEqualTo("5 of 9 are here");
-        machine.on(new NodeEvent.Joining(null));
+        machine.on(new NodeEvent.JoinChanged(NodeEvent.Part.MEMBER, ""));
         assertThat(machine.state()).isEqualTo(NodeState.OPEN);
         machine.on(MAJORITY);
         assertThat(machine.state()).isEqualTo(NodeState.JOINED);
@@ -84,12 +84,12 @@ class NodeMachineTest {
     @Test
     void isLeftUntilItAsksToBeAMemberAgain() {
         synced();
-        machine.on(new NodeEvent.Left("taken out"));
+        machine.on(new NodeEvent.JoinChanged(NodeEvent.Part.OUT, "taken out"));
         machine.on(NO_MAJORITY);
         machine.on(new NodeEvent.Progress(7, 7, 60_000));
         assertThat(machine.state()).isEqualTo(NodeState.LEFT);
         assertThat(machine.state().writable()).isFalse();
-        machine.on(new NodeEvent.Left(null));
+        machine.on(new NodeEvent.JoinChanged(NodeEvent.Part.MEMBER, ""));
         assertThat(machine.state()).isEqualTo(NodeState.OPEN);
     }
 

@@ -13,6 +13,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -42,6 +43,24 @@ class ModuleTableTest {
     void everyModuleHasARow() throws IOException {
         assertThat(table().rules().keySet())
                 .containsExactlyInAnyOrderElementsOf(ModuleTable.modules(ModuleTable.root()));
+    }
+
+    /** Once a module had integration tests that no build ever ran. */
+    @Test
+    void aModuleWithIntegrationTestsRunsThem() throws IOException {
+        for (String module : ModuleTable.modules(ModuleTable.root())) {
+            Path tests = ModuleTable.root().resolve(module).resolve("src/test/java");
+            if (!Files.exists(tests)) {
+                continue;
+            }
+            try (Stream<Path> files = Files.walk(tests)) {
+                if (files.anyMatch(file -> file.toString().endsWith("IT.java"))) {
+                    assertThat(ModuleTable.root().resolve(module).resolve("pom.xml"))
+                            .content()
+                            .contains("<artifactId>maven-failsafe-plugin</artifactId>");
+                }
+            }
+        }
     }
 
     @ParameterizedTest

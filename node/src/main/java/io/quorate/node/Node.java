@@ -12,7 +12,6 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.answer.NodeStatus;
 import io.quorate.ist.Donor;
-import io.quorate.ist.HistoryCheck;
 import io.quorate.ist.RejoinCourse;
 import io.quorate.node.audit.Audit;
 import io.quorate.node.audit.AuditSource;
@@ -26,10 +25,7 @@ import io.quorate.node.copy.CopySource;
 import io.quorate.node.copy.FullCopy;
 import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.copy.StreamSource;
-import io.quorate.node.join.Admission;
-import io.quorate.node.join.CatchUpChoice;
-import io.quorate.node.join.ForcedRecovery;
-import io.quorate.node.join.Rejoin;
+import io.quorate.node.join.Join;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.member.Members;
 import io.quorate.node.member.Participation;
@@ -99,10 +95,7 @@ class Node implements SmartLifecycle, AutoCloseable {
     final MemberDesk desk;
     final StreamSource streamSource;
     final Audit audit;
-    final CatchUpChoice choice;
-    final Rejoin rejoin;
-    final Admission admission;
-    final ForcedRecovery recovery;
+    final Join join;
     private final NodeLoop loop;
     private final Answers answers;
     private final DiskGuard disk;
@@ -187,8 +180,8 @@ class Node implements SmartLifecycle, AutoCloseable {
                 server = new NoServer();
             } else {
                 LinkSignals signals = new LinkSignals();
-                FullCopy full =
-                        new FullCopy(parts, access, signals, new FullCopy.Donors(members::present, questions, json));
+                FullCopy full = new FullCopy(
+                        parts, access, signals, new FullCopy.Donors(members::present, questions, json), this::copying);
                 copy = full;
                 server = opened.add(new ServerLink(
                         access, properties.mysql().retry(), parts, signals, full, this::happened, faults));
@@ -225,59 +218,16 @@ class Node implements SmartLifecycle, AutoCloseable {
             auditSource.register(answers);
 
             // Joining.
-            HistoryCheck history = new HistoryCheck(stores.cache(), channels, life);
-            rejoin = opened.add(new Rejoin(
-                    stores,
-                    stream,
-                    order,
-                    server,
-                    copy,
-                    channels,
-                    life,
-                    standing::offers,
-                    joins,
-                    this::happened,
-                    faults));
-            admission = opened.add(new Admission(
-                    configured,
-                    directoryId,
-                    desk,
-                    members,
-                    order,
-                    server,
-                    copy,
-                    () -> stores.cache().last(),
-                    history,
-                    rejoin,
-                    channels,
-                    participation,
-                    this::happened,
-                    faults));
-            recovery = opened.add(new ForcedRecovery(
-                    configured,
-                    order,
-                    members,
-                    desk,
-                    channels,
-                    server,
-                    stores,
-                    stream,
-                    history,
-                    admission,
-                    participation,
-                    this::happened,
-                    faults));
-            channels.onFormer(recovery::former);
-            choice = opened.add(new CatchUpChoice(
+            join = opened.add(new Join(
                     properties,
+                    new Join.Part(configured, directoryId, life, stores, stream, order, participation),
+                    new Join.Others(members, desk, questions, channels, standing),
                     server,
                     copy,
+                    progress,
                     loop::state,
-                    standing,
-                    progress::lastApplied,
-                    members::present,
-                    questions,
                     joins,
+                    this::happened,
                     faults));
 
             // What looks after it.
@@ -298,17 +248,11 @@ class Node implements SmartLifecycle, AutoCloseable {
 
     @Override
     public void start() {
-        admission.decide();
+        join.decide();
         loop.start();
-        if (stores.damage() != null) {
-            order.pause(PausableOrder.Hold.TRANSFER);
-            rejoin.begin(stores.damage());
-        }
-        rejoin.start();
-        admission.start();
+        join.start();
         reporting.start();
         disk.start();
-        choice.start();
         if (server.exists()) {
             audit.startThread();
         }
@@ -327,12 +271,11 @@ class Node implements SmartLifecycle, AutoCloseable {
     private void happened(NodeEvent event) {
         if (event instanceof NodeEvent.Failed failed) {
             if (RejoinCourse.mends(failed.cause())) {
-                rejoin.begin(failed.cause());
+                join.missing(failed.cause());
                 return;
             }
             if (failed.cause().code() == ErrorCode.NOT_A_MEMBER) {
-                loop.post(new NodeEvent.Left(failed.cause().getMessage()));
-                order.pause(PausableOrder.Hold.LEFT);
+                join.takenOut(failed.cause().getMessage());
                 return;
             }
             if (failed.cause().code() == ErrorCode.UNDO_MISMATCH) {
@@ -340,6 +283,10 @@ class Node implements SmartLifecycle, AutoCloseable {
             }
         }
         loop.post(event);
+    }
+
+    private void copying(String how) {
+        join.copying(how);
     }
 
     private void serve(String peer, byte[] request, OutputStream answer) throws IOException {
@@ -354,7 +301,7 @@ class Node implements SmartLifecycle, AutoCloseable {
     }
 
     private void eachReport() {
-        rejoin.tell();
+        join.tell();
         RatisTotalOrder part = order.running();
         if (part != null) {
             part.members().forEach(m -> members.generation(m.name(), m.generation()));

@@ -119,7 +119,7 @@ class NodeMetrics implements MeterBinder {
 
     private void received(MeterRegistry registry, String name, String what, ToDoubleFunction<Look> value) {
         gauge(registry, name, what, n -> {
-            Look look = n.rejoin.look();
+            Look look = n.join.look();
             return look == null ? 0 : value.applyAsDouble(look);
         });
     }

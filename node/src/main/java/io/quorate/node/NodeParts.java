@@ -7,10 +7,7 @@ import io.quorate.node.audit.Audit;
 import io.quorate.node.conflict.ConflictJournal;
 import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.copy.StreamSource;
-import io.quorate.node.join.Admission;
-import io.quorate.node.join.CatchUpChoice;
-import io.quorate.node.join.ForcedRecovery;
-import io.quorate.node.join.Rejoin;
+import io.quorate.node.join.Join;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.member.Members;
 import io.quorate.node.member.Standing;
@@ -26,18 +23,13 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class NodeParts {
     @Bean(destroyMethod = "")
-    Admission admission(Node node) {
-        return node.admission;
+    Join join(Node node) {
+        return node.join;
     }
 
     @Bean(destroyMethod = "")
     Audit audit(Node node) {
         return node.audit;
-    }
-
-    @Bean(destroyMethod = "")
-    CatchUpChoice choice(Node node) {
-        return node.choice;
     }
 
     @Bean(destroyMethod = "")
@@ -83,16 +75,6 @@ class NodeParts {
     @Bean(destroyMethod = "")
     ApplyProgress progress(Node node) {
         return node.progress;
-    }
-
-    @Bean(destroyMethod = "")
-    ForcedRecovery recovery(Node node) {
-        return node.recovery;
-    }
-
-    @Bean(destroyMethod = "")
-    Rejoin rejoin(Node node) {
-        return node.rejoin;
     }
 
     @Bean(destroyMethod = "")

@@ -127,7 +127,6 @@ final class PeerInput extends InputStream {
 
     private void ended(Exception failure) {
         arrived.add(new Part(null, failure));
-        channel.close();
     }
 
     @Override
@@ -156,11 +155,15 @@ final class PeerInput extends InputStream {
                         ctx.channel().config().setAutoRead(false);
                     }
                 }
-                case Wire.END -> ended(null);
+                case Wire.END -> {
+                    ended(null);
+                    ctx.close();
+                }
                 case Wire.REFUSED -> {
                     Wire.Refused refused = Wire.readRefused(message);
                     ended(new QuorateException(
                             Wire.code(refused.code()), peer.name() + " refuses: " + refused.reason()));
+                    ctx.close();
                 }
                 default -> throw Wire.malformed("a message of type " + type + " from " + peer.name());
             }
@@ -168,12 +171,13 @@ final class PeerInput extends InputStream {
 
         @Override
         public void channelInactive(ChannelHandlerContext ctx) {
-            arrived.add(new Part(null, new IOException("the connection to " + peer.name() + " was lost")));
+            ended(new IOException("the connection to " + peer.name() + " was lost"));
         }
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
             ended(new IOException("the connection to " + peer.name() + " failed: " + cause.getMessage(), cause));
+            ctx.close();
         }
     }
 }

@@ -185,7 +185,7 @@ final class Node {
             stream.self(uuid);
         }
         machine = arbitrator ? NodeMachine.ofArbitrator(600) : new NodeMachine(1000, 600);
-        machine.on(new NodeEvent.Left(left ? "taken out" : null));
+        machine.on(new NodeEvent.JoinChanged(left ? NodeEvent.Part.OUT : NodeEvent.Part.MEMBER, ""));
         transfer = null;
         nextIndex = (int) storage.position().index() + 1;
         replica.restart(storage.position());
@@ -409,7 +409,7 @@ final class Node {
 
     private void receive(RejoinCourse.Cause cause) {
         closeSession();
-        machine.on(new NodeEvent.Joining("receives"));
+        machine.on(new NodeEvent.JoinChanged(NodeEvent.Part.JOINER, "receives"));
         transfer = new Transfer(this, cause);
     }
 
@@ -423,7 +423,7 @@ final class Node {
     void transferred() {
         world.trace(name() + " has received up to " + storage.cache().last());
         transfer = null;
-        machine.on(new NodeEvent.Joining(null));
+        machine.on(new NodeEvent.JoinChanged(NodeEvent.Part.MEMBER, ""));
         if (nextIndex < replica.first()) {
             tooFarBehind();
         }
@@ -525,7 +525,7 @@ final class Node {
             world.trace(name() + " leaves");
             left = true;
             closeSession();
-            machine.on(new NodeEvent.Left("taken out"));
+            machine.on(new NodeEvent.JoinChanged(NodeEvent.Part.OUT, "taken out"));
             world.after(1L + world.random.nextInt(40_000), this::join);
         }
     }
@@ -536,7 +536,7 @@ final class Node {
         }
         left = false;
         if (isServing() && era == world.order().era()) {
-            machine.on(new NodeEvent.Left(null));
+            machine.on(new NodeEvent.JoinChanged(NodeEvent.Part.MEMBER, ""));
             // Its new log begins here, so what comes before must not be needed after a crash.
             stream.checkpoint();
             takesPartAs(Admission.generationAgain(this));

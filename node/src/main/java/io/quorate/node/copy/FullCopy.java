@@ -6,7 +6,6 @@ import io.quorate.applier.TakenBack;
 import io.quorate.core.CertifiedXid;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
-import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
 import io.quorate.ist.RejoinCourse;
@@ -30,6 +29,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,6 +58,7 @@ public final class FullCopy implements ServerCopy, Refill {
     private final ServerAccess access;
     private final LinkSignals signals;
     private final Donors donors;
+    private final Consumer<String> progress;
     private volatile CopyNote note;
     private final ByteBudget budget;
     private final ClonedCopy cloned;
@@ -70,8 +71,15 @@ public final class FullCopy implements ServerCopy, Refill {
     /** What the other nodes have to say of themselves, and how they are asked. */
     public record Donors(Supplier<List<MemberReport>> present, Questions questions, JsonMapper json) {}
 
-    public FullCopy(ServerSession.Parts parts, ServerAccess access, LinkSignals signals, Donors donors) {
+    /** @param progress told how far it is, for people; null when it is complete */
+    public FullCopy(
+            ServerSession.Parts parts,
+            ServerAccess access,
+            LinkSignals signals,
+            Donors donors,
+            Consumer<String> progress) {
         this.parts = parts;
+        this.progress = progress;
         this.access = access;
         this.signals = signals;
         this.donors = donors;
@@ -223,7 +231,7 @@ public final class FullCopy implements ServerCopy, Refill {
         String from = current == null ? "" : donor();
         String donor = from == null || from.isEmpty() ? "another node" : from;
         String text = "receiving a full copy of the data of " + donor + (what.isEmpty() ? "" : ": " + what);
-        parts.events().accept(new NodeEvent.Joining(text));
+        progress.accept(text);
         boolean moves = look() != null && obstacle == null;
         if (!text.equals(told) && (!moves || System.nanoTime() - toldNanos > TOLD_EVERY.toNanos())) {
             told = text;
@@ -413,6 +421,6 @@ public final class FullCopy implements ServerCopy, Refill {
         parts.joins().count(JoinCounts.Step.COPY_COMPLETED);
         CopyNote.delete(properties.dataDir());
         note = null;
-        parts.events().accept(new NodeEvent.Joining(null));
+        progress.accept(null);
     }
 }

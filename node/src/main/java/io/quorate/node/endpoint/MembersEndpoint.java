@@ -4,7 +4,7 @@ package io.quorate.node.endpoint;
 import io.quorate.core.QuorateException;
 import io.quorate.core.answer.MembersAnswer;
 import io.quorate.core.answer.Outcome;
-import io.quorate.node.join.Admission;
+import io.quorate.node.join.Join;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.member.MemberQuestion;
 import io.quorate.node.member.MemberReport;
@@ -28,14 +28,14 @@ class MembersEndpoint {
     private final Standing standing;
     private final Members members;
     private final CacheForecast forecast;
-    private final Admission admission;
+    private final Join join;
     private final MemberDesk desk;
 
-    MembersEndpoint(Standing standing, Members members, CacheForecast forecast, Admission admission, MemberDesk desk) {
+    MembersEndpoint(Standing standing, Members members, CacheForecast forecast, Join join, MemberDesk desk) {
         this.standing = standing;
         this.members = members;
         this.forecast = forecast;
-        this.admission = admission;
+        this.join = join;
         this.desk = desk;
     }
 
@@ -93,7 +93,7 @@ class MembersEndpoint {
         try {
             refusal = switch (action) {
                 case "join" -> {
-                    admission.join();
+                    join.join();
                     yield null;
                 }
                 case "leave" -> leave(String.valueOf(member));

@@ -7,7 +7,7 @@ import io.quorate.core.answer.Outcome;
 import io.quorate.core.answer.RecoveryAnswer;
 import io.quorate.core.answer.RecoveryAnswer.Missing;
 import io.quorate.node.config.NodeProperties;
-import io.quorate.node.join.ForcedRecovery;
+import io.quorate.node.join.Join;
 import io.quorate.node.member.Members;
 import io.quorate.node.member.Membership;
 import io.quorate.node.member.Standing;
@@ -33,19 +33,14 @@ class RecoveryEndpoint {
     private final Standing standing;
     private final Members members;
     private final PausableOrder order;
-    private final ForcedRecovery recovery;
+    private final Join join;
     private final NodeProperties properties;
 
-    RecoveryEndpoint(
-            Standing standing,
-            Members members,
-            PausableOrder order,
-            ForcedRecovery recovery,
-            NodeProperties properties) {
+    RecoveryEndpoint(Standing standing, Members members, PausableOrder order, Join join, NodeProperties properties) {
         this.standing = standing;
         this.members = members;
         this.order = order;
-        this.recovery = recovery;
+        this.join = join;
         this.properties = properties;
     }
 
@@ -101,7 +96,7 @@ class RecoveryEndpoint {
 
     /** @param action {@code force}: this node alone is the cluster from now on; {@code cluster} has to name it */
     @WriteOperation
-    Outcome recover(String action, String cluster) {
+    Outcome recover(String action, String cluster) throws InterruptedException {
         if (!action.equals("force")) {
             return Outcome.of("an action is force, not " + action);
         }
@@ -109,7 +104,7 @@ class RecoveryEndpoint {
             return Outcome.of("this node's cluster is " + properties.cluster());
         }
         try {
-            return Outcome.of(recovery.force());
+            return Outcome.of(join.force());
         } catch (QuorateException e) {
             return Outcome.of(e.getMessage());
         }

@@ -9,11 +9,9 @@ import io.quorate.ist.TransferProgress;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.copy.StreamSource;
-import io.quorate.node.join.CatchUpChoice;
-import io.quorate.node.join.Rejoin;
+import io.quorate.node.join.Join;
 import io.quorate.node.member.Standing;
 import io.quorate.sst.CopyProgress;
-import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -27,24 +25,16 @@ import org.springframework.stereotype.Component;
 class TransferEndpoint {
     private final Standing standing;
     private final ServerCopy copy;
-    private final Rejoin rejoin;
+    private final Join join;
     private final Donor donor;
     private final StreamSource streamSource;
-    private final CatchUpChoice choice;
 
-    TransferEndpoint(
-            Standing standing,
-            ServerCopy copy,
-            Rejoin rejoin,
-            Donor donor,
-            StreamSource streamSource,
-            CatchUpChoice choice) {
+    TransferEndpoint(Standing standing, ServerCopy copy, Join join, Donor donor, StreamSource streamSource) {
         this.standing = standing;
         this.copy = copy;
-        this.rejoin = rejoin;
+        this.join = join;
         this.donor = donor;
         this.streamSource = streamSource;
-        this.choice = choice;
     }
 
     @ReadOperation
@@ -57,8 +47,8 @@ class TransferEndpoint {
                 self.name(),
                 self.state(),
                 self.reason(),
-                receiving(rejoin.look()),
-                copies ? pending.obstacle() : rejoin.obstacle(),
+                receiving(join.look()),
+                copies ? pending.obstacle() : join.obstacle(),
                 copies ? copying(pending.look()) : null,
                 method == null ? null : method.name(),
                 copies ? pending.donor() : null,
@@ -95,14 +85,14 @@ class TransferEndpoint {
      * @param bytesPerSecond of throttle: what it may take, 0 for as much as there is; until the service ends
      */
     @WriteOperation
-    Outcome change(String action, @Nullable Long bytesPerSecond) throws IOException, InterruptedException {
+    Outcome change(String action, @Nullable Long bytesPerSecond) throws InterruptedException {
         String refusal = !copy.isPending() ? "no full copy is under way" : null;
         if (refusal == null) {
             switch (action) {
                 case "pause" -> refusal = copy.pause(true);
                 case "resume" -> refusal = copy.pause(false);
                 case "throttle" -> copy.budget().perSecond(bytesPerSecond == null ? 0 : Math.max(0, bytesPerSecond));
-                case "cancel" -> refusal = choice.cancel();
+                case "cancel" -> refusal = join.cancelCopy();
                 default -> refusal = "an action is pause, resume, throttle or cancel, not " + action;
             }
         }

@@ -12,8 +12,6 @@ import io.quorate.node.member.Standing;
 import io.quorate.node.question.Questions;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.Server;
-import io.quorate.node.thread.FaultHandler;
-import io.quorate.node.thread.OwnedThread;
 import io.quorate.sst.CopyProgress;
 import java.io.IOException;
 import java.util.List;
@@ -28,9 +26,11 @@ import org.slf4j.LoggerFactory;
  * Has a node that catches up change over to a full copy where that is faster by far: {@link CatchUpPlan} decides by the rate at which
  * this node applies, at which the order brings more, and at which its last copy came.
  */
-public final class CatchUpChoice implements AutoCloseable {
+final class CatchUpChoice {
     private static final Logger log = LoggerFactory.getLogger(CatchUpChoice.class);
-    private static final long PERIOD_MILLIS = 1000;
+    /** How often a node that catches up is looked at. */
+    static final long PERIOD_MILLIS = 1000;
+
     private final NodeProperties properties;
     private final Server server;
     private final ServerCopy copy;
@@ -40,12 +40,11 @@ public final class CatchUpChoice implements AutoCloseable {
     private final Supplier<List<MemberReport>> present;
     private final Questions questions;
     private final JoinCounts joins;
-    private final OwnedThread thread;
     private final CopyRates rates;
     private final CatchUpPlan plan;
 
     /** @param applied the seqno up to which the server holds everything, and after which the cache does */
-    public CatchUpChoice(
+    CatchUpChoice(
             NodeProperties properties,
             Server server,
             ServerCopy copy,
@@ -54,8 +53,7 @@ public final class CatchUpChoice implements AutoCloseable {
             LongSupplier applied,
             Supplier<List<MemberReport>> present,
             Questions questions,
-            JoinCounts joins,
-            FaultHandler faults)
+            JoinCounts joins)
             throws IOException {
         this.properties = properties;
         this.server = server;
@@ -68,34 +66,30 @@ public final class CatchUpChoice implements AutoCloseable {
         this.joins = joins;
         this.rates = CopyRates.read(properties);
         this.plan = new CatchUpPlan(properties.sst().switchAfter());
-        this.thread = OwnedThread.lasting("quorate-catch-up", this::run, faults);
     }
 
-    public void start() {
-        if (server.exists() && properties.sst().method() == NodeProperties.Sst.Method.AUTO) {
-            thread.start();
+    /** Whether there is a choice. */
+    boolean exists() {
+        return server.exists() && properties.sst().method() == NodeProperties.Sst.Method.AUTO;
+    }
+
+    /** A regular look, every {@link #PERIOD_MILLIS}. */
+    void look() throws InterruptedException {
+        try {
+            choose();
+        } catch (IOException | QuorateException e) {
+            log.debug("no choice between catching up and a copy: {}", e.toString());
         }
     }
 
-    private void run() throws InterruptedException {
-        while (true) {
-            Thread.sleep(PERIOD_MILLIS);
-            try {
-                look();
-            } catch (IOException | QuorateException e) {
-                log.debug("no choice between catching up and a copy: {}", e.toString());
-            }
-        }
-    }
-
-    private synchronized void look() throws IOException, InterruptedException {
+    private void choose() throws IOException, InterruptedException {
         boolean copying = copy.isPending();
         if (copying) {
             remember(copy.look());
         }
         long now = nowMillis();
         switch (plan.next(copying, state.get() == NodeState.JOINED, standing.behind(), now)) {
-            case ESTIMATE -> choose(now);
+            case ESTIMATE -> estimate(now);
             case GIVE_UP -> {
                 giveUp();
                 plan.givenUp();
@@ -120,7 +114,7 @@ public final class CatchUpChoice implements AutoCloseable {
         }
     }
 
-    private void choose(long now) throws IOException, InterruptedException {
+    private void estimate(long now) throws IOException, InterruptedException {
         Optional<MemberReport> donor = present.get().stream()
                 .filter(m -> m.mysql() != null && m.state().equals("SYNCED"))
                 .min(MemberReport.nearest(properties.zone()));
@@ -158,7 +152,7 @@ public final class CatchUpChoice implements AutoCloseable {
      *
      * @return why that can't be, null when it is done
      */
-    public synchronized String cancel() throws IOException, InterruptedException {
+    String cancel() throws IOException, InterruptedException {
         if (!plan.isChanged()) {
             return "this node can't be brought up to date otherwise; stop its service to have it wait";
         }
@@ -178,10 +172,5 @@ public final class CatchUpChoice implements AutoCloseable {
         } finally {
             server.resume();
         }
-    }
-
-    @Override
-    public void close() {
-        thread.close();
     }
 }

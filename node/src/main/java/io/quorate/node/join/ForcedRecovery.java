@@ -5,9 +5,7 @@ import io.quorate.applier.PositionTable.Position;
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
-import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
-import io.quorate.core.Retry;
 import io.quorate.ist.HistoryCheck;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.member.MemberReport;
@@ -19,20 +17,15 @@ import io.quorate.node.order.PausableOrder;
 import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.node.order.Stores;
 import io.quorate.node.server.Server;
-import io.quorate.node.thread.FaultHandler;
-import io.quorate.node.thread.OwnedThread;
 import io.quorate.transport.Lives;
 import io.quorate.transport.NewLife;
 import io.quorate.transport.PeerChannels;
 import io.quorate.transport.RatisTotalOrder;
 import io.quorate.transport.TransportSettings;
-import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,11 +35,8 @@ import org.slf4j.LoggerFactory;
  * one did. A node left behind leaves the order at once. If what it holds is the beginning of what the new life holds, it takes
  * that over and asks to be a member; if not, it says so, and stays out.
  */
-public final class ForcedRecovery implements AutoCloseable {
+final class ForcedRecovery {
     private static final Logger log = LoggerFactory.getLogger(ForcedRecovery.class);
-    private static final Retry.Policy TAKE_OVER = Retry.Policy.unbounded(
-            "only the others can say whether it may take part again, and the node has nothing else to do",
-            Duration.ofSeconds(1));
 
     private final TransportSettings configured;
     private final PausableOrder order;
@@ -59,13 +49,8 @@ public final class ForcedRecovery implements AutoCloseable {
     private final HistoryCheck history;
     private final Admission admission;
     private final Participation participation;
-    private final Consumer<NodeEvent> events;
-    private final FaultHandler faults;
-    private OwnedThread thread;
-    /** Whether it has been found to have a history of its own. */
-    private boolean refused;
 
-    public ForcedRecovery(
+    ForcedRecovery(
             TransportSettings configured,
             PausableOrder order,
             Members members,
@@ -76,9 +61,7 @@ public final class ForcedRecovery implements AutoCloseable {
             OrderedStream stream,
             HistoryCheck history,
             Admission admission,
-            Participation participation,
-            Consumer<NodeEvent> events,
-            FaultHandler faults) {
+            Participation participation) {
         this.configured = configured;
         this.order = order;
         this.members = members;
@@ -90,8 +73,6 @@ public final class ForcedRecovery implements AutoCloseable {
         this.history = history;
         this.admission = admission;
         this.participation = participation;
-        this.events = events;
-        this.faults = faults;
     }
 
     /**
@@ -99,7 +80,7 @@ public final class ForcedRecovery implements AutoCloseable {
      *
      * @return why not, null when it is done
      */
-    public synchronized String force() {
+    String force() {
         RatisTotalOrder running = order.running();
         Map<String, LogPosition> others =
                 members.present().stream().collect(Collectors.toMap(MemberReport::node, MemberReport::logEnd));
@@ -119,46 +100,19 @@ public final class ForcedRecovery implements AutoCloseable {
         return null;
     }
 
-    /** A peer says that this node is of a former life of the cluster. Returns at once. */
-    public synchronized void former(Peer by, String why) {
-        if (thread != null || refused || !configured.wasMember()) {
-            return; // One that is no member yet learns of it by asking.
-        }
-        log.warn("{}: {}", by.name(), why);
-        thread = OwnedThread.task("quorate-former-life", () -> leaveBehind(why), faults)
-                .start();
+    /** Leaves the order of the former life; nothing more is taken from this server. */
+    void leave() throws InterruptedException {
+        order.pause(Hold.LEFT);
+        server.suspend();
     }
 
-    private void leaveBehind(String why) throws IOException, InterruptedException {
-        try {
-            events.accept(new NodeEvent.Left(new QuorateException(ErrorCode.FORMER_LIFE, why).getMessage()));
-            order.pause(Hold.LEFT);
-            server.suspend();
-            Retry retry = new Retry(TAKE_OVER, System.nanoTime());
-            for (String obstacle; (obstacle = takeOver()) != null; ) {
-                events.accept(new NodeEvent.Left(
-                        new QuorateException(ErrorCode.FORMER_LIFE, why + "; " + obstacle).getMessage()));
-                Retry.Next next = retry.failed(obstacle, System.nanoTime());
-                if (next.tell()) {
-                    log.warn("not taking over the cluster's new life yet: {}", obstacle);
-                }
-                Thread.sleep(next.pauseMillis());
-            }
-        } catch (QuorateException e) {
-            synchronized (this) {
-                refused = true;
-            }
-            log.error("this node stays out of the cluster's new life: {}", e.getMessage());
-            events.accept(new NodeEvent.Left(e.getMessage()));
-        } finally {
-            synchronized (this) {
-                thread = null;
-            }
-        }
-    }
-
-    /** @return what it waits for, null when it is done */
-    private String takeOver() throws IOException {
+    /**
+     * Takes over the cluster's new life, if what this node holds is a beginning of what the others hold.
+     *
+     * @return what it waits for; null when it is done, and the node is to ask to be a member
+     * @throws QuorateException when it has a history of its own
+     */
+    String takeOver() throws IOException {
         Lives ours = configured.lives();
         List<Membership> all = desk.askAll(configured.knownMembersAndSelf());
         Lives theirs =
@@ -191,18 +145,7 @@ public final class ForcedRecovery implements AutoCloseable {
         channels.lives(theirs);
         members.forget();
         channels.members(answers.get(0).members());
-        admission.joinAnew(answers);
+        admission.anew(answers);
         return null;
-    }
-
-    @Override
-    public void close() {
-        OwnedThread running;
-        synchronized (this) {
-            running = thread;
-        }
-        if (running != null) {
-            running.close();
-        }
     }
 }

@@ -3,7 +3,6 @@ package io.quorate.node.join;
 
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.ErrorCode;
-import io.quorate.core.NodeEvent;
 import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
@@ -23,27 +22,22 @@ import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.node.order.Stores;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.Server;
-import io.quorate.node.thread.FaultHandler;
-import io.quorate.node.thread.OwnedThread;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings this node back when the order's log no longer reaches back to where it stands, or its cache is damaged or lost: it leaves the
+ * The turns of a node that is {@code RECEIVING}: brings it back when the order's log no longer reaches back to where it stands, or its cache is damaged or lost: it leaves the
  * order, receives from the others what it lacks, and goes on from there. {@link RejoinCourse} decides what that is. What is ordered
  * meanwhile waits in the others' logs. A node that nobody can bring back so says what it would need, and asks again: somebody who
  * has it may come.
  */
-public final class Rejoin implements AutoCloseable {
+final class Rejoin {
     private static final Logger log = LoggerFactory.getLogger(Rejoin.class);
     private static final Retry.Policy AGAIN = Retry.Policy.unbounded(
                     "somebody who has what it needs may come at any time, and without it the node can't take part",
@@ -60,18 +54,18 @@ public final class Rejoin implements AutoCloseable {
     private final UUID incarnation;
     private final Supplier<List<IncrementalTransfer.Offer>> offers;
     private final JoinCounts joins;
-    private final Consumer<NodeEvent> events;
-    private final BlockingQueue<QuorateException> asked = new LinkedBlockingQueue<>();
-    private final OwnedThread thread;
 
     private volatile TransferProgress progress;
     /** What it waits for, null while it goes on. */
     private volatile String obstacle;
 
+    private RejoinCourse course;
+    private Retry retry;
+    private long startNanos;
     private long toldNanos;
 
     /** @param offers what the other nodes that are there have to give */
-    public Rejoin(
+    Rejoin(
             Stores stores,
             OrderedStream stream,
             PausableOrder order,
@@ -80,9 +74,7 @@ public final class Rejoin implements AutoCloseable {
             PeerStreams peers,
             UUID incarnation,
             Supplier<List<IncrementalTransfer.Offer>> offers,
-            JoinCounts joins,
-            Consumer<NodeEvent> events,
-            FaultHandler faults) {
+            JoinCounts joins) {
         this.stores = stores;
         this.stream = stream;
         this.order = order;
@@ -92,53 +84,46 @@ public final class Rejoin implements AutoCloseable {
         this.incarnation = incarnation;
         this.offers = offers;
         this.joins = joins;
-        this.events = events;
-        this.thread = OwnedThread.lasting("quorate-join", this::run, faults);
     }
 
-    public void start() {
-        thread.start();
-    }
-
-    /** Asks for a transfer; any thread. */
-    public void begin(QuorateException cause) {
-        asked.add(cause);
-    }
-
-    private void run() throws IOException, InterruptedException {
-        while (true) {
-            QuorateException cause = asked.take();
-            asked.clear();
-            log.warn("receiving what was missed from the other nodes: {}", cause.detail());
-            joins.count(JoinCounts.Step.TRANSFER_BEGUN);
-            if (cause.code() == ErrorCode.CACHE_CORRUPT) {
-                joins.count(JoinCounts.Step.CACHE_DAMAGED);
-            }
-            bringBack(new RejoinCourse(RejoinCourse.Cause.of(cause)));
+    /** Leaves the order and the server alone, and begins with what is missing first. */
+    void begin(QuorateException cause) throws InterruptedException {
+        log.warn("receiving what was missed from the other nodes: {}", cause.detail());
+        joins.count(JoinCounts.Step.TRANSFER_BEGUN);
+        if (cause.code() == ErrorCode.CACHE_CORRUPT) {
+            joins.count(JoinCounts.Step.CACHE_DAMAGED);
         }
-    }
-
-    private void bringBack(RejoinCourse course) throws IOException, InterruptedException {
-        progress = new TransferProgress(() -> System.nanoTime() / 1_000_000);
         obstacle = null;
-        tell();
+        progress = new TransferProgress(() -> System.nanoTime() / 1_000_000);
+        startNanos = System.nanoTime();
+        course = new RejoinCourse(RejoinCourse.Cause.of(cause));
+        retry = new Retry(AGAIN, startNanos);
         order.pause(Hold.TRANSFER);
         server.suspend();
-        long start = System.nanoTime();
-        Retry retry = new Retry(AGAIN, System.nanoTime());
-        Task task = course.next(here(), copy());
-        while (!(task instanceof GoOn)) {
-            carryOut(course, task, retry);
-            task = course.next(here(), copy());
-        }
-        tellEnd(course, progress.look(), System.nanoTime() - start);
-        progress = null;
-        order.resume(Hold.TRANSFER);
-        server.resume();
-        events.accept(new NodeEvent.Joining(null));
     }
 
-    private void tellEnd(RejoinCourse course, TransferProgress.Look look, long nanos) {
+    /**
+     * Carries out one task of what is to be done.
+     *
+     * @return after how many milliseconds it is to go on; -1 when it is done, and this node takes part in the order again
+     */
+    long turn() throws IOException, InterruptedException {
+        Task task = course.next(here(), copy());
+        if (!(task instanceof GoOn)) {
+            return carryOut(task);
+        }
+        tellEnd(progress.look(), System.nanoTime() - startNanos);
+        progress = null;
+        order.resume(Hold.TRANSFER);
+        return -1;
+    }
+
+    /** It is broken off, and will begin again. */
+    void breakOff() {
+        progress = null;
+    }
+
+    private void tellEnd(TransferProgress.Look look, long nanos) {
         if (course.votesMeanwhile()) {
             log.warn("taking part in the order without what was missed: nobody gives it, and the others may need this"
                     + " node's vote");
@@ -165,25 +150,29 @@ public final class Rejoin implements AutoCloseable {
         return new RejoinCourse.Copy(copy.isAllowed(), copy.isPending());
     }
 
-    private void carryOut(RejoinCourse course, Task task, Retry retry) throws IOException, InterruptedException {
+    /** @return the pause after it */
+    private long carryOut(Task task) throws IOException, InterruptedException {
         if (task instanceof AskServer) {
-            askServer(course, retry);
-        } else if (task instanceof Receive receive) {
+            return askServer();
+        }
+        if (task instanceof Receive receive) {
             try {
                 receive(course, receive, progress);
+                return 0;
             } catch (QuorateException e) {
-                failed(course, e, retry);
+                return failed(e);
             }
-        } else {
-            change(course, task);
         }
+        change(course, task);
+        return 0;
     }
 
-    private void askServer(RejoinCourse course, Retry retry) throws InterruptedException {
+    private long askServer() {
         try {
             course.serverHolds(server.contents().position().seqno());
+            return 0;
         } catch (IOException e) {
-            await("to know what is missing, " + e.getMessage(), retry);
+            return waits("to know what is missing, " + e.getMessage());
         }
     }
 
@@ -198,22 +187,22 @@ public final class Rejoin implements AutoCloseable {
         course.received(stream.lastOrdered());
     }
 
-    private void failed(RejoinCourse course, QuorateException e, Retry retry) throws InterruptedException {
+    private long failed(QuorateException e) {
         String why = course.failed(e, here(), copy(), TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
         if (why == null) {
             log.warn("no transfer from the others' caches: {}", e.detail());
-        } else if (!course.votesMeanwhile()) {
-            await(why, retry);
+            return 0;
         }
+        return course.votesMeanwhile() ? 0 : waits(why);
     }
 
-    private void await(String why, Retry retry) throws InterruptedException {
+    private long waits(String why) {
         obstacle = why;
         Retry.Next next = retry.failed(why, System.nanoTime());
         if (next.tell()) {
             log.warn("no transfer yet: {}", why);
         }
-        Thread.sleep(next.pauseMillis());
+        return next.pauseMillis();
     }
 
     private void change(RejoinCourse course, Task task) throws IOException {
@@ -239,15 +228,15 @@ public final class Rejoin implements AutoCloseable {
             case COPY_ALONE -> copy.want(0);
             case STATE_AND_COPY -> {
                 TransferProgress unseen = new TransferProgress(() -> System.nanoTime() / 1_000_000);
-                RejoinCourse course = RejoinCourse.ofCopy();
-                Task task = course.next(here(), copy());
+                RejoinCourse toCopy = RejoinCourse.ofCopy();
+                Task task = toCopy.next(here(), copy());
                 while (!(task instanceof GoOn)) {
                     if (task instanceof Receive receive) {
-                        receive(course, receive, unseen);
+                        receive(toCopy, receive, unseen);
                     } else {
-                        change(course, task);
+                        change(toCopy, task);
                     }
-                    task = course.next(here(), copy());
+                    task = toCopy.next(here(), copy());
                 }
             }
         }
@@ -255,24 +244,28 @@ public final class Rejoin implements AutoCloseable {
     }
 
     /** What is being received, null when nothing is. */
-    public TransferProgress.Look look() {
+    TransferProgress.Look look() {
         TransferProgress p = progress;
         return p == null ? null : p.look();
     }
 
     /** What the transfer waits for, null when it doesn't. */
-    public String obstacle() {
+    String obstacle() {
         return progress == null ? null : obstacle;
     }
 
-    /** Tells how far it is; to be called now and then. */
-    public void tell() {
+    /** How far it is, for people; now and then in the log, too. Null when nothing is received. Any thread. */
+    String told() {
         TransferProgress.Look look = look();
         if (look == null) {
-            return;
+            return null;
         }
         String text = text(look);
-        events.accept(new NodeEvent.Joining(text));
+        logNowAndThen(look, text);
+        return text;
+    }
+
+    private synchronized void logNowAndThen(TransferProgress.Look look, String text) {
         long now = System.nanoTime();
         if (look.phase() == TransferProgress.Phase.WRITESETS && now - toldNanos > TOLD_EVERY.toNanos()) {
             toldNanos = now;
@@ -294,10 +287,5 @@ public final class Rejoin implements AutoCloseable {
             case STATE -> "receiving what certification knows";
             case DONE -> "taking part in the order again";
         };
-    }
-
-    @Override
-    public void close() {
-        thread.close();
     }
 }

@@ -85,7 +85,7 @@ class NodeLoopTest {
             throw new IllegalStateException("clients can't be kept out");
         })) {
             loop.start();
-            loop.post(new NodeEvent.Left("in a test"));
+            loop.post(new NodeEvent.JoinChanged(NodeEvent.Part.OUT, "in a test"));
             assertThat(ended.poll(20, TimeUnit.SECONDS)).hasMessage("clients can't be kept out");
         }
     }
@@ -97,7 +97,7 @@ class NodeLoopTest {
             throw new IllegalStateException("in a test");
         })) {
             loop.start();
-            loop.post(new NodeEvent.Left("in a test"));
+            loop.post(new NodeEvent.JoinChanged(NodeEvent.Part.OUT, "in a test"));
             assertThat(ended.poll(20, TimeUnit.SECONDS)).isNotNull();
             for (int i = 0; i < 3000; i++) {
                 loop.post(new NodeEvent.Donating(true));
