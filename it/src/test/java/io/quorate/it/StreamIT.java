@@ -219,20 +219,23 @@ class StreamIT {
             assertThat(Cluster.within(
                             Cluster.LIMIT,
                             () -> restarting.isDone()
+                                    || cluster.steps(3, "piece_broken_off") > 0
                                     || !cluster.transfer(3)
                                             .path("copyFrom")
                                             .asString()
                                             .equals("n" + other)))
                     .isTrue();
+            // Between two pieces nothing breaks off, but another node is asked for the next one.
+            boolean went = !restarting.isDone();
             throttle(AS_FAST_AS_IT_CAN);
             cluster.mysql(donor).start();
             assertThat(restarting.join()).isTrue();
             assertThat(begun + cluster.steps(3, "copy_begun"))
                     .as("copies begun")
                     .isEqualTo(1);
-            assertThat(cluster.steps(3, "piece_broken_off"))
+            assertThat(went || cluster.steps(3, "piece_broken_off") > 0)
                     .as("the donor died")
-                    .isPositive();
+                    .isTrue();
             acknowledged = load.stop();
         }
         Load.assertNothingLost(cluster, acknowledged, SEED);
