@@ -92,14 +92,6 @@ public final class ApplyCourse {
     /** A seqno, and the order's position that goes with it. */
     public record Position(long seqno, LogPosition log) {}
 
-    /**
-     * What goes into one transaction.
-     *
-     * @param alone one writeset of the group rather than all
-     * @param position before a barrier the last that is committed, else what the transaction comes to
-     */
-    private record Attempt(List<Certified> writeSets, boolean alone, Position position) {}
-
     private final Group group;
     private final UUID server;
     private final Register register;
@@ -110,15 +102,6 @@ public final class ApplyCourse {
     private Attempt attempt;
     /** Of the group's work, what goes by itself. */
     private int index;
-
-    // Of the attempt.
-    private boolean again;
-    /** Whether it was the head when it began. */
-    private boolean head;
-
-    private boolean inRounds;
-    private int round;
-    private List<Doomed> losers = List.of();
 
     private SQLException failure;
     private ApplyStep failedAt;
@@ -138,8 +121,12 @@ public final class ApplyCourse {
             this.step = ApplyStep.AWAIT_HEAD;
         } else {
             this.step = ApplyStep.CHOOSE;
-            begin(new Attempt(group.work(), false, new Position(group.last(), group.position())));
+            begin(new Attempt(group.work(), whole(), false, register));
         }
+    }
+
+    private Position whole() {
+        return new Position(group.last(), group.position());
     }
 
     public ApplyStep at() {
@@ -152,10 +139,7 @@ public final class ApplyCourse {
 
     /** What the transaction is about; of these, at {@link ApplyStep#APPLY}, what passed. */
     public List<Certified> writeSets() {
-        boolean all = step != ApplyStep.APPLY || attempt.writeSets.stream().allMatch(Certified::passed);
-        return all
-                ? attempt.writeSets
-                : attempt.writeSets.stream().filter(Certified::passed).toList();
+        return step == ApplyStep.APPLY ? attempt.passed() : attempt.writeSets();
     }
 
     /** The one that goes by itself. */
@@ -165,12 +149,12 @@ public final class ApplyCourse {
 
     /** What is undone in the transaction, the latest first. */
     public List<Doomed> losers() {
-        return losers;
+        return attempt == null ? List.of() : attempt.losers();
     }
 
     /** The seqno that counts as that of the undo. */
     public long undoneAt() {
-        return group.isBarrier() ? group.last() : attempt.position.seqno;
+        return group.isBarrier() ? group.last() : attempt.position().seqno;
     }
 
     /** The position that is to be written with this step, before anything else; null when it was written before. */
@@ -178,10 +162,10 @@ public final class ApplyCourse {
         boolean before =
                 switch (step) {
                     case TAKE_BACK -> !group.isBarrier();
-                    case APPLY -> inRounds;
+                    case APPLY -> attempt.isInRounds();
                     default -> false;
                 };
-        return before ? null : attempt.position;
+        return before ? null : attempt.position();
     }
 
     public boolean positionSaved() {
@@ -209,19 +193,14 @@ public final class ApplyCourse {
                 go(
                         group.isBarrier()
                                 ? ApplyStep.AWAIT_CAPTURE
-                                : losers.isEmpty() ? ApplyStep.APPLY : ApplyStep.TAKE_BACK);
+                                : losers().isEmpty() ? ApplyStep.APPLY : ApplyStep.TAKE_BACK);
             case TAKE_BACK -> go(ApplyStep.NOTE_UNDONE);
-            case NOTE_UNDONE -> {
-                if (group.isBarrier()) {
-                    commit();
-                } else {
-                    go(ApplyStep.APPLY);
-                }
-            }
+            case NOTE_UNDONE -> go(group.isBarrier() ? ApplyStep.LOOK : ApplyStep.APPLY);
             case APPLY -> go(ApplyStep.LOOK);
             case COMMIT -> committed();
             case BACK_TO_SAVEPOINT -> nextRound();
             case ROLL_BACK -> rolledBack();
+            case CLEAR_PREPARED -> go(ApplyStep.RUN_ALONE);
             case RUN_ALONE -> ran();
             case SAVE_POSITION -> committed();
             default -> throw new IllegalStateException(step + " is a question");
@@ -266,26 +245,22 @@ public final class ApplyCourse {
 
     private void begin(Attempt next) {
         attempt = next;
-        head = next.alone || place.isHead();
-        // One writeset goes in rounds at once.
-        again |= next.alone;
-        round = 0;
-        losers = List.of();
+        attempt.begin(next.isAlone() || place.isHead());
     }
 
     private void beginAlone() {
         Certified one = writeSet();
         boolean last = index == group.work().size() - 1;
-        Position position =
-                last ? new Position(group.last(), group.position()) : new Position(one.seqno(), one.position());
+        Position position = last ? whole() : new Position(one.seqno(), one.position());
         patience.begin();
-        begin(new Attempt(List.of(one), true, position));
+        begin(new Attempt(List.of(one), position, true, register));
         go(ApplyStep.CHOOSE);
     }
 
     private void atHead() {
         if (group.isBarrier()) {
-            begin(new Attempt(group.work(), false, new Position(group.first() - 1, place.committedPosition())));
+            Position before = new Position(group.first() - 1, place.committedPosition());
+            begin(new Attempt(group.work(), before, false, register));
             go(ApplyStep.CLEAR_WAY);
         } else if (group.isSettling()) {
             go(ApplyStep.SETTLE);
@@ -296,45 +271,35 @@ public final class ApplyCourse {
     }
 
     private void choose() {
-        Losers now = register.toUndo(attempt.writeSets, losers);
-        if (!now.certain()) {
-            losers = List.of();
+        if (!attempt.choose()) {
             pauseMillis = UNCERTAIN_MILLIS;
-            return;
-        }
-        losers = now.doomed();
-        if (group.isBarrier()) {
+        } else if (group.isBarrier()) {
             chooseBeforeBarrier();
-        } else if (!head && !losers.isEmpty()) {
+        } else if (attempt.hasToWait()) {
             tryAgain();
-        } else if (round > 0) {
-            go(ApplyStep.CLEAR_WAY);
         } else {
-            inRounds = head && (again || !losers.isEmpty());
-            go(inRounds ? ApplyStep.SET_SAVEPOINT : ApplyStep.CLEAR_WAY);
+            go(attempt.beginsRounds() ? ApplyStep.SET_SAVEPOINT : ApplyStep.CLEAR_WAY);
         }
     }
 
     private void looked(boolean captured) {
-        Losers now = captured ? register.toUndo(attempt.writeSets, losers) : null;
-        if (now == null || !now.certain()) {
-            rollBack(ApplyStep.AWAIT_CAPTURE);
-        } else if (now.doomed().size() <= losers.size()) {
-            go(ApplyStep.AWAIT_TURN);
-        } else if (inRounds) {
-            go(ApplyStep.BACK_TO_SAVEPOINT);
-        } else {
-            rollBack(ApplyStep.AWAIT_HEAD);
+        switch (captured ? attempt.outlook() : Attempt.Outlook.UNKNOWN) {
+            case CLEAR -> go(ApplyStep.AWAIT_TURN);
+            case UNKNOWN -> rollBack(ApplyStep.AWAIT_CAPTURE);
+            case MORE -> {
+                if (attempt.isInRounds()) {
+                    go(ApplyStep.BACK_TO_SAVEPOINT);
+                } else {
+                    rollBack(ApplyStep.AWAIT_HEAD);
+                }
+            }
         }
-    }
-
-    private boolean hasMoreLosers() {
-        return register.toUndo(attempt.writeSets, losers).doomed().size() > losers.size();
     }
 
     private void nextRound() {
         place.count(Happening.RETRIED);
-        if (++round % ROUNDS_IN_PEACE == 0) {
+        int round = attempt.nextRound();
+        if (round % ROUNDS_IN_PEACE == 0) {
             log.warn("clients still get in the way of {} after {} rounds", group, round);
             hold(true);
         }
@@ -342,14 +307,14 @@ public final class ApplyCourse {
     }
 
     private void commit() {
-        register.undoing(losers, undoneAt());
+        register.undoing(losers(), undoneAt());
         go(ApplyStep.COMMIT);
     }
 
     private void committed() {
         if (step == ApplyStep.COMMIT && group.isBarrier()) {
             go(ApplyStep.AWAIT_CAPTURE);
-        } else if (!attempt.alone) {
+        } else if (!attempt.isAlone()) {
             finish();
         } else {
             nextAlone();
@@ -375,7 +340,7 @@ public final class ApplyCourse {
 
     private void captured() {
         if (group.isBarrier()) {
-            losers = List.of();
+            begin(attempt);
             go(ApplyStep.CHOOSE);
         } else {
             tryAgain();
@@ -385,8 +350,8 @@ public final class ApplyCourse {
     /** Nothing is open any more. */
     private void tryAgain() {
         place.count(Happening.RETRIED);
-        again = true;
-        if (attempt.alone) {
+        attempt.rolledBack();
+        if (attempt.isAlone() || group.isBarrier()) {
             begin(attempt);
             go(ApplyStep.CHOOSE);
         } else {
@@ -442,7 +407,7 @@ public final class ApplyCourse {
     // Before a statement that commits by itself.
 
     private void chooseBeforeBarrier() {
-        if (losers.isEmpty()) {
+        if (losers().isEmpty()) {
             runNext();
         } else {
             // A statement takes no locks that would keep clients off, and all they commit before it is done is lost.
@@ -456,7 +421,7 @@ public final class ApplyCourse {
         if (index < group.work().size()) {
             go(ApplyStep.RUN_ALONE);
         } else if (group.hasWork()) {
-            attempt = new Attempt(group.work(), false, new Position(group.last(), group.position()));
+            attempt = new Attempt(group.work(), whole(), false, register);
             go(ApplyStep.SAVE_POSITION);
         } else {
             positionSaved = false;
@@ -474,7 +439,7 @@ public final class ApplyCourse {
      */
     public void failed(SQLException e) throws SQLException {
         if (step == ApplyStep.COMMIT) {
-            register.notUndone(losers);
+            register.notUndone(losers());
         }
         if (SqlErrors.of(e) == SqlErrors.CONNECTION) {
             throw e;
@@ -493,6 +458,16 @@ public final class ApplyCourse {
                     throw ApplyErrors.apply(writeSet(), e);
                 }
                 pauseMillis = patience.pauseMillis(e, group, place);
+                if (group.isBarrier()) {
+                    go(ApplyStep.CLEAR_PREPARED);
+                }
+            }
+            case CLEAR_PREPARED -> {
+                log.warn(
+                        "can't roll back what is prepared here, and may be in the way of {}: {}",
+                        group,
+                        e.getMessage());
+                go(ApplyStep.RUN_ALONE);
             }
             default -> throw e;
         }
@@ -506,7 +481,7 @@ public final class ApplyCourse {
                     default -> false;
                 };
         failedAt = step == ApplyStep.EXPLAIN ? failedAt : step;
-        if (executing && inRounds && !group.isBarrier() && !Patience.mayPass(e)) {
+        if (executing && attempt.isInRounds() && !Patience.mayPass(e)) {
             go(ApplyStep.EXPLAIN);
         } else {
             go(ApplyStep.ROLL_BACK);
@@ -515,7 +490,7 @@ public final class ApplyCourse {
 
     /** Whether a client committed something meanwhile that has to be undone first. */
     private void explain() {
-        boolean explained = hasMoreLosers();
+        boolean explained = attempt.hasMore();
         if (!group.isBarrier()) {
             failure = explained ? null : failure;
             go(explained ? ApplyStep.BACK_TO_SAVEPOINT : ApplyStep.ROLL_BACK);
@@ -523,7 +498,7 @@ public final class ApplyCourse {
             failure = null;
             go(ApplyStep.AWAIT_CAPTURE);
         } else {
-            throw ApplyErrors.undo(server, losers, group.work().get(0), failure);
+            throw ApplyErrors.undo(server, losers(), group.work().get(0), failure);
         }
     }
 
@@ -537,9 +512,9 @@ public final class ApplyCourse {
         failure = null;
         if (group.isBarrier()) {
             go(ApplyStep.AWAIT_CAPTURE);
-        } else if (!head || Patience.mayPass(e)) {
+        } else if (!attempt.isHead() || Patience.mayPass(e)) {
             tryAgain();
-        } else if (attempt.alone) {
+        } else if (attempt.isAlone()) {
             failedAlone(e);
         } else {
             log.warn("{} failed ({}); applying its writesets one by one", group, ApplyErrors.describe(e));
@@ -553,7 +528,7 @@ public final class ApplyCourse {
 
     private void failedAlone(SQLException e) {
         if (failedAt == ApplyStep.TAKE_BACK) {
-            throw ApplyErrors.undo(server, losers, writeSet(), e);
+            throw ApplyErrors.undo(server, losers(), writeSet(), e);
         }
         if (SqlErrors.of(e) != SqlErrors.MIXED_ENGINES) {
             throw ApplyErrors.apply(writeSet(), e);

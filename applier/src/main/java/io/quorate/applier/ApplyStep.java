@@ -37,6 +37,8 @@ public enum ApplyStep {
     SETTLE,
     /** Run the {@link ApplyCourse#writeSet} outside of a transaction. */
     RUN_ALONE,
+    /** Roll back all that is prepared here: some of it may keep the table, and the server doesn't say which. */
+    CLEAR_PREPARED,
     /** Write the {@link ApplyCourse#position} and commit it. */
     SAVE_POSITION,
     /** The group is in the database, its position too if {@link ApplyCourse#positionSaved}. */
@@ -49,7 +51,7 @@ public enum ApplyStep {
             Map.entry(SET_SAVEPOINT, Set.of(CLEAR_WAY, ROLL_BACK)),
             Map.entry(CLEAR_WAY, Set.of(TAKE_BACK, APPLY, AWAIT_CAPTURE, EXPLAIN, ROLL_BACK)),
             Map.entry(TAKE_BACK, Set.of(NOTE_UNDONE, EXPLAIN, ROLL_BACK)),
-            Map.entry(NOTE_UNDONE, Set.of(APPLY, COMMIT, EXPLAIN, ROLL_BACK)),
+            Map.entry(NOTE_UNDONE, Set.of(APPLY, LOOK, EXPLAIN, ROLL_BACK)),
             Map.entry(APPLY, Set.of(LOOK, EXPLAIN, ROLL_BACK)),
             Map.entry(LOOK, Set.of(AWAIT_TURN, BACK_TO_SAVEPOINT, EXPLAIN, ROLL_BACK)),
             Map.entry(AWAIT_TURN, Set.of(COMMIT, ROLL_BACK)),
@@ -59,7 +61,8 @@ public enum ApplyStep {
             Map.entry(ROLL_BACK, Set.of(AWAIT_HEAD, CHOOSE, AWAIT_CAPTURE, EXPLAIN, RUN_ALONE, DONE)),
             Map.entry(AWAIT_CAPTURE, Set.of(AWAIT_HEAD, CHOOSE, ROLL_BACK)),
             Map.entry(SETTLE, Set.of(SETTLE, CHOOSE, DONE)),
-            Map.entry(RUN_ALONE, Set.of(RUN_ALONE, SAVE_POSITION)),
+            Map.entry(RUN_ALONE, Set.of(RUN_ALONE, CLEAR_PREPARED, SAVE_POSITION)),
+            Map.entry(CLEAR_PREPARED, Set.of(RUN_ALONE)),
             Map.entry(SAVE_POSITION, Set.of(CHOOSE, SETTLE, DONE)),
             Map.entry(DONE, Set.of()));
 

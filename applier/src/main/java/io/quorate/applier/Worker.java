@@ -89,12 +89,10 @@ final class Worker implements Runnable {
     }
 
     private void apply(Group group) throws SQLException, InterruptedException {
-        if (!group.isBarrier()) {
-            group.session(session.id());
-            if (definitions != context.schema().current()) {
-                tableMaps.forget();
-                definitions = context.schema().current();
-            }
+        group.session(session.id());
+        if (!group.isBarrier() && definitions != context.schema().current()) {
+            tableMaps.forget();
+            definitions = context.schema().current();
         }
         ApplyCourse course =
                 new ApplyCourse(group, context.undo().server(), context.undo().own(), new Place(group), patience);
@@ -145,6 +143,7 @@ final class Worker implements Runnable {
                 context.pipeline().pause(0);
             }
             case ROLL_BACK -> session.rollback();
+            case CLEAR_PREPARED -> context.settler().rollBackAll();
             case RUN_ALONE -> runAlone(group, course.writeSet());
             case SAVE_POSITION -> {
                 run(List.of(), course.position());
@@ -197,6 +196,8 @@ final class Worker implements Runnable {
         try (DdlSession ddl = context.ddl().open(writeSet.seqno())) {
             group.session(ddl.id());
             ddl.run(writeSet, this::separateStatements);
+        } finally {
+            group.session(session.id());
         }
         if (group.isBarrier()) {
             context.counters().ddl.increment();
