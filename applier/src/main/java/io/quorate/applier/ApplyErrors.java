@@ -4,24 +4,30 @@ package io.quorate.applier;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Gtid;
+import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.QuorateException;
 import io.quorate.core.binlog.TableMap;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.UUID;
+import java.util.stream.Collectors;
 
 /** What a server's refusal becomes when it ends the applier: a code, the writeset, and the server's words. */
 final class ApplyErrors {
     private static final int STATEMENT_SHOWN_MAX = 300;
+    private static final int NAMES_MAX = 10;
 
     private ApplyErrors() {}
 
-    /** @param losers the names of those that were being undone */
-    static QuorateException undo(String losers, Certified winner, SQLException e) {
+    /** @param losers of this server, which were being undone */
+    static QuorateException undo(UUID server, List<Doomed> losers, Certified winner, SQLException e) {
         ErrorCode code = SqlErrors.of(e) == SqlErrors.MISMATCH ? ErrorCode.UNDO_MISMATCH : ErrorCode.APPLY_FAILED;
         return new QuorateException(
                 code,
-                "undoing " + losers + ", which lost against seqno " + winner.seqno() + " ("
+                "undoing " + names(server, losers) + ", which lost against seqno " + winner.seqno() + " ("
                         + winner.writeSet().gtid() + "), failed: " + describe(e),
                 e);
     }
@@ -38,6 +44,15 @@ final class ApplyErrors {
                 "writeset " + writeSet.seqno() + " (" + writeSet.writeSet().gtid() + ", "
                         + what(writeSet.writeSet().payload()) + ") failed: " + describe(e),
                 e);
+    }
+
+    /** The GTIDs of some of them. */
+    static String names(UUID server, List<Doomed> losers) {
+        String some = losers.stream()
+                .limit(NAMES_MAX)
+                .map(loser -> new Gtid(server, loser.number()).toString())
+                .collect(Collectors.joining(", "));
+        return some + (losers.size() > NAMES_MAX ? " and " + (losers.size() - NAMES_MAX) + " more" : "");
     }
 
     /** The tables of a payload, or the beginning of its statement. */

@@ -6,21 +6,14 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the way free for the group that commits next. When it waits for a lock for longer than a moment, the holder is
- * looked up, and whom that one waits for in turn. A later group of ours among them is asked to yield at once: it waits for
- * the head to commit, which InnoDB can't see. A client's session is killed after a grace, because what is certified has
- * to commit on every node and the client's transaction would fail certification anyway. What is prepared and waits for its
- * verdict is rolled back at once, for it can be applied later.
+ * looked up, and whom that one waits for in turn; {@link Blockers} says what is done about them.
  */
 final class LockWatch implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(LockWatch.class);
@@ -59,11 +52,12 @@ final class LockWatch implements Runnable {
             WHERE pending.LOCK_STATUS = 'PENDING' AND pending.OBJECT_TYPE IN ('TABLE', 'SCHEMA')""";
 
     /**
-     * Who holds a lock that {@code waiter} waits for; id 0 is an XA transaction whose session is gone.
+     * Who holds a lock that {@code waiter} waits for; holder 0 is an XA transaction whose session is gone.
      *
      * @param doing what the session does, for how long, and its last statement
      */
-    private record Holder(long waiter, long id, String account, long transaction, String doing) {}
+    private record Holder(long waiter, long holder, String account, long transaction, String doing)
+            implements Blockers.Wait {}
 
     private final Pipeline pipeline;
     private final Settler settler;
@@ -139,16 +133,18 @@ final class LockWatch implements Runnable {
         blockedBy = all.stream()
                 .filter(holder -> holder.waiter == session)
                 .findFirst()
-                .map(holder -> "session " + holder.id + " of " + holder.account + ": " + holder.doing)
+                .map(holder -> "session " + holder.holder + " of " + holder.account + ": " + holder.doing)
                 .orElse(null);
-        if (waitsForOurs(session, all)) {
+        boolean graceIsOver = graceNanos > 0 && System.nanoTime() - watchedNanos >= graceNanos;
+        Blockers.Way way = Blockers.way(session, all, pipeline::isRunning, graceIsOver);
+        if (way == Blockers.Way.OTHERS_YIELD) {
             pipeline.yieldAllButHead();
-        } else if (waitsForPrepared(session, all) && settler.rollBackAll() > 0) {
+        } else if (way == Blockers.Way.ROLL_BACK_PREPARED && settler.rollBackAll() > 0) {
             log.info("rolled back what was prepared here and undecided: group {} waited for its locks", head);
-        } else if (graceNanos > 0 && System.nanoTime() - watchedNanos >= graceNanos && pipeline.isHead(head)) {
+        } else if (way != Blockers.Way.NOTHING && graceIsOver && pipeline.isHead(head)) {
             all.stream()
                     .filter(holder -> holder.waiter == session)
-                    .map(Holder::id)
+                    .map(Holder::holder)
                     .distinct()
                     .forEach(id -> kill(first(all, session, id), head));
         }
@@ -156,31 +152,9 @@ final class LockWatch implements Runnable {
 
     private static Holder first(List<Holder> all, long waiter, long id) {
         return all.stream()
-                .filter(holder -> holder.waiter == waiter && holder.id == id)
+                .filter(holder -> holder.waiter == waiter && holder.holder == id)
                 .findFirst()
                 .orElseThrow();
-    }
-
-    /** Whether at the end of the chain of who waits for whom, a later group holds what the head needs. */
-    private boolean waitsForOurs(long head, List<Holder> all) {
-        Set<Long> seen = new HashSet<>(Set.of(head));
-        Deque<Long> toVisit = new ArrayDeque<>(seen);
-        while (!toVisit.isEmpty()) {
-            long waiter = toVisit.poll();
-            for (Holder holder : all) {
-                if (holder.waiter == waiter && seen.add(holder.id)) {
-                    if (pipeline.isRunning(holder.id)) {
-                        return true;
-                    }
-                    toVisit.add(holder.id);
-                }
-            }
-        }
-        return false;
-    }
-
-    private static boolean waitsForPrepared(long head, List<Holder> all) {
-        return all.stream().anyMatch(holder -> holder.waiter == head && holder.id == 0);
     }
 
     private static void find(Connection connection, String sql, List<Holder> holders) throws SQLException {
@@ -199,7 +173,7 @@ final class LockWatch implements Runnable {
     }
 
     private void kill(Holder holder, Group head) {
-        if (holder.id() == 0) {
+        if (holder.holder() == 0) {
             complain("group " + head + " waits for the locks of InnoDB transaction " + holder.transaction()
                     + ", which has no session: a prepared XA transaction; see XA RECOVER");
             return;
@@ -207,19 +181,20 @@ final class LockWatch implements Runnable {
         try {
             auxiliary.run(connection -> {
                 try (Statement statement = connection.createStatement()) {
-                    statement.execute("KILL CONNECTION " + holder.id());
+                    statement.execute("KILL CONNECTION " + holder.holder());
                 }
             });
             counters.blockersKilled.increment();
             log.warn(
                     "killed session {} of {}: group {} waited for its locks; {}",
-                    holder.id(),
+                    holder.holder(),
                     holder.account(),
                     head,
                     holder.doing());
         } catch (SQLException e) {
             if (e.getErrorCode() != NO_SUCH_THREAD) {
-                complain("group " + head + " waits for the locks of session " + holder.id() + " of " + holder.account()
+                complain("group " + head + " waits for the locks of session " + holder.holder() + " of "
+                        + holder.account()
                         + ", which can't be killed (" + e.getMessage() + "); end it, or grant CONNECTION_ADMIN, and"
                         + " SYSTEM_USER where such accounts write");
             }

@@ -4,9 +4,7 @@ package io.quorate.applier;
 import io.quorate.core.Certified;
 import io.quorate.core.LogPosition;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -28,7 +26,6 @@ final class Pipeline {
     private final ApplierListener listener;
     private final long groupIntervalNanos;
     private final long positionIntervalNanos;
-    private final Set<Group> yielding = new HashSet<>();
     private int idle;
     /** Whether an idle worker waits for the group interval to pass: it needs no waking for each writeset. */
     private boolean paced;
@@ -157,12 +154,11 @@ final class Pipeline {
                 if (stopped) {
                     throw new InterruptedException("the applier is stopping");
                 }
-                if (mayYield && yielding.contains(group)) {
+                if (mayYield && schedule.mustYield(group)) {
                     return false;
                 }
                 turn.await();
             }
-            yielding.remove(group);
             return true;
         } finally {
             lock.unlock();
@@ -238,11 +234,7 @@ final class Pipeline {
     void yieldAllButHead() {
         lock.lock();
         try {
-            for (Group group : schedule.running()) {
-                if (!schedule.isHead(group)) {
-                    yielding.add(group);
-                }
-            }
+            schedule.yieldAllButHead();
             turn.signalAll();
         } finally {
             lock.unlock();

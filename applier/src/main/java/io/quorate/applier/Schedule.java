@@ -4,6 +4,8 @@ package io.quorate.applier;
 import io.quorate.core.Certified;
 import io.quorate.core.LogPosition;
 import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.Set;
 
 /**
  * Which writesets share a database transaction, and when it may start. Pure: no threads, no clock.
@@ -30,6 +32,7 @@ public final class Schedule {
     private final int cutMin;
     private final ArrayDeque<Group> running = new ArrayDeque<>();
     private final ArrayDeque<Group> closed = new ArrayDeque<>();
+    private final Set<Group> yielding = new HashSet<>();
     private Group open;
     private long next;
     private long held;
@@ -162,12 +165,23 @@ public final class Schedule {
         return running;
     }
 
+    /** Asks every running group but the head to give up its locks. */
+    public void yieldAllButHead() {
+        running.stream().skip(1).forEach(yielding::add);
+    }
+
+    /** Whether a group has to give up its locks rather than wait with them until it is the head. */
+    public boolean mustYield(Group group) {
+        return yielding.contains(group) && !isHead(group);
+    }
+
     /** The head has been committed. */
     public void committed(Group group) {
         if (running.peek() != group) {
             throw new IllegalStateException(group + " committed out of order");
         }
         running.poll();
+        yielding.remove(group);
         held -= group.bytes();
         committed = group.last();
         committedPosition = group.position();

@@ -16,25 +16,20 @@ import java.util.Collection;
 import java.util.HexFormat;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides this server's prepared transactions: XA COMMIT at their place in the order when they passed, XA ROLLBACK when
- * they failed, or earlier when they hold locks that an earlier writeset needs. One that passes after it had to be rolled
- * back, or that the server lost in a crash, is applied from the record like anybody's. The mark that it left says which
- * of these it is: the mark is committed with it, or not at all.
+ * Decides this server's prepared transactions, as {@link Settlement} has it: at their place in the order, or earlier when they
+ * hold locks that an earlier writeset needs.
  */
-final class Settler implements AutoCloseable {
+final class Settler implements Settlement.Server, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Settler.class);
     /** XAER_NOTA: not prepared, or not yet to be seen as such, or decided before. */
     private static final int UNKNOWN_XID = 1397;
 
-    private static final int LOOKS_MAX = 5;
-    private static final long LOOK_MILLIS = 4;
     private static final Duration STRAGGLER_LIMIT = Duration.ofMinutes(1);
 
     private final AuxiliaryConnection connection;
@@ -65,62 +60,41 @@ final class Settler implements AutoCloseable {
      * @throws QuorateException {@link ErrorCode#UNDO_IMPOSSIBLE} when it failed and is committed here
      */
     boolean settle(Certified own) throws SQLException, InterruptedException {
+        Settlement settlement = new Settlement(own, prepared);
+        Settlement.Outcome outcome;
+        while ((outcome = settlement.step(this)) == Settlement.Outcome.ASK_AGAIN) {
+            pipeline.pause(Settlement.PAUSE_MILLIS);
+        }
         CertifiedXid xid = CertifiedXid.of(own.writeSet());
-        long number = own.writeSet().gtid().number();
-        boolean open = prepared.isOpen(number);
-        boolean decided = open && decided(own.passed() ? "XA COMMIT " : "XA ROLLBACK ", xid);
-        // Only now: the server may have refused for a moment, and is asked again.
-        prepared.settled(number);
-        if (!own.passed()) {
-            if (open && !decided) {
-                stragglers.add(new Straggler(xid, System.nanoTime() + STRAGGLER_LIMIT.toNanos()));
-            } else if (open) {
-                requireNotCommitted(own, xid);
-            }
-            return true;
+        switch (outcome) {
+            case COMMITTED -> counters.settled.increment();
+            case STRAGGLES -> stragglers.add(new Straggler(xid, System.nanoTime() + STRAGGLER_LIMIT.toNanos()));
+            case TO_APPLY ->
+                log.info(
+                        "seqno {}, prepared here as {}, had to be rolled back and is applied now",
+                        own.seqno(),
+                        xid.sql());
+            default -> {}
         }
-        if (decided) {
-            counters.settled.increment();
-            return true;
-        }
-        log.info("seqno {}, prepared here as {}, had to be rolled back and is applied now", own.seqno(), xid.sql());
-        return false;
-    }
-
-    /**
-     * The event in the binlog comes before the server knows the xid as prepared, so a first "unknown" says nothing.
-     *
-     * @return whether it is decided now, or was committed before; were it prepared after all and passed, its locks would keep its
-     *     own rows from being applied until it is found
-     */
-    private boolean decided(String verb, CertifiedXid xid) throws SQLException, InterruptedException {
-        for (int look = 1; ; look++) {
-            if (decide(verb, xid) || isMarked(xid)) {
-                return true;
-            }
-            if (look == LOOKS_MAX) {
-                return false;
-            }
-            pipeline.pause(LOOK_MILLIS);
-        }
+        return outcome != Settlement.Outcome.TO_APPLY;
     }
 
     /** Tries again to roll back what failed before the server knew it as prepared: nobody else would ever decide it. */
     void sweep() throws SQLException {
         for (Iterator<Straggler> all = stragglers.iterator(); all.hasNext(); ) {
             Straggler straggler = all.next();
-            if (decide("XA ROLLBACK ", straggler.xid) || straggler.untilNanos - System.nanoTime() < 0) {
+            if (decide(straggler.xid, false) || straggler.untilNanos - System.nanoTime() < 0) {
                 all.remove();
             }
         }
     }
 
-    /** False when there is nothing to decide. */
-    private boolean decide(String verb, CertifiedXid xid) throws SQLException {
+    @Override
+    public boolean decide(CertifiedXid xid, boolean commit) throws SQLException {
         boolean[] decided = {true};
         connection.run(c -> {
             try (Statement statement = c.createStatement()) {
-                statement.execute(verb + xid.sql());
+                statement.execute((commit ? "XA COMMIT " : "XA ROLLBACK ") + xid.sql());
             } catch (SQLException e) {
                 if (e.getErrorCode() != UNKNOWN_XID) {
                     throw e;
@@ -131,37 +105,16 @@ final class Settler implements AutoCloseable {
         return decided[0];
     }
 
-    private boolean isMarked(CertifiedXid xid) throws SQLException {
-        return count(xid) >= xid.count();
-    }
-
-    private long count(CertifiedXid xid) throws SQLException {
+    @Override
+    public long marked(CertifiedXid xid) throws SQLException {
         long[] count = {0};
         connection.run(c -> count[0] = MarkTable.count(c, xid.slot()));
         return count[0];
     }
 
-    /**
-     * It may have passed in a former life of the cluster, and the record of that be lost in a crash; or whoever prepared it has
-     * committed it as well. Known as long as its slot has committed nothing since.
-     */
-    private void requireNotCommitted(Certified own, CertifiedXid xid) throws SQLException {
-        if (count(xid) == xid.count()) {
-            throw new QuorateException(
-                    ErrorCode.UNDO_IMPOSSIBLE,
-                    own.writeSet().gtid() + ", prepared as " + xid.sql() + ", is committed here and failed as seqno "
-                            + own.seqno() + " in the order");
-        }
-    }
-
     /** Rolls back what is known to fail against these writesets, before they meet its locks. */
     void clearWay(Collection<Certified> group) throws SQLException {
-        for (Map.Entry<Long, CertifiedXid> each : prepared.inTheWayOf(group).entrySet()) {
-            if (decide("XA ROLLBACK ", each.getValue())) {
-                prepared.settled(each.getKey());
-                counters.preparedRolledBack.increment();
-            }
-        }
+        counters.preparedRolledBack.add(Settlement.clearWay(prepared, group, this));
     }
 
     /**
@@ -175,7 +128,7 @@ final class Settler implements AutoCloseable {
         connection.run(c -> recover(c, all));
         int rolledBack = 0;
         for (CertifiedXid xid : all) {
-            rolledBack += decide("XA ROLLBACK ", xid) ? 1 : 0;
+            rolledBack += decide(xid, false) ? 1 : 0;
         }
         counters.preparedRolledBack.add(rolledBack);
         return rolledBack;

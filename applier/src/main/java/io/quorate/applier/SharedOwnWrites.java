@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  * The monitor around the register of own transactions: the capture fills it, the order tells it of verdicts, the workers ask
  * it, and whoever has to know what isn't captured yet waits here. {@link OwnWrites} decides.
  */
-public final class SharedOwnWrites implements OwnRegister {
+public final class SharedOwnWrites implements OwnRegister, ApplyCourse.Register {
     private final OwnWrites own;
     private boolean ended;
 
@@ -65,16 +65,18 @@ public final class SharedOwnWrites implements OwnRegister {
         return own.prepared();
     }
 
-    /** {@link OwnWrites#toUndo}. */
+    @Override
     public synchronized Losers toUndo(Collection<Certified> group, Collection<Doomed> chosen) {
         return own.toUndo(group, chosen);
     }
 
-    synchronized void undoing(Collection<Doomed> transactions, long seqno) {
+    @Override
+    public synchronized void undoing(Collection<Doomed> transactions, long seqno) {
         own.undoing(transactions, seqno);
     }
 
-    synchronized void notUndone(Collection<Doomed> transactions) {
+    @Override
+    public synchronized void notUndone(Collection<Doomed> transactions) {
         own.notUndone(transactions);
     }
 

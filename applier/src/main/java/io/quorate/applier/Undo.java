@@ -3,11 +3,8 @@ package io.quorate.applier;
 
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
-import io.quorate.core.Gtid;
 import io.quorate.core.LogPosition;
-import io.quorate.core.OwnWrites;
 import io.quorate.core.OwnWrites.Doomed;
-import io.quorate.core.OwnWrites.Losers;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
@@ -17,15 +14,14 @@ import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 
 /**
- * What the applier does about this server's own transactions that lose. A group is committed only when everything that
- * conflicts with it, and was committed here before the group took its locks, is undone in the same database transaction.
- * To know that, the group executes, looks at what the server has committed by then, waits until the capture has read as
- * far, and asks {@link OwnWrites}. Whoever commits later had to wait for the group's locks or touched other rows.
+ * What it takes to undo this server's own transactions that lose: what they wrote, how that is taken back, and whether all that may
+ * lose is known. A group is committed only when everything that conflicts with it, and was committed here before the group took its
+ * locks, is undone in the same database transaction ({@link ApplyCourse}). Whoever commits later had to wait for the group's
+ * locks or touched other rows.
  */
 final class Undo {
     private static final Duration CAPTURE_WAIT = Duration.ofSeconds(5);
@@ -42,45 +38,7 @@ final class Undo {
         this.cascades = cascades;
     }
 
-    /** What has to be undone before these can be applied, as far as it is known now; the latest first. */
-    Losers losers(Collection<Certified> group) {
-        return own.toUndo(group, List.of());
-    }
-
-    /** The same, and {@code losers} in any case. */
-    Losers losers(Collection<Certified> group, List<Doomed> losers) {
-        return own.toUndo(group, losers);
-    }
-
-    /** How it stands with what the server has committed by now. */
-    enum Outlook {
-        /** All that stands in the way of the group is undone. */
-        CLEAR,
-        /** There is more to undo. */
-        MORE,
-        /** The capture is too far behind, or the order is, to tell. */
-        UNKNOWN
-    }
-
-    /** With the group executed and its locks held: is all that stands in its way among {@code undone}? */
-    Outlook outlook(Session session, Collection<Certified> group, List<Doomed> undone)
-            throws SQLException, InterruptedException {
-        if (!own.awaitCovered(session.lastGtid(server), CAPTURE_WAIT)) {
-            return Outlook.UNKNOWN;
-        }
-        Losers now = own.toUndo(group, undone);
-        if (!now.certain()) {
-            return Outlook.UNKNOWN;
-        }
-        return now.doomed().size() > undone.size() ? Outlook.MORE : Outlook.CLEAR;
-    }
-
-    /** Whether there are others to undo beside these. */
-    boolean hasMore(Collection<Certified> group, List<Doomed> losers) {
-        return own.toUndo(group, losers).doomed().size() > losers.size();
-    }
-
-    /** Waits, without locks, until the capture has read what the server has committed by now; false when the time is over. */
+    /** Waits until the capture has read what the server has committed by now; false when the time is over. */
     boolean awaitCapture(Session session) throws SQLException, InterruptedException {
         return own.awaitCovered(session.lastGtid(server), CAPTURE_WAIT);
     }
@@ -128,26 +86,17 @@ final class Undo {
         }
     }
 
-    /** The commit that undoes them comes next. */
-    void committing(List<Doomed> losers, long seqno) {
-        own.undoing(losers, seqno);
-    }
-
-    /** It failed. */
-    void failed(List<Doomed> losers) {
-        own.notUndone(losers);
-    }
-
+    /** GTID numbers up to here need not be remembered as undone any more. */
     long settledNumber() {
         return own.settledNumber();
     }
 
-    /** The GTIDs of some losers, for messages. */
-    String names(List<Doomed> losers) {
-        StringBuilder names = new StringBuilder();
-        for (Doomed loser : losers.subList(0, Math.min(losers.size(), 10))) {
-            names.append(names.isEmpty() ? "" : ", ").append(new Gtid(server, loser.number()));
-        }
-        return names + (losers.size() > 10 ? " and " + (losers.size() - 10) + " more" : "");
+    /** Whose transactions are undone. */
+    UUID server() {
+        return server;
+    }
+
+    SharedOwnWrites own() {
+        return own;
     }
 }

@@ -18,6 +18,7 @@ import io.quorate.sandbox.MySqlServer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -262,6 +263,21 @@ class PreparedIT {
         own.captured(w);
         replica.append(List.of(there(1, ROW, "ALTER TABLE t ADD COLUMN w INT")));
         replica.start(Replica.SETTINGS);
+        replica.awaitApplied();
+        assertThat(server.queryLong("SELECT COUNT(w) FROM " + schema + ".t")).isZero();
+        assertThat(replica.stats().preparedRolledBack()).isEqualTo(1);
+    }
+
+    /** The capture says so only after the statement was about to run, and the server doesn't say who keeps the table. */
+    @Test
+    void ddlDoesNotWaitForWhatIsPreparedAndWasCapturedLate() throws Exception {
+        own = new SharedOwnWrites(new OwnWrites(0, Map.of(), c -> true));
+        WriteSet w = prepare(1, ROW, "UPDATE t SET v = 10 WHERE id = 1");
+        replica.append(List.of(there(1, ROW, "ALTER TABLE t ADD COLUMN w INT")));
+        replica.start(Replica.SETTINGS.withLocks(Duration.ofSeconds(1), Duration.ofSeconds(1), 5));
+        Thread.sleep(500);
+        own.captured(w);
+        own.covered(Long.MAX_VALUE, 0);
         replica.awaitApplied();
         assertThat(server.queryLong("SELECT COUNT(w) FROM " + schema + ".t")).isZero();
         assertThat(replica.stats().preparedRolledBack()).isEqualTo(1);

@@ -338,6 +338,26 @@ class UndoIT {
         assertThat(replica.stats().undone()).isEqualTo(1);
     }
 
+    /** What a statement dooms is undone before it, and whoever keeps its rows goes, as for any group. */
+    @Test
+    void whoKeepsWhatIsUndoneBeforeAStatementIsEnded() throws Exception {
+        both("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, v INT)", "INSERT INTO " + schema + ".t VALUES (1, 1)");
+        in(server, "UPDATE t SET v = 20 WHERE id = 1");
+        capture();
+        in(origin, "ALTER TABLE t ADD COLUMN w INT");
+        replica.append(winners());
+        try (Connection client = server.connect();
+                Statement holding = client.createStatement()) {
+            holding.execute("BEGIN");
+            holding.execute("SELECT * FROM " + schema + ".t WHERE id = 1 FOR UPDATE");
+            replica.start(Replica.SETTINGS.withLocks(Duration.ofSeconds(5), Duration.ofMillis(500), 3));
+            replica.awaitApplied();
+        }
+        replica.assertSame(schema);
+        assertThat(replica.stats().undone()).isEqualTo(1);
+        assertThat(replica.stats().blockersKilled()).isEqualTo(1);
+    }
+
     @Test
     void anUndoIsNotForgottenAndNotDoneTwiceInTheNextSession() throws Exception {
         both("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, v INT)", "INSERT INTO " + schema + ".t VALUES (1, 1)");

@@ -82,7 +82,7 @@ final class Client {
 
     private void define() {
         Table table = world.random.nextBoolean() ? Table.LIST : Table.SCRAP;
-        if (!node.database().isBusy(table)) {
+        if (node.database().users(table).isEmpty()) {
             node.database().ddlByClient(table);
             world.statistics.ddl++;
             world.trace("n" + node.number + " changes table " + table);

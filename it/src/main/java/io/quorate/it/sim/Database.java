@@ -17,6 +17,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * A database server: rows with two-phase locking, a binlog, and the tables in which the applier keeps its position and what
@@ -329,11 +330,18 @@ final class Database {
         return marks.contains(number);
     }
 
-    void rollbackPrepared(long number) {
+    /** False when there is nothing prepared by that number. */
+    boolean rollbackPrepared(long number) {
         Transaction t = prepared.get(number);
         if (t != null) {
             rollback(t);
         }
+        return t != null;
+    }
+
+    /** All of them. */
+    void rollbackPrepared() {
+        List.copyOf(prepared.values()).forEach(this::rollback);
     }
 
     /**
@@ -347,7 +355,9 @@ final class Database {
     void commitApplied(
             Transaction t, long newPosition, LogPosition log, List<Long> undoneNow, long undoneAt, long settled) {
         remember(t.done);
-        undone.entrySet().removeIf(note -> note.getKey() <= settled && note.getValue() <= newPosition);
+        if (!undoneNow.isEmpty()) {
+            undone.entrySet().removeIf(note -> note.getKey() <= settled && note.getValue() <= undoneAt);
+        }
         for (long number : undoneNow) {
             if (undone.put(number, undoneAt) != null) {
                 throw new Violation("number " + number + " is undone twice");
@@ -360,9 +370,11 @@ final class Database {
         release(t);
     }
 
-    /** Whether rows of a table are being changed, so that its definition can't be. */
-    boolean isBusy(Table table) {
-        return transactions.stream().anyMatch(t -> t.changes.stream().anyMatch(c -> c.table() == table));
+    /** Who changes rows of a table, so that its definition can't be. */
+    Set<Transaction> users(Table table) {
+        return transactions.stream()
+                .filter(t -> t.changes.stream().anyMatch(c -> c.table() == table))
+                .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     void ddlByClient(Table table) {

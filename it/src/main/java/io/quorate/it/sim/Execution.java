@@ -1,416 +1,440 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import io.quorate.applier.ApplyCourse;
+import io.quorate.applier.ApplyStep;
+import io.quorate.applier.Blockers;
 import io.quorate.applier.Group;
-import io.quorate.core.Certified;
+import io.quorate.applier.Patience;
+import io.quorate.applier.Settlement;
+import io.quorate.core.CertifiedXid;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.LogPosition;
 import io.quorate.core.OwnWrites.Doomed;
-import io.quorate.core.OwnWrites.Losers;
+import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.Inverse;
+import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
- * A worker with a group, statement by statement, as the applier's worker goes about it: undo and apply, look what clients
- * have committed meanwhile, wait for the turn, commit.
+ * A worker with a group. What it does is decided by the product's {@link ApplyCourse}, and what is done about those in its way by
+ * {@link Blockers}; here is the connection, on which every statement takes its time and may fail.
  */
-final class Execution {
-    private enum Phase {
-        START,
-        AWAIT_HEAD,
-        EXECUTE,
-        LOOK,
-        TURN,
-        SETTLE,
-        DDL,
-        SAVE_POSITION
-    }
+final class Execution implements ApplyCourse.Place, Settlement.Server {
+    /** So often a statement meets a lock before the holder is looked up, and before it fails. */
+    private static final int LOOK_UP = 3;
 
-    /** So many waits for a client's lock, and the client goes. */
-    private static final int PATIENCE = 3;
+    private static final int LOCK_WAIT = 15;
+    private static final int CAPTURE_WAIT = 40;
+    /** What the product waits for runs so much faster here, as all does. */
+    private static final int CLOCK = 50;
+
+    private static final int RETRIES_MAX = 100;
+    private static final int LOCK_WAIT_TIMEOUT = 1205;
+    private static final int ROW_NOT_FOUND = 1032;
+    private static final int CONNECTION_LOST = 2013;
+
+    /** A session waits for another one's lock. */
+    private record Wait(long waiter, long holder) implements Blockers.Wait {}
 
     private final Session session;
     private final World world;
     private final Node node;
     private final Group group;
-    /** What goes into one transaction: all of a group, or one prepared writeset that is prepared no more. */
-    private List<Certified> work;
+    private final long id;
+    private final ApplyCourse course;
+    private boolean over;
 
-    private long last;
-    private int settled;
-    private Phase phase;
+    // The transaction.
     private Database.Transaction transaction;
-    private List<Doomed> losers = List.of();
-    private List<Change> changes = List.of();
-    private int undoChanges;
+    private ApplyCourse.Position position;
+    private List<Doomed> noted = List.of();
+
+    // The step.
+    private boolean begun;
+    private List<Change> changes;
     private int at;
     private int waits;
+    private Set<Database.Transaction> waitsFor = Set.of();
     private long lookFor;
-    private boolean over;
-    private boolean certain = true;
+    private Settlement settlement;
 
-    Execution(Session session, Group group) {
+    /** @param id the server's number of the connection */
+    Execution(Session session, Group group, long id) {
         this.session = session;
         this.world = session.world;
         this.node = session.node;
         this.group = group;
-        this.work = group.work();
-        this.last = group.last();
-        this.phase = group.isSettling() ? Phase.SETTLE : Phase.START;
+        this.id = id;
+        this.course = new ApplyCourse(
+                group, node.uuid(), Spoilt.register(session.own, this, world.bugs), this, new Patience(RETRIES_MAX));
         again();
     }
 
+    /** The connection is gone, and what was open with it. */
     void abandon() {
         over = true;
-        if (transaction != null) {
-            node.database().rollback(transaction);
-        }
+        rollback();
+    }
+
+    ApplyStep at() {
+        return course.at();
     }
 
     private void again() {
-        world.after(1 + world.random.nextInt(world.faults.stepMicrosMax()), () -> {
+        boolean pauses = course.next() == ApplyStep.PAUSE;
+        long micros = pauses ? course.pauseMillis() * 1000 / CLOCK : world.random.nextInt(world.faults.stepMicrosMax());
+        world.after(1 + micros, () -> {
             if (!over) {
-                try {
-                    step();
-                } catch (NotUndoable e) {
-                    World.require(node.hasLostCache(), e::getMessage);
-                    node.needsCopy(e.getMessage());
-                }
+                step();
             }
         });
     }
 
-    /**
-     * The product stops the node with QRT-4003. It must not come to that unless a cache was lost: then it isn't known what
-     * failed there, and what clients did since fails in case it was built on it.
-     */
-    private static final class NotUndoable extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
-        NotUndoable(String what) {
-            super(what);
-        }
-    }
-
-    private boolean isHead() {
-        return session.schedule.isHead(group);
-    }
-
     private void step() {
-        switch (phase) {
-            case START -> start();
-            case AWAIT_HEAD -> awaitHead();
-            case SETTLE -> settle();
-            case EXECUTE -> execute();
-            case LOOK -> look();
-            case TURN -> turn();
-            case DDL -> ddl();
-            case SAVE_POSITION -> savePosition();
+        try {
+            try {
+                carryOut(course.next());
+            } catch (SQLException e) {
+                end();
+                course.failed(e);
+            }
+        } catch (SQLException e) {
+            world.trace(node.name() + " loses a connection of its applier");
+            node.sessionLost();
+        } catch (QuorateException e) {
+            // Where a cache was lost it isn't known what failed, and what clients did since fails in case it was built
+            // on that.
+            if (e.code() != ErrorCode.UNDO_IMPOSSIBLE || !node.hasLostCache()) {
+                throw e;
+            }
+            node.needsCopy(e.getMessage());
         }
         if (!over) {
             again();
         }
     }
 
-    private List<Doomed> losers() {
-        Losers now = session.own.toUndo(work, losers);
-        certain = now.certain();
-        return world.bugs.contains(Bug.UNDO_SKIPPED) ? List.of() : now.doomed();
-    }
-
-    private void awaitHead() {
-        if (isHead()) {
-            phase = group.isSettling() ? Phase.SETTLE : Phase.START;
-        }
-    }
-
-    /** One after the other: what is prepared commits or is rolled back; what no longer is gets applied, or was committed. */
-    private void settle() {
-        if (!isHead() && !world.bugs.contains(Bug.SETTLED_OUT_OF_TURN)) {
-            return;
-        }
-        if (settled == group.work().size()) {
-            if (isHead()) {
+    private void carryOut(ApplyStep step) throws SQLException {
+        boolean first = !begun;
+        begun = true;
+        mayBreakOff(step);
+        switch (step) {
+            case PAUSE,
+                    SET_SAVEPOINT,
+                    NOTE_UNDONE,
+                    CLEAR_WAY,
+                    CLEAR_PREPARED,
+                    ROLL_BACK,
+                    BACK_TO_SAVEPOINT,
+                    SAVE_POSITION -> {
+                atOnce(step);
                 done();
             }
-            return;
-        }
-        Certified c = group.work().get(settled);
-        long own = c.writeSet().gtid().number();
-        session.own.prepared().settled(own);
-        if (!c.passed()) {
-            node.database().rollbackPrepared(own);
-            settled++;
-        } else if (node.database().isMarked(own) && !world.bugs.contains(Bug.MARK_DROPPED)) {
-            settled++;
-        } else if (node.database().commitPrepared(own, c.seqno())) {
-            world.trace("n" + node.number + " commits what it had prepared: " + c.seqno());
-            settled++;
-            session.capture();
-            node.check();
-        } else if (world.bugs.contains(Bug.ROLLED_BACK_FORGOTTEN)) {
-            settled++;
-        } else {
-            work = List.of(c);
-            last = c.seqno();
-            phase = Phase.START;
-        }
-    }
-
-    private boolean hasMore() {
-        return losers().size() > losers.size();
-    }
-
-    private void start() {
-        if (group.isBarrier()) {
-            if (!isHead()) {
-                return;
-            }
-            if (!session.own.isCovered(node.database().lastNumber())) {
-                return;
-            }
-        }
-        losers = losers();
-        if (!certain) {
-            losers = List.of();
-            return;
-        }
-        if (!losers.isEmpty() && !isHead()) {
-            phase = Phase.AWAIT_HEAD;
-            return;
-        }
-        if (group.isBarrier() && losers.isEmpty()) {
-            phase = Phase.DDL;
-            return;
-        }
-        transaction = node.database().begin(false);
-        prepare();
-    }
-
-    private void prepare() {
-        for (long inTheWay : session.own.prepared().inTheWayOf(work).keySet()) {
-            node.database().rollbackPrepared(inTheWay);
-            session.own.prepared().settled(inTheWay);
-        }
-        changes = new ArrayList<>();
-        List<Doomed> backwards = new ArrayList<>(losers);
-        if (world.bugs.contains(Bug.UNDONE_FORWARDS)) {
-            Collections.reverse(backwards);
-        }
-        for (Doomed loser : backwards) {
-            WriteSet w = loser.writeSet() == null ? node.read(loser.failedAt()).writeSet() : loser.writeSet();
-            if (w.isBarrier()) {
-                throw new NotUndoable(w + " would have to be undone");
-            }
-            changes.addAll(Change.decode(Inverse.of(w.payload())));
-        }
-        undoChanges = changes.size();
-        if (!group.isBarrier()) {
-            List<Certified> inOrder = new ArrayList<>(work);
-            if (world.bugs.contains(Bug.GROUP_BACKWARDS)) {
-                Collections.reverse(inOrder);
-            }
-            for (Certified c : inOrder) {
-                if (c.passed() && c.writeSet().session() != 1) {
-                    changes.addAll(Change.decode(c.writeSet().payload()));
-                } else if (c.passed()) {
-                    node.database().ddlApplied(Table.ALL[c.writeSet().payload()[0]], c.seqno());
+            case AWAIT_HEAD -> {
+                if (isHead() || Spoilt.outOfTurn(group, world.bugs)) {
+                    done();
                 }
             }
-        }
-        at = 0;
-        waits = 0;
-        phase = Phase.EXECUTE;
-    }
-
-    private void execute() {
-        if (at == changes.size()) {
-            lookFor = node.database().lastNumber();
-            phase = Phase.LOOK;
-            waits = 0;
-            return;
-        }
-        Change change = changes.get(at);
-        if (at >= undoChanges && node.number != 0) {
-            World.require(
-                    change.version() == node.database().version(change.table()),
-                    () -> "n" + node.number + " applies rows of version " + change.version() + " of " + change.table()
-                            + " to version " + node.database().version(change.table()) + " in " + group);
-        }
-        try {
-            Set<Database.Transaction> holders = node.database().change(transaction, change);
-            if (holders.isEmpty()) {
-                at++;
-                waits = 0;
-            } else if (++waits > PATIENCE) {
-                clear(holders);
+            case AWAIT_TURN -> awaitTurn();
+            case LOOK, EXPLAIN, AWAIT_CAPTURE -> awaitCapture(first, step);
+            case TAKE_BACK -> {
+                changes = first ? inverses() : changes;
+                change();
             }
-        } catch (Rows.Misfit e) {
-            if (!isHead()) {
-                rollback();
-                phase = Phase.AWAIT_HEAD;
-            } else if (session.own.isCovered(node.database().lastNumber())) {
-                World.require(
-                        hasMore(),
-                        () -> "n" + node.number + " can't apply " + change + " of " + group + ": " + e.getMessage());
-                nextRound();
+            case APPLY -> {
+                changes = first ? Spoilt.changes(course.writeSets(), node, world.bugs) : changes;
+                change();
             }
+            case COMMIT -> commit();
+            case SETTLE -> settle(first);
+            case RUN_ALONE -> runAlone();
+            case DONE -> finish();
+            default -> throw new IllegalStateException("can't " + step);
         }
     }
 
-    /** The head's way is cleared; others wait, for they may be waiting for the head's own losers. */
-    private void clear(Set<Database.Transaction> holders) {
-        if (!isHead()) {
-            return;
-        }
-        for (Database.Transaction holder : holders) {
-            if (holder.client) {
-                world.trace("n" + node.number + " ends "
-                        + (holder.prepared() > 0 ? "prepared " + holder.prepared() : "a client"));
-                world.statistics.killed++;
-                node.database().rollback(holder);
-                continue;
+    private void atOnce(ApplyStep step) throws SQLException {
+        switch (step) {
+            case SET_SAVEPOINT -> open();
+            case CLEAR_WAY -> Settlement.clearWay(session.own.prepared(), course.writeSets(), this);
+            case CLEAR_PREPARED -> node.database().rollbackPrepared();
+            case NOTE_UNDONE -> noted = course.losers();
+            case ROLL_BACK -> rollback();
+            case BACK_TO_SAVEPOINT -> {
+                world.statistics.rounds++;
+                node.database().rollbackToSavepoint(transaction);
+                noted = List.of();
             }
-            for (Execution other : session.running) {
-                if (other.transaction == holder) {
-                    world.statistics.yields++;
-                    other.rollback();
-                    other.phase = Phase.AWAIT_HEAD;
-                }
+            case SAVE_POSITION -> {
+                open();
+                commitRows();
+                world.trace(node.name() + " saves position " + position.seqno());
             }
+            default -> {}
         }
-    }
-
-    private void rollback() {
-        node.database().rollback(transaction);
-        transaction = null;
-        losers = List.of();
-    }
-
-    private void nextRound() {
-        world.statistics.rounds++;
-        node.database().rollbackToSavepoint(transaction);
-        losers = losers();
-        if (!certain) {
-            rollback();
-            phase = Phase.AWAIT_HEAD;
-            return;
-        }
-        prepare();
-    }
-
-    private void look() {
-        if (world.bugs.contains(Bug.NO_SECOND_LOOK)) {
-            phase = Phase.TURN;
-            return;
-        }
-        if (!session.own.isCovered(lookFor)) {
-            if (++waits > 40) {
-                rollback();
-                phase = Phase.AWAIT_HEAD;
-            }
-            return;
-        }
-        boolean more = hasMore();
-        if (!certain) {
-            rollback();
-            phase = Phase.AWAIT_HEAD;
-        } else if (!more) {
-            phase = Phase.TURN;
-        } else if (isHead()) {
-            nextRound();
-        } else {
-            rollback();
-            phase = Phase.AWAIT_HEAD;
-        }
-    }
-
-    private void turn() {
-        if (!isHead() && !world.bugs.contains(Bug.COMMITTED_OUT_OF_ORDER)) {
-            return;
-        }
-        if (!isHead() && session.running.size() < 2) {
-            return;
-        }
-        commit();
-    }
-
-    private void commit() {
-        long position = group.isBarrier() ? group.first() - 1 : last;
-        boolean apart = world.bugs.contains(Bug.POSITION_APART) && !group.isBarrier();
-        boolean forgotten = world.bugs.contains(Bug.UNDO_FORGOTTEN);
-        List<Long> numbers = losers.stream().map(Doomed::number).toList();
-        session.own.undoing(losers, last);
-        world.trace("n" + node.number + " commits " + (group.isSettling() ? "what it had rolled back: " + last : group)
-                + (numbers.isEmpty() ? "" : " and undoes " + numbers));
-        node.model().undone(numbers, position);
-        world.statistics.undone += numbers.size();
-        node.database()
-                .commitApplied(
-                        transaction,
-                        apart ? node.database().position() : position,
-                        group.isSettling() ? work.get(0).position() : group.position(),
-                        forgotten ? List.of() : numbers,
-                        last,
-                        session.own.settledNumber());
-        transaction = null;
-        losers = List.of();
-        session.capture();
-        if (group.isBarrier()) {
-            phase = Phase.START;
-            return;
-        }
-        if (group.isSettling()) {
-            world.statistics.reapplied++;
-            settled++;
-            phase = Phase.SETTLE;
-            node.check();
-            return;
-        }
-        if (apart) {
-            phase = Phase.SAVE_POSITION;
-            return;
-        }
-        done();
-    }
-
-    private void ddl() {
-        for (Certified c : group.work()) {
-            Table table = Table.ALL[c.writeSet().payload()[0]];
-            if (node.database().isBusy(table)) {
-                // It waits for the clients that use the table; those that wait too long are ended.
-                if (++waits > PATIENCE) {
-                    node.database().clients().forEach(node.database()::rollback);
-                }
-                return;
-            }
-            node.database().ddlApplied(table, c.seqno());
-        }
-        phase = Phase.SAVE_POSITION;
-    }
-
-    private void savePosition() {
-        Database.Transaction t = node.database().begin(false);
-        node.database().commitApplied(t, group.last(), group.position(), List.of(), 0, 0);
-        world.trace("n" + node.number + " saves position " + group.last());
-        session.capture();
-        done();
     }
 
     private void done() {
-        over = true;
-        if (isHead()) {
-            session.schedule.committed(group);
+        end();
+        course.done();
+    }
+
+    private void answer(boolean yes) {
+        end();
+        course.answered(yes);
+    }
+
+    /** Of a step. */
+    private void end() {
+        begun = false;
+        at = 0;
+        waits = 0;
+        waitsFor = Set.of();
+    }
+
+    private void mayBreakOff(ApplyStep step) throws SQLException {
+        if (!step.waits() && world.chance(world.faults.loss() / 150)) {
+            if (step == ApplyStep.COMMIT && transaction != null && world.random.nextBoolean()) {
+                commitRows();
+            }
+            throw new SQLException("lost", "08S01", CONNECTION_LOST);
         }
+    }
+
+    private void open() {
+        if (transaction == null) {
+            transaction = node.database().begin(false);
+        }
+        position = course.position() == null ? position : course.position();
+    }
+
+    private void rollback() {
+        if (transaction != null) {
+            node.database().rollback(transaction);
+        }
+        transaction = null;
+        noted = List.of();
+    }
+
+    private void awaitTurn() {
+        if (isHead() || Spoilt.outOfOrder(session, world.bugs)) {
+            answer(true);
+        } else if (session.schedule.mustYield(group)) {
+            answer(false);
+        }
+    }
+
+    private void awaitCapture(boolean first, ApplyStep step) {
+        lookFor = first ? node.database().lastNumber() : lookFor;
+        if (session.own.isCovered(lookFor) || Spoilt.looksOnce(step, world.bugs)) {
+            answer(true);
+        } else if (++waits > CAPTURE_WAIT) {
+            answer(false);
+        }
+    }
+
+    private List<Change> inverses() {
+        List<Change> inverses = new ArrayList<>();
+        for (Doomed loser : Spoilt.losers(course.losers(), world.bugs)) {
+            WriteSet w = loser.writeSet() == null ? node.read(loser.failedAt()).writeSet() : loser.writeSet();
+            if (w.isBarrier()) {
+                throw new QuorateException(ErrorCode.UNDO_IMPOSSIBLE, w + " would have to be undone");
+            }
+            inverses.addAll(Change.decode(Inverse.of(w.payload())));
+        }
+        return inverses;
+    }
+
+    /** The next row. */
+    private void change() throws SQLException {
+        open();
+        if (at == changes.size()) {
+            done();
+            return;
+        }
+        Change change = changes.get(at);
+        if (at() == ApplyStep.APPLY && node.number != 0) {
+            World.require(
+                    change.version() == node.database().version(change.table()),
+                    () -> node.name() + " applies rows of version " + change.version() + " of " + change.table()
+                            + " to version " + node.database().version(change.table()) + " in " + group);
+        }
+        try {
+            waitsFor = node.database().change(transaction, change);
+        } catch (Rows.Misfit e) {
+            throw new SQLException(change + ": " + e.getMessage(), "HY000", ROW_NOT_FOUND);
+        }
+        if (waitsFor.isEmpty()) {
+            at++;
+            waits = 0;
+        } else {
+            waitForLock();
+        }
+    }
+
+    private void waitForLock() throws SQLException {
+        if (++waits > LOCK_WAIT) {
+            throw new SQLException("waits for " + waitsFor.size(), "HY000", LOCK_WAIT_TIMEOUT);
+        }
+        if (waits > LOOK_UP && isHead()) {
+            clear();
+        }
+    }
+
+    private void clear() {
+        List<Wait> all = new ArrayList<>();
+        for (Execution waiter : session.running) {
+            waiter.waitsFor.forEach(holder -> all.add(new Wait(waiter.id, session.idOf(holder))));
+        }
+        switch (Blockers.way(id, all, session::isRunning, true)) {
+            case OTHERS_YIELD -> othersYield();
+            case ROLL_BACK_PREPARED -> node.database().rollbackPrepared();
+            case KILL -> {
+                world.trace(node.name() + " ends " + waitsFor.size() + " clients");
+                world.statistics.killed += waitsFor.size();
+                waitsFor.forEach(node.database()::rollback);
+            }
+            default -> {}
+        }
+    }
+
+    private void commit() {
+        boolean apart = Spoilt.savesApart(group, world.bugs);
+        if (transaction != null) {
+            world.trace(node.name() + " commits " + (group.isSettling() ? "what it had rolled back: " : "") + group
+                    + (noted.isEmpty()
+                            ? ""
+                            : " and undoes "
+                                    + noted.stream().map(Doomed::number).toList()));
+            world.statistics.undone += noted.size();
+            world.statistics.reapplied += group.isSettling() ? 1 : 0;
+            ApplyCourse.Position whole = position;
+            position = apart
+                    ? new ApplyCourse.Position(
+                            node.database().position(), node.database().positionLog())
+                    : position;
+            commitRows();
+            position = whole;
+            node.check();
+            if (apart) {
+                return;
+            }
+        } else {
+            open();
+            commitRows();
+        }
+        done();
+    }
+
+    private void commitRows() {
+        List<Long> numbers = noted.stream().map(Doomed::number).toList();
+        node.model().undone(course.losers().stream().map(Doomed::number).toList(), position.seqno());
+        node.database()
+                .commitApplied(
+                        transaction,
+                        position.seqno(),
+                        position.log(),
+                        Spoilt.noted(numbers, world.bugs),
+                        course.undoneAt(),
+                        session.own.settledNumber());
+        transaction = null;
+        noted = List.of();
+        session.capture();
+    }
+
+    private void settle(boolean first) throws SQLException {
+        settlement = first ? new Settlement(course.writeSet(), session.own.prepared()) : settlement;
+        switch (settlement.step(this)) {
+            case ASK_AGAIN -> {}
+            case TO_APPLY -> answer(world.bugs.contains(Bug.ROLLED_BACK_FORGOTTEN));
+            default -> {
+                session.capture();
+                node.check();
+                answer(true);
+            }
+        }
+    }
+
+    @Override
+    public boolean decide(CertifiedXid xid, boolean commit) {
+        return commit
+                ? node.database().commitPrepared(xid.count(), course.writeSet().seqno())
+                : node.database().rollbackPrepared(xid.count());
+    }
+
+    @Override
+    public long marked(CertifiedXid xid) {
+        boolean marked = node.database().isMarked(xid.count()) && !world.bugs.contains(Bug.MARK_DROPPED);
+        return marked ? xid.count() : 0;
+    }
+
+    private void runAlone() throws SQLException {
+        Table table = Table.ALL[course.writeSet().writeSet().payload()[0]];
+        Set<Database.Transaction> users = node.database().users(table);
+        if (users.isEmpty()) {
+            node.database().ddlApplied(table, course.writeSet().seqno());
+            done();
+            return;
+        }
+        // The server doesn't say that what is prepared keeps a table.
+        waitsFor = users.stream().filter(user -> user.prepared() == 0).collect(Collectors.toSet());
+        waitForLock();
+    }
+
+    private void finish() {
+        if (!isHead()) {
+            return;
+        }
+        over = true;
+        session.schedule.committed(group);
         session.own.applied(session.schedule.committed());
         node.check();
         session.finished(this);
     }
 
+    // Among the others.
+
+    long id() {
+        return id;
+    }
+
+    boolean holds(Database.Transaction that) {
+        return transaction == that;
+    }
+
+    @Override
+    public boolean isHead() {
+        return session.schedule.isHead(group);
+    }
+
+    @Override
+    public LogPosition committedPosition() {
+        return session.schedule.committedPosition();
+    }
+
+    @Override
+    public void othersYield() {
+        session.schedule.yieldAllButHead();
+    }
+
+    @Override
+    public void holdClients(boolean hold) {
+        session.hold(hold);
+    }
+
+    @Override
+    public void count(ApplyCourse.Happening what) {
+        world.statistics.yields += what == ApplyCourse.Happening.YIELDED ? 1 : 0;
+    }
+
     @Override
     public String toString() {
-        return phase + " " + group + (isHead() ? " head" : "") + " losers " + losers.size();
+        return course.at() + " " + group + (isHead() ? " head" : "") + " losers "
+                + course.losers().size();
     }
 }

@@ -136,6 +136,7 @@ final class Node {
     boolean isWritable() {
         return databaseUp
                 && !isSuspect()
+                && (session == null || !session.isHolding())
                 && (machine == null ? writableLeft : machine.state().writable());
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import io.quorate.applier.Blockers;
 import io.quorate.applier.Duty;
 import io.quorate.applier.Group;
 import io.quorate.applier.OwnWriteSets;
@@ -36,7 +37,9 @@ final class Session {
     private final boolean recovering;
     private final OwnWriteSets here;
     private WriteSetLog.Cursor cursor;
-    private Certified held;
+    private Certified next;
+    private int connections;
+    private boolean held;
     private boolean closed;
 
     private final CaptureProtocol protocol;
@@ -137,7 +140,7 @@ final class Session {
         if (!recovering && node.database().position() < schedule.committed() && world.random.nextBoolean()) {
             Group group = schedule.takePositionOnly();
             if (group != null) {
-                running.add(new Execution(this, group));
+                execute(group);
             }
         }
     }
@@ -154,8 +157,7 @@ final class Session {
                 cursor = node.log().read(schedule.committed() + 1);
             }
             while (true) {
-                Certified next = held != null ? held : cursor.next(Duration.ZERO);
-                held = next;
+                next = next != null ? next : cursor.next(Duration.ZERO);
                 if (next == null) {
                     break;
                 }
@@ -167,7 +169,7 @@ final class Session {
                 if (!schedule.offer(spoil(node.asRead(next)), duty, running.size() < WORKERS)) {
                     break;
                 }
-                held = null;
+                next = null;
             }
         } catch (IOException | InterruptedException e) {
             throw new IllegalStateException(e);
@@ -178,8 +180,36 @@ final class Session {
             if (group == null) {
                 return;
             }
-            running.add(new Execution(this, group));
+            execute(group);
         }
+    }
+
+    private void execute(Group group) {
+        running.add(new Execution(this, group, ++connections));
+    }
+
+    /** By which number the server shows a transaction's session: none where it is prepared, below zero a client's. */
+    long idOf(Database.Transaction transaction) {
+        return transaction.prepared() > 0
+                ? Blockers.PREPARED
+                : running.stream()
+                        .filter(e -> e.holds(transaction))
+                        .mapToLong(Execution::id)
+                        .findFirst()
+                        .orElse(-1);
+    }
+
+    boolean isRunning(long id) {
+        return running.stream().anyMatch(e -> e.id() == id);
+    }
+
+    void hold(boolean clients) {
+        held = clients;
+    }
+
+    /** Whether clients have to wait. */
+    boolean isHolding() {
+        return held;
     }
 
     private Certified spoil(Certified c) {

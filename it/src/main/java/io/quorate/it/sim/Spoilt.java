@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import io.quorate.applier.ApplyCourse;
+import io.quorate.applier.ApplyStep;
+import io.quorate.applier.Group;
 import io.quorate.applier.TailCourse;
 import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
@@ -8,6 +11,9 @@ import io.quorate.core.GtidSet;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.OwnRegister;
+import io.quorate.core.OwnWrites;
+import io.quorate.core.OwnWrites.Doomed;
+import io.quorate.core.OwnWrites.Losers;
 import io.quorate.core.PeerStreams;
 import io.quorate.core.Proposal;
 import io.quorate.core.WriteSet;
@@ -19,12 +25,13 @@ import java.io.ByteArrayOutputStream;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 
-/** What {@link Bug}s make of proposals and records. */
+/** What {@link Bug}s make of what the product decides, and of proposals and records. */
 final class Spoilt {
     private Spoilt() {}
 
@@ -44,6 +51,79 @@ final class Spoilt {
                 super.takeBack(left ? List.of() : deletes, left ? List.of() : inserts, failed);
             }
         };
+    }
+
+    /** A register that knows nothing to be undone, or nothing more. */
+    static ApplyCourse.Register register(OwnWrites own, Execution execution, Set<Bug> bugs) {
+        return new ApplyCourse.Register() {
+            @Override
+            public Losers toUndo(Collection<Certified> group, Collection<Doomed> chosen) {
+                if (looksOnce(execution.at(), bugs)) {
+                    return new Losers(List.copyOf(chosen), true);
+                }
+                Losers losers = own.toUndo(group, chosen);
+                return bugs.contains(Bug.UNDO_SKIPPED) ? new Losers(List.of(), losers.certain()) : losers;
+            }
+
+            @Override
+            public void undoing(Collection<Doomed> losers, long seqno) {
+                own.undoing(losers, seqno);
+            }
+
+            @Override
+            public void notUndone(Collection<Doomed> losers) {
+                own.notUndone(losers);
+            }
+        };
+    }
+
+    /** Whether it isn't asked what clients have committed meanwhile. */
+    static boolean looksOnce(ApplyStep step, Set<Bug> bugs) {
+        return step == ApplyStep.LOOK && bugs.contains(Bug.NO_SECOND_LOOK);
+    }
+
+    /** Whether what was prepared here doesn't wait for what comes before. */
+    static boolean outOfTurn(Group group, Set<Bug> bugs) {
+        return group.isSettling() && bugs.contains(Bug.SETTLED_OUT_OF_TURN);
+    }
+
+    /** Whether a group commits when it is ready; alone it would gain nothing. */
+    static boolean outOfOrder(Session session, Set<Bug> bugs) {
+        return session.running.size() > 1 && bugs.contains(Bug.COMMITTED_OUT_OF_ORDER);
+    }
+
+    /** Whether rows are committed first, and the position that belongs to them later. */
+    static boolean savesApart(Group group, Set<Bug> bugs) {
+        return !group.isBarrier() && bugs.contains(Bug.POSITION_APART);
+    }
+
+    /** In which order losers are taken back. */
+    static List<Doomed> losers(List<Doomed> losers, Set<Bug> bugs) {
+        return bugs.contains(Bug.UNDONE_FORWARDS) ? reversed(losers) : losers;
+    }
+
+    /** What is noted of those that are undone. */
+    static List<Long> noted(List<Long> numbers, Set<Bug> bugs) {
+        return bugs.contains(Bug.UNDO_FORGOTTEN) ? List.of() : numbers;
+    }
+
+    /** The rows of what is to be applied. A statement that isn't taken for one runs at once. */
+    static List<Change> changes(List<Certified> writeSets, Node node, Set<Bug> bugs) {
+        List<Change> changes = new ArrayList<>();
+        for (Certified c : bugs.contains(Bug.GROUP_BACKWARDS) ? reversed(writeSets) : writeSets) {
+            if (c.writeSet().session() == 1) {
+                node.database().ddlApplied(Table.ALL[c.writeSet().payload()[0]], c.seqno());
+            } else {
+                changes.addAll(Change.decode(c.writeSet().payload()));
+            }
+        }
+        return changes;
+    }
+
+    private static <T> List<T> reversed(List<T> list) {
+        List<T> reversed = new ArrayList<>(list);
+        Collections.reverse(reversed);
+        return reversed;
     }
 
     /** Nobody has heard of the directory that a node has lost. */

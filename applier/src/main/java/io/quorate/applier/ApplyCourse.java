@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.Certified;
+import io.quorate.core.LogPosition;
+import io.quorate.core.OwnWrites.Doomed;
+import io.quorate.core.OwnWrites.Losers;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a worker does with the group it has taken. A group of rows is one database transaction:
+ *
+ * <ol>
+ *   <li>The losers are chosen: what clients have committed here, and what has to be undone before the group can be applied. Only
+ *       the head undoes, the group that all others wait for, because one before this one may have to undo the same.
+ *   <li>Own prepared transactions that are in the way are rolled back, the losers taken back and noted as undone, and what passed is
+ *       applied. The position is the first thing in the transaction.
+ *   <li>Now it holds its locks, and looks: has a client committed something before that which has to be undone, too? To know that,
+ *       the capture must have read as far. The head then goes back to a savepoint rather than to the start: InnoDB keeps the
+ *       locks of rows, so that the next round finds less. The position comes before the savepoint, because an engine that had no part
+ *       in the transaction when it was set is rolled back altogether, locks and all. Rounds have no bound of their own: each takes
+ *       locks that the next one keeps, and clients are kept from writing after a hundred of them.
+ *   <li>It waits for its turn and commits. A group that is asked to yield meanwhile rolls back.
+ * </ol>
+ *
+ * <p>Whatever is rolled back is executed again when nothing before it is open any more. So is what failed, if that may pass (locks,
+ * a server that is read-only) or if it wasn't the head. Any other failure of the head is looked at closely by applying its
+ * writesets one by one: either it was an effect of the grouping, or the writeset at fault is known. One that mixes engines with and
+ * without transactions runs outside of a transaction, and the position is saved after it.
+ *
+ * <p>A barrier is a statement that commits by itself. What it dooms is undone before, in a transaction of its own, until there
+ * is no more of it; clients are kept from writing meanwhile.
+ *
+ * <p>A group of own prepared transactions settles one after the other; the position follows when there is time. What passed and is
+ * not there any more is applied like anybody's.
+ *
+ * <p>Decides only: {@link #next} says what is to be done, and is told what came of it by {@link #done}, {@link #answered} or
+ * {@link #failed}. One object for a group; one thread.
+ */
+public final class ApplyCourse {
+    private static final Logger log = LoggerFactory.getLogger(ApplyCourse.class);
+    /** What the order is still to tell: it doesn't wait for us, so this needs no bound. */
+    private static final long UNCERTAIN_MILLIS = 10;
+
+    private static final int ROUNDS_IN_PEACE = 100;
+
+    /** The register of own transactions. */
+    public interface Register {
+        /** As {@link io.quorate.core.OwnWrites#toUndo}. */
+        Losers toUndo(Collection<Certified> group, Collection<Doomed> chosen);
+
+        /** The commit that undoes these is to come next. */
+        void undoing(Collection<Doomed> losers, long seqno);
+
+        /** It failed. */
+        void notUndone(Collection<Doomed> losers);
+    }
+
+    /** The group among the others. Nothing here waits. */
+    public interface Place {
+        /** Whether all groups before this one are committed. */
+        boolean isHead();
+
+        /** The order's position that goes with all that is committed. */
+        LogPosition committedPosition();
+
+        /** Every running group but the head has to give up its locks. */
+        void othersYield();
+
+        /** Whether clients are to be kept from writing, because what they write is lost before it can be undone. */
+        void holdClients(boolean hold);
+
+        /** For whoever watches. */
+        void count(Happening what);
+    }
+
+    /** What is counted. */
+    public enum Happening {
+        /** It is executed again, or in another round. */
+        RETRIED,
+        YIELDED,
+        MET_LOCKS,
+        MET_READ_ONLY,
+        CAPTURE_BEHIND
+    }
+
+    /** A seqno, and the order's position that goes with it. */
+    public record Position(long seqno, LogPosition log) {}
+
+    private final Group group;
+    private final UUID server;
+    private final Register register;
+    private final Place place;
+    private final Patience patience;
+    private ApplyStep step;
+    private long pauseMillis = -1;
+    private Attempt attempt;
+    /** Of the group's work, what goes by itself. */
+    private int index;
+
+    private SQLException failure;
+    private ApplyStep failedAt;
+    private ApplyStep afterRollback;
+    private boolean holding;
+    private boolean positionSaved = true;
+
+    /** @param server the UUID of the server to apply to */
+    public ApplyCourse(Group group, UUID server, Register register, Place place, Patience patience) {
+        this.group = group;
+        this.server = server;
+        this.register = register;
+        this.place = place;
+        this.patience = patience;
+        patience.begin();
+        if (group.isBarrier() || group.isSettling()) {
+            this.step = ApplyStep.AWAIT_HEAD;
+        } else {
+            this.step = ApplyStep.CHOOSE;
+            begin(new Attempt(group.work(), whole(), false, register));
+        }
+    }
+
+    private Position whole() {
+        return new Position(group.last(), group.position());
+    }
+
+    public ApplyStep at() {
+        return step;
+    }
+
+    public long pauseMillis() {
+        return pauseMillis;
+    }
+
+    /** What the transaction is about; of these, at {@link ApplyStep#APPLY}, what passed. */
+    public List<Certified> writeSets() {
+        return step == ApplyStep.APPLY ? attempt.passed() : attempt.writeSets();
+    }
+
+    /** The one that goes by itself. */
+    public Certified writeSet() {
+        return group.work().get(index);
+    }
+
+    /** What is undone in the transaction, the latest first. */
+    public List<Doomed> losers() {
+        return attempt == null ? List.of() : attempt.losers();
+    }
+
+    /** The seqno that counts as that of the undo. */
+    public long undoneAt() {
+        return group.isBarrier() ? group.last() : attempt.position().seqno;
+    }
+
+    /** The position that is to be written with this step, before anything else; null when it was written before. */
+    public Position position() {
+        boolean before =
+                switch (step) {
+                    case TAKE_BACK -> !group.isBarrier();
+                    case APPLY -> attempt.isInRounds();
+                    default -> false;
+                };
+        return before ? null : attempt.position();
+    }
+
+    public boolean positionSaved() {
+        return positionSaved;
+    }
+
+    /** What is to be done now; the same again when asked again. */
+    public ApplyStep next() {
+        if (pauseMillis < 0 && step == ApplyStep.CHOOSE) {
+            choose();
+        }
+        return pauseMillis >= 0 ? ApplyStep.PAUSE : step;
+    }
+
+    /** What was to be done is. */
+    public void done() {
+        if (pauseMillis >= 0) {
+            pauseMillis = -1;
+            return;
+        }
+        switch (step) {
+            case AWAIT_HEAD -> atHead();
+            case SET_SAVEPOINT -> go(ApplyStep.CLEAR_WAY);
+            case CLEAR_WAY ->
+                go(
+                        group.isBarrier()
+                                ? ApplyStep.AWAIT_CAPTURE
+                                : losers().isEmpty() ? ApplyStep.APPLY : ApplyStep.TAKE_BACK);
+            case TAKE_BACK -> go(ApplyStep.NOTE_UNDONE);
+            case NOTE_UNDONE -> go(group.isBarrier() ? ApplyStep.LOOK : ApplyStep.APPLY);
+            case APPLY -> go(ApplyStep.LOOK);
+            case COMMIT -> committed();
+            case BACK_TO_SAVEPOINT -> nextRound();
+            case ROLL_BACK -> rolledBack();
+            case CLEAR_PREPARED -> go(ApplyStep.RUN_ALONE);
+            case RUN_ALONE -> ran();
+            case SAVE_POSITION -> committed();
+            default -> throw new IllegalStateException(step + " is a question");
+        }
+    }
+
+    /** The answer to what was asked. */
+    public void answered(boolean yes) {
+        switch (step) {
+            case LOOK -> looked(yes);
+            case AWAIT_TURN -> {
+                if (yes) {
+                    commit();
+                } else {
+                    place.count(Happening.YIELDED);
+                    rollBack(ApplyStep.AWAIT_HEAD);
+                }
+            }
+            case EXPLAIN -> {
+                if (yes) {
+                    explain();
+                }
+            }
+            case AWAIT_CAPTURE -> {
+                if (yes) {
+                    captured();
+                }
+            }
+            case SETTLE -> settled(yes);
+            default -> throw new IllegalStateException(step + " is no question");
+        }
+    }
+
+    private void go(ApplyStep next) {
+        if (!step.leadsTo(next)) {
+            throw new IllegalStateException("from " + step + " to " + next);
+        }
+        step = next;
+    }
+
+    // An attempt, of the group or of one writeset of it.
+
+    private void begin(Attempt next) {
+        attempt = next;
+        attempt.begin(next.isAlone() || place.isHead());
+    }
+
+    private void beginAlone() {
+        Certified one = writeSet();
+        boolean last = index == group.work().size() - 1;
+        Position position = last ? whole() : new Position(one.seqno(), one.position());
+        patience.begin();
+        begin(new Attempt(List.of(one), position, true, register));
+        go(ApplyStep.CHOOSE);
+    }
+
+    private void atHead() {
+        if (group.isBarrier()) {
+            Position before = new Position(group.first() - 1, place.committedPosition());
+            begin(new Attempt(group.work(), before, false, register));
+            go(ApplyStep.CLEAR_WAY);
+        } else if (group.isSettling()) {
+            go(ApplyStep.SETTLE);
+        } else {
+            begin(attempt);
+            go(ApplyStep.CHOOSE);
+        }
+    }
+
+    private void choose() {
+        if (!attempt.choose()) {
+            pauseMillis = UNCERTAIN_MILLIS;
+        } else if (group.isBarrier()) {
+            chooseBeforeBarrier();
+        } else if (attempt.hasToWait()) {
+            tryAgain();
+        } else {
+            go(attempt.beginsRounds() ? ApplyStep.SET_SAVEPOINT : ApplyStep.CLEAR_WAY);
+        }
+    }
+
+    private void looked(boolean captured) {
+        switch (captured ? attempt.outlook() : Attempt.Outlook.UNKNOWN) {
+            case CLEAR -> go(ApplyStep.AWAIT_TURN);
+            case UNKNOWN -> rollBack(ApplyStep.AWAIT_CAPTURE);
+            case MORE -> {
+                if (attempt.isInRounds()) {
+                    go(ApplyStep.BACK_TO_SAVEPOINT);
+                } else {
+                    rollBack(ApplyStep.AWAIT_HEAD);
+                }
+            }
+        }
+    }
+
+    private void nextRound() {
+        place.count(Happening.RETRIED);
+        int round = attempt.nextRound();
+        if (round % ROUNDS_IN_PEACE == 0) {
+            log.warn("clients still get in the way of {} after {} rounds", group, round);
+            hold(true);
+        }
+        go(ApplyStep.CHOOSE);
+    }
+
+    private void commit() {
+        register.undoing(losers(), undoneAt());
+        go(ApplyStep.COMMIT);
+    }
+
+    private void committed() {
+        if (step == ApplyStep.COMMIT && group.isBarrier()) {
+            go(ApplyStep.AWAIT_CAPTURE);
+        } else if (!attempt.isAlone()) {
+            finish();
+        } else {
+            nextAlone();
+        }
+    }
+
+    private void rollBack(ApplyStep then) {
+        afterRollback = then;
+        go(ApplyStep.ROLL_BACK);
+    }
+
+    private void rolledBack() {
+        if (failure != null) {
+            rolledBackAfterFailure();
+        } else if (afterRollback == ApplyStep.AWAIT_CAPTURE) {
+            place.count(Happening.CAPTURE_BEHIND);
+            log.warn("the capture of this server's binlog is behind or away; {} waits for it", group);
+            go(ApplyStep.AWAIT_CAPTURE);
+        } else {
+            tryAgain();
+        }
+    }
+
+    private void captured() {
+        if (group.isBarrier()) {
+            begin(attempt);
+            go(ApplyStep.CHOOSE);
+        } else {
+            tryAgain();
+        }
+    }
+
+    /** Nothing is open any more. */
+    private void tryAgain() {
+        place.count(Happening.RETRIED);
+        attempt.rolledBack();
+        if (attempt.isAlone() || group.isBarrier()) {
+            begin(attempt);
+            go(ApplyStep.CHOOSE);
+        } else {
+            go(ApplyStep.AWAIT_HEAD);
+        }
+    }
+
+    private void finish() {
+        hold(false);
+        patience.cameThrough();
+        go(ApplyStep.DONE);
+    }
+
+    private void hold(boolean hold) {
+        if (hold != holding) {
+            holding = hold;
+            place.holdClients(hold);
+        }
+    }
+
+    // One by one.
+
+    private void nextAlone() {
+        index++;
+        if (index == group.work().size()) {
+            finish();
+        } else if (group.isSettling()) {
+            patience.begin();
+            go(ApplyStep.SETTLE);
+        } else {
+            beginAlone();
+        }
+    }
+
+    private void settled(boolean there) {
+        positionSaved = !there;
+        if (there) {
+            nextAlone();
+        } else {
+            beginAlone();
+        }
+    }
+
+    private void ran() {
+        if (!group.isBarrier()) {
+            go(ApplyStep.SAVE_POSITION);
+            return;
+        }
+        index++;
+        runNext();
+    }
+
+    // Before a statement that commits by itself.
+
+    private void chooseBeforeBarrier() {
+        if (losers().isEmpty()) {
+            runNext();
+        } else {
+            // A statement takes no locks that would keep clients off, and all they commit before it is done is lost.
+            hold(true);
+            go(ApplyStep.TAKE_BACK);
+        }
+    }
+
+    private void runNext() {
+        patience.begin();
+        if (index < group.work().size()) {
+            go(ApplyStep.RUN_ALONE);
+        } else if (group.hasWork()) {
+            attempt = new Attempt(group.work(), whole(), false, register);
+            go(ApplyStep.SAVE_POSITION);
+        } else {
+            positionSaved = false;
+            finish();
+        }
+    }
+
+    // Failures.
+
+    /**
+     * What was to be done failed.
+     *
+     * @throws SQLException the same, when the connection is gone, or nothing is known that would help
+     * @throws io.quorate.core.QuorateException when this node can't go on
+     */
+    public void failed(SQLException e) throws SQLException {
+        if (step == ApplyStep.COMMIT) {
+            register.notUndone(losers());
+        }
+        if (SqlErrors.of(e) == SqlErrors.CONNECTION) {
+            throw e;
+        }
+        switch (step) {
+            case CLEAR_WAY, AWAIT_CAPTURE, EXPLAIN -> {
+                if (group.isBarrier()) {
+                    throw e;
+                }
+                failedInTransaction(e);
+            }
+            case SET_SAVEPOINT, TAKE_BACK, NOTE_UNDONE, APPLY, LOOK, COMMIT, BACK_TO_SAVEPOINT ->
+                failedInTransaction(e);
+            case SETTLE, RUN_ALONE -> {
+                if (!Patience.mayPass(e)) {
+                    throw ApplyErrors.apply(writeSet(), e);
+                }
+                pauseMillis = patience.pauseMillis(e, group, place);
+                if (group.isBarrier()) {
+                    go(ApplyStep.CLEAR_PREPARED);
+                }
+            }
+            case CLEAR_PREPARED -> {
+                log.warn(
+                        "can't roll back what is prepared here, and may be in the way of {}: {}",
+                        group,
+                        e.getMessage());
+                go(ApplyStep.RUN_ALONE);
+            }
+            default -> throw e;
+        }
+    }
+
+    private void failedInTransaction(SQLException e) {
+        failure = e;
+        boolean executing =
+                switch (step) {
+                    case CLEAR_WAY, TAKE_BACK, NOTE_UNDONE, APPLY, LOOK -> true;
+                    default -> false;
+                };
+        failedAt = step == ApplyStep.EXPLAIN ? failedAt : step;
+        if (executing && attempt.isInRounds() && !Patience.mayPass(e)) {
+            go(ApplyStep.EXPLAIN);
+        } else {
+            go(ApplyStep.ROLL_BACK);
+        }
+    }
+
+    /** Whether a client committed something meanwhile that has to be undone first. */
+    private void explain() {
+        boolean explained = attempt.hasMore();
+        if (!group.isBarrier()) {
+            failure = explained ? null : failure;
+            go(explained ? ApplyStep.BACK_TO_SAVEPOINT : ApplyStep.ROLL_BACK);
+        } else if (explained) {
+            failure = null;
+            go(ApplyStep.AWAIT_CAPTURE);
+        } else {
+            throw ApplyErrors.undo(server, losers(), group.work().get(0), failure);
+        }
+    }
+
+    private void rolledBackAfterFailure() {
+        SQLException e = failure;
+        pauseMillis = patience.pauseMillis(e, group, place);
+        if (group.isBarrier() && !Patience.mayPass(e)) {
+            go(ApplyStep.EXPLAIN);
+            return;
+        }
+        failure = null;
+        if (group.isBarrier()) {
+            go(ApplyStep.AWAIT_CAPTURE);
+        } else if (!attempt.isHead() || Patience.mayPass(e)) {
+            tryAgain();
+        } else if (attempt.isAlone()) {
+            failedAlone(e);
+        } else {
+            log.warn("{} failed ({}); applying its writesets one by one", group, ApplyErrors.describe(e));
+            if (group.hasWork()) {
+                beginAlone();
+            } else {
+                finish();
+            }
+        }
+    }
+
+    private void failedAlone(SQLException e) {
+        if (failedAt == ApplyStep.TAKE_BACK) {
+            throw ApplyErrors.undo(server, losers(), writeSet(), e);
+        }
+        if (SqlErrors.of(e) != SqlErrors.MIXED_ENGINES) {
+            throw ApplyErrors.apply(writeSet(), e);
+        }
+        patience.begin();
+        go(ApplyStep.RUN_ALONE);
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import java.util.Map;
+import java.util.Set;
+
+/** What a worker is to do next with its group, as {@link ApplyCourse} has it. */
+public enum ApplyStep {
+    /** Wait for {@link ApplyCourse#pauseMillis}; may come before any other step. */
+    PAUSE,
+    /** Wait, without locks, until all groups before this one are committed. */
+    AWAIT_HEAD,
+    /** Choose what is to be undone; never to be carried out by others. */
+    CHOOSE,
+    /** Begin with the {@link ApplyCourse#position}, and set a savepoint after it. */
+    SET_SAVEPOINT,
+    /** Roll back what is prepared here and in the way of the {@link ApplyCourse#writeSets}. */
+    CLEAR_WAY,
+    /** Take back what the {@link ApplyCourse#losers} wrote. */
+    TAKE_BACK,
+    /** Note, in the same transaction, that the {@link ApplyCourse#losers} are undone at {@link ApplyCourse#undoneAt}. */
+    NOTE_UNDONE,
+    /** Apply the {@link ApplyCourse#writeSets}. */
+    APPLY,
+    /** With all locks held: wait until the capture has read what is committed by now. To be answered: whether it has. */
+    LOOK,
+    /** Wait for the turn. To be answered: false when it has to yield. */
+    AWAIT_TURN,
+    COMMIT,
+    BACK_TO_SAVEPOINT,
+    /** As {@link #LOOK}, after a failure: whether what a client committed explains it. */
+    EXPLAIN,
+    ROLL_BACK,
+    /** As {@link #LOOK}, without locks. */
+    AWAIT_CAPTURE,
+    /** Carry out the verdict on the {@link ApplyCourse#writeSet}. To be answered: false when it is to be applied. */
+    SETTLE,
+    /** Run the {@link ApplyCourse#writeSet} outside of a transaction. */
+    RUN_ALONE,
+    /** Roll back all that is prepared here: some of it may keep the table, and the server doesn't say which. */
+    CLEAR_PREPARED,
+    /** Write the {@link ApplyCourse#position} and commit it. */
+    SAVE_POSITION,
+    /** The group is in the database, its position too if {@link ApplyCourse#positionSaved}. */
+    DONE;
+
+    private static final Map<ApplyStep, Set<ApplyStep>> NEXT = Map.ofEntries(
+            Map.entry(PAUSE, Set.of()),
+            Map.entry(AWAIT_HEAD, Set.of(CHOOSE, CLEAR_WAY, SETTLE)),
+            Map.entry(CHOOSE, Set.of(AWAIT_HEAD, SET_SAVEPOINT, CLEAR_WAY, TAKE_BACK, RUN_ALONE, DONE)),
+            Map.entry(SET_SAVEPOINT, Set.of(CLEAR_WAY, ROLL_BACK)),
+            Map.entry(CLEAR_WAY, Set.of(TAKE_BACK, APPLY, AWAIT_CAPTURE, EXPLAIN, ROLL_BACK)),
+            Map.entry(TAKE_BACK, Set.of(NOTE_UNDONE, EXPLAIN, ROLL_BACK)),
+            Map.entry(NOTE_UNDONE, Set.of(APPLY, LOOK, EXPLAIN, ROLL_BACK)),
+            Map.entry(APPLY, Set.of(LOOK, EXPLAIN, ROLL_BACK)),
+            Map.entry(LOOK, Set.of(AWAIT_TURN, BACK_TO_SAVEPOINT, EXPLAIN, ROLL_BACK)),
+            Map.entry(AWAIT_TURN, Set.of(COMMIT, ROLL_BACK)),
+            Map.entry(COMMIT, Set.of(CHOOSE, AWAIT_CAPTURE, SETTLE, DONE, ROLL_BACK)),
+            Map.entry(BACK_TO_SAVEPOINT, Set.of(CHOOSE, ROLL_BACK)),
+            Map.entry(EXPLAIN, Set.of(BACK_TO_SAVEPOINT, AWAIT_CAPTURE, ROLL_BACK)),
+            Map.entry(ROLL_BACK, Set.of(AWAIT_HEAD, CHOOSE, AWAIT_CAPTURE, EXPLAIN, RUN_ALONE, DONE)),
+            Map.entry(AWAIT_CAPTURE, Set.of(AWAIT_HEAD, CHOOSE, ROLL_BACK)),
+            Map.entry(SETTLE, Set.of(SETTLE, CHOOSE, DONE)),
+            Map.entry(RUN_ALONE, Set.of(RUN_ALONE, CLEAR_PREPARED, SAVE_POSITION)),
+            Map.entry(CLEAR_PREPARED, Set.of(RUN_ALONE)),
+            Map.entry(SAVE_POSITION, Set.of(CHOOSE, SETTLE, DONE)),
+            Map.entry(DONE, Set.of()));
+
+    /** Whether nothing is done on the connection meanwhile. */
+    public boolean waits() {
+        return this == PAUSE || this == AWAIT_HEAD || this == AWAIT_TURN || this == DONE;
+    }
+
+    /** Whether that step can follow this one. */
+    public boolean leadsTo(ApplyStep next) {
+        return NEXT.get(this).contains(next);
+    }
+}

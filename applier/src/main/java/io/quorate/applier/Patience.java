@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.core.Retry;
+import java.sql.SQLException;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** How often a worker tries what may pass. Nothing here depends on how long it takes, so there is no clock. */
+public final class Patience {
+    private static final Logger log = LoggerFactory.getLogger(Patience.class);
+    private static final Retry.Policy READ_ONLY = Retry.Policy.unbounded(
+                    "the order is kept in the cache meanwhile, and only whoever made the server read-only knows for how long",
+                    Duration.ofSeconds(1))
+            .telling(0, 30);
+
+    private final Retry.Policy policy;
+    private Retry locks;
+    /** Over groups: a server that takes no writes takes none of the next one either. */
+    private final Retry readOnly = new Retry(READ_ONLY, 0);
+
+    /** @param retriesMax for one step that meets locks: a client that holds one is killed long before, if that is all it is */
+    public Patience(int retriesMax) {
+        this.policy = Retry.Policy.attempts(retriesMax, Duration.ofMillis(10))
+                .growingTo(Duration.ofSeconds(1))
+                .telling(9, 10);
+        begin();
+    }
+
+    /** Something else is tried. */
+    void begin() {
+        locks = new Retry(policy, 0);
+    }
+
+    /** A group is in the database. */
+    void cameThrough() {
+        readOnly.reset(0);
+    }
+
+    /** Whether the same may succeed later. */
+    static boolean mayPass(SQLException e) {
+        SqlErrors error = SqlErrors.of(e);
+        return error == SqlErrors.LOCK || error == SqlErrors.READ_ONLY;
+    }
+
+    /**
+     * How long to wait after a failure, below zero when waiting doesn't help.
+     *
+     * @throws QuorateException when it was tried often enough
+     */
+    long pauseMillis(SQLException e, Group group, ApplyCourse.Place place) {
+        return switch (SqlErrors.of(e)) {
+            case LOCK -> afterLock(e, group, place);
+            case READ_ONLY -> afterRefusal(e, group, place);
+            default -> -1;
+        };
+    }
+
+    private long afterLock(SQLException e, Group group, ApplyCourse.Place place) {
+        place.count(ApplyCourse.Happening.MET_LOCKS);
+        // Which lock it was changes from one to the next, and is no news.
+        Retry.Next next = locks.failed("locks", 0);
+        if (!next.again()) {
+            throw new QuorateException(
+                    ErrorCode.APPLY_FAILED,
+                    group + " met locks " + next.attempts() + " times, last: " + ApplyErrors.describe(e),
+                    e);
+        }
+        if (next.tell()) {
+            log.warn("{} still meets locks after {} tries: {}", group, next.attempts(), e.getMessage());
+        }
+        if (place.isHead()) {
+            place.othersYield();
+        }
+        return next.pauseMillis();
+    }
+
+    private long afterRefusal(SQLException e, Group group, ApplyCourse.Place place) {
+        place.count(ApplyCourse.Happening.MET_READ_ONLY);
+        Retry.Next next = readOnly.failed(e.getMessage(), 0);
+        if (next.tell()) {
+            log.warn("the server takes no writes ({}); {} waits for it", e.getMessage(), group);
+        }
+        return next.pauseMillis();
+    }
+}
