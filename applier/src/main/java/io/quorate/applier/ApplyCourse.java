@@ -235,10 +235,7 @@ public final class ApplyCourse {
     }
 
     private void go(ApplyStep next) {
-        if (!step.leadsTo(next)) {
-            throw new IllegalStateException("from " + step + " to " + next);
-        }
-        step = next;
+        step = ApplyStep.NEXT.step(step, next);
     }
 
     // An attempt, of the group or of one writeset of it.

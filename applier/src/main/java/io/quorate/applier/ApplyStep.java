@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
+import io.quorate.core.Transitions;
 import java.util.Map;
 import java.util.Set;
 
@@ -44,7 +45,7 @@ public enum ApplyStep {
     /** The group is in the database, its position too if {@link ApplyCourse#positionSaved}. */
     DONE;
 
-    private static final Map<ApplyStep, Set<ApplyStep>> NEXT = Map.ofEntries(
+    static final Transitions<ApplyStep> NEXT = Transitions.of(Map.ofEntries(
             Map.entry(PAUSE, Set.of()),
             Map.entry(AWAIT_HEAD, Set.of(CHOOSE, CLEAR_WAY, SETTLE)),
             Map.entry(CHOOSE, Set.of(AWAIT_HEAD, SET_SAVEPOINT, CLEAR_WAY, TAKE_BACK, RUN_ALONE, DONE)),
@@ -64,15 +65,10 @@ public enum ApplyStep {
             Map.entry(RUN_ALONE, Set.of(RUN_ALONE, CLEAR_PREPARED, SAVE_POSITION)),
             Map.entry(CLEAR_PREPARED, Set.of(RUN_ALONE)),
             Map.entry(SAVE_POSITION, Set.of(CHOOSE, SETTLE, DONE)),
-            Map.entry(DONE, Set.of()));
+            Map.entry(DONE, Set.of())));
 
     /** Whether nothing is done on the connection meanwhile. */
     public boolean waits() {
         return this == PAUSE || this == AWAIT_HEAD || this == AWAIT_TURN || this == DONE;
-    }
-
-    /** Whether that step can follow this one. */
-    public boolean leadsTo(ApplyStep next) {
-        return NEXT.get(this).contains(next);
     }
 }

@@ -4,6 +4,7 @@ package io.quorate.applier;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Transitions;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.util.Map;
@@ -47,17 +48,12 @@ public final class TailCourse {
         /** The server is this node's own again: the applier may start. */
         DONE;
 
-        private static final Map<Step, Set<Step>> NEXT = Map.of(
+        static final Transitions<Step> NEXT = Transitions.of(Map.of(
                 PROBE, Set.of(COMPARE),
                 COMPARE, Set.of(CAPTURE, DONE),
                 CAPTURE, Set.of(REPAIR),
                 REPAIR, Set.of(CAPTURE, DONE),
-                DONE, Set.of());
-
-        /** Whether that step can follow this one. */
-        public boolean leadsTo(Step next) {
-            return NEXT.get(this).contains(next);
-        }
+                DONE, Set.of()));
     }
 
     /** The server beside this node. */
@@ -197,10 +193,7 @@ public final class TailCourse {
     }
 
     private void go(Step next) {
-        if (!step.leadsTo(next)) {
-            throw new IllegalStateException("from " + step + " to " + next);
-        }
-        step = next;
+        step = Step.NEXT.step(step, next);
     }
 
     /** Whether a probe has come through the order: what this node knows of its own origin is current. */

@@ -3,6 +3,7 @@ package io.quorate.ist;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Transitions;
 import io.quorate.ist.TransferCourse.Goal;
 import java.util.Map;
 import java.util.Set;
@@ -55,18 +56,13 @@ public final class RejoinCourse {
         WANT_COPY,
         GO_ON;
 
-        private static final Map<Step, Set<Step>> NEXT = Map.of(
+        static final Transitions<Step> NEXT = Transitions.of(Map.of(
                 BEGIN, Set.of(EMPTY_CACHE, RECEIVE),
                 EMPTY_CACHE, Set.of(RECEIVE),
                 RECEIVE, Set.of(KEEP_FOR_COPY, WANT_COPY, GO_ON),
                 KEEP_FOR_COPY, Set.of(WANT_COPY),
                 WANT_COPY, Set.of(GO_ON),
-                GO_ON, Set.of());
-
-        /** Whether that step can follow this one. */
-        public boolean leadsTo(Step next) {
-            return NEXT.get(this).contains(next);
-        }
+                GO_ON, Set.of()));
     }
 
     /**
@@ -259,9 +255,6 @@ public final class RejoinCourse {
     }
 
     private void go(Step next) {
-        if (!step.leadsTo(next)) {
-            throw new IllegalStateException("from " + step + " to " + next);
-        }
-        step = next;
+        step = Step.NEXT.step(step, next);
     }
 }

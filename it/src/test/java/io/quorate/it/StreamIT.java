@@ -226,8 +226,8 @@ class StreamIT {
                     .as("a piece of %s broke off", second)
                     .isTrue();
             throttle(AS_FAST_AS_IT_CAN);
-            assertThat(cluster.restart(number(second))).isTrue();
             assertThat(restarting.join()).isTrue();
+            assertThat(cluster.restart(number(second))).isTrue();
             assertThat(begun + cluster.steps(3, "copy_begun"))
                     .as("copies begun")
                     .isEqualTo(1);

@@ -5,9 +5,8 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.NodeEvent.Part;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Transitions;
 import io.quorate.transport.AdmissionPlan;
-import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 
@@ -52,28 +51,23 @@ public final class JoinMachine {
         /** What it met can't be mended: the node is INCONSISTENT. */
         FAILED(Part.MEMBER);
 
-        private static final Map<Step, Set<Step>> NEXT = new EnumMap<>(Map.ofEntries(
-                Map.entry(BEGIN, EnumSet.of(FINDING_PLACE, SETTLING_DATA, MEMBER, TAKEN_OUT)),
-                Map.entry(FINDING_PLACE, EnumSet.of(SETTLING_DATA, MEMBER, FAILED)),
-                Map.entry(SETTLING_DATA, EnumSet.of(ASKING_IN, LEFT_BEHIND, FAILED)),
-                Map.entry(ASKING_IN, EnumSet.of(MEMBER, RECEIVING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
-                Map.entry(MEMBER, EnumSet.of(COPYING, RECEIVING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
-                Map.entry(COPYING, EnumSet.of(MEMBER, RECEIVING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
-                Map.entry(RECEIVING, EnumSet.of(MEMBER, ASKING_IN, TAKEN_OUT, LEFT_BEHIND, FAILED)),
-                Map.entry(TAKEN_OUT, EnumSet.of(SETTLING_DATA, FAILED)),
-                Map.entry(LEFT_BEHIND, EnumSet.of(SETTLING_DATA, STAYING_OUT, FAILED)),
-                Map.entry(STAYING_OUT, EnumSet.noneOf(Step.class)),
-                Map.entry(FAILED, EnumSet.noneOf(Step.class))));
+        static final Transitions<Step> NEXT = Transitions.of(Map.ofEntries(
+                Map.entry(BEGIN, Set.of(FINDING_PLACE, SETTLING_DATA, MEMBER, TAKEN_OUT)),
+                Map.entry(FINDING_PLACE, Set.of(SETTLING_DATA, MEMBER, FAILED)),
+                Map.entry(SETTLING_DATA, Set.of(ASKING_IN, LEFT_BEHIND, FAILED)),
+                Map.entry(ASKING_IN, Set.of(MEMBER, RECEIVING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
+                Map.entry(MEMBER, Set.of(COPYING, RECEIVING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
+                Map.entry(COPYING, Set.of(MEMBER, RECEIVING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
+                Map.entry(RECEIVING, Set.of(MEMBER, ASKING_IN, TAKEN_OUT, LEFT_BEHIND, FAILED)),
+                Map.entry(TAKEN_OUT, Set.of(SETTLING_DATA, FAILED)),
+                Map.entry(LEFT_BEHIND, Set.of(SETTLING_DATA, STAYING_OUT, FAILED)),
+                Map.entry(STAYING_OUT, Set.of()),
+                Map.entry(FAILED, Set.of())));
 
         private final Part part;
 
         Step(Part part) {
             this.part = part;
-        }
-
-        /** Whether that step can follow this one. */
-        public boolean leadsTo(Step next) {
-            return NEXT.get(this).contains(next);
         }
 
         /** What the node is for the cluster meanwhile. */
@@ -215,7 +209,7 @@ public final class JoinMachine {
 
     /** The order says that it is no member any more. */
     public void takenOut(String why) {
-        if (step.leadsTo(Step.TAKEN_OUT)) {
+        if (Step.NEXT.allows(step, Step.TAKEN_OUT)) {
             go(Step.TAKEN_OUT, why);
         }
     }
@@ -248,7 +242,7 @@ public final class JoinMachine {
 
     /** Whether it is of interest that the cluster has begun a new life. */
     public boolean canBeLeftBehind() {
-        return step.leadsTo(Step.LEFT_BEHIND);
+        return Step.NEXT.allows(step, Step.LEFT_BEHIND);
     }
 
     /** A peer says that the cluster has begun a new life without this node. */
@@ -271,7 +265,7 @@ public final class JoinMachine {
 
     /** It met something that can't be mended; the node's state machine is told otherwise. */
     public void failed() {
-        if (step.leadsTo(Step.FAILED)) {
+        if (Step.NEXT.allows(step, Step.FAILED)) {
             go(Step.FAILED, "");
         }
     }
@@ -307,10 +301,7 @@ public final class JoinMachine {
     }
 
     private void go(Step next, String how) {
-        if (!step.leadsTo(next)) {
-            throw new IllegalStateException("from " + step + " to " + next);
-        }
-        step = next;
+        step = Step.NEXT.step(step, next);
         progress = how;
         entered++;
         heldThen = -1;
