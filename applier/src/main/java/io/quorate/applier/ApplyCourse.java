@@ -513,13 +513,13 @@ public final class ApplyCourse {
             tryAgain();
         } else if (attempt.isAlone()) {
             failedAlone(e);
-        } else {
+        } else if (group.hasWork()) {
             log.warn("{} failed ({}); applying its writesets one by one", group, ApplyErrors.describe(e));
-            if (group.hasWork()) {
-                beginAlone();
-            } else {
-                finish();
-            }
+            beginAlone();
+        } else {
+            log.warn("position {} can't be written yet: {}", group.last(), ApplyErrors.describe(e));
+            positionSaved = false;
+            finish();
         }
     }
 

@@ -33,7 +33,9 @@ final class Pipeline {
     private boolean stopped;
     private long lastTakenNanos;
     private long saved;
+    /** When the position was last written, or was to be. */
     private long savedNanos;
+
     private long reported;
     private int unreportedTransactions;
     private volatile long applied;
@@ -122,6 +124,7 @@ final class Pipeline {
         Group group = schedule.take(pause <= 0 || schedule.openIsFull());
         if (group == null && now - savedNanos >= positionIntervalNanos && schedule.committed() > saved) {
             group = schedule.takePositionOnly();
+            savedNanos = now;
         }
         if (group != null) {
             lastTakenNanos = now;

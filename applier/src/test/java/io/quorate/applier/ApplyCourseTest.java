@@ -319,6 +319,15 @@ class ApplyCourseTest {
     }
 
     @Test
+    void aPositionThatCantBeWrittenIsNotSaidToBe() throws SQLException {
+        begin(new Group(7, new LogPosition(1, 7), 0));
+        goes(CLEAR_WAY, APPLY, LOOK, AWAIT_TURN);
+        fails(COMMIT, DUPLICATE);
+        goes(ROLL_BACK, DONE);
+        assertThat(course.positionSaved()).isFalse();
+    }
+
+    @Test
     void itsStepsFollowOneAnotherAsTheTableSays() {
         assertThat(ApplyStep.NEXT).hasToString("""
                 PAUSE:

@@ -220,7 +220,7 @@ class Node implements SmartLifecycle, AutoCloseable {
             // Joining.
             join = opened.add(new Join(
                     properties,
-                    new Join.Part(configured, directoryId, life, stores, stream, order, participation),
+                    new Join.Own(configured, directoryId, life, stores, stream, order, participation),
                     new Join.Others(members, desk, questions, channels, standing),
                     server,
                     copy,

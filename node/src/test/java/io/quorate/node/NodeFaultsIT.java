@@ -103,7 +103,7 @@ class NodeFaultsIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"quorate-server", "quorate-proposer", "quorate-audit"})
+    @ValueSource(strings = {"quorate-server", "quorate-proposer", "quorate-audit", "quorate-join"})
     void whenAThreadBesideAServerEnds(String thread) throws Exception {
         mysql.execute("DROP DATABASE IF EXISTS quorate", "SET GLOBAL read_only = OFF");
         Node node = start(Map.of("quorate.mysql.port", Integer.toString(mysql.port()), "quorate.mysql.user", "root"));

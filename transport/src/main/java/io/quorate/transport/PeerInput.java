@@ -155,15 +155,13 @@ final class PeerInput extends InputStream {
                         ctx.channel().config().setAutoRead(false);
                     }
                 }
-                case Wire.END -> {
-                    ended(null);
-                    ctx.close();
-                }
+                case Wire.END -> end(ctx, null);
                 case Wire.REFUSED -> {
                     Wire.Refused refused = Wire.readRefused(message);
-                    ended(new QuorateException(
-                            Wire.code(refused.code()), peer.name() + " refuses: " + refused.reason()));
-                    ctx.close();
+                    end(
+                            ctx,
+                            new QuorateException(
+                                    Wire.code(refused.code()), peer.name() + " refuses: " + refused.reason()));
                 }
                 default -> throw Wire.malformed("a message of type " + type + " from " + peer.name());
             }
@@ -176,7 +174,11 @@ final class PeerInput extends InputStream {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            ended(new IOException("the connection to " + peer.name() + " failed: " + cause.getMessage(), cause));
+            end(ctx, new IOException("the connection to " + peer.name() + " failed: " + cause.getMessage(), cause));
+        }
+
+        private void end(ChannelHandlerContext ctx, Exception failure) {
+            ended(failure);
             ctx.close();
         }
     }

@@ -5,6 +5,7 @@ import io.quorate.applier.PositionTable.Position;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.HistoryCheck;
+import io.quorate.ist.WriteSetCache;
 import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.member.MemberQuestion;
@@ -19,14 +20,12 @@ import io.quorate.node.server.Server;
 import io.quorate.transport.AdmissionPlan;
 import io.quorate.transport.PeerChannels;
 import io.quorate.transport.TransportSettings;
-import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,9 +35,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Admission {
     private static final Logger log = LoggerFactory.getLogger(Admission.class);
-    /** There is no answer yet. */
-    static final String UNANSWERED = "the leader brings this node up to date first";
-
     private static final Duration ASK_OTHERS = Duration.ofSeconds(1);
 
     private final TransportSettings configured;
@@ -48,46 +44,32 @@ final class Admission {
     private final PausableOrder order;
     private final Server server;
     private final ServerCopy copy;
-    private final LongSupplier held;
+    private final WriteSetCache cache;
     private final HistoryCheck history;
     private final Rejoin rejoin;
     private final PeerChannels channels;
     private final Participation participation;
     private CompletableFuture<MemberDesk.Attempt> attempt;
-    private long askedNanos;
-    private boolean asked;
+    /** When the others were last asked for those who report to nobody; null if never. */
+    private Long askedNanos;
 
     /**
-     * @param configured with the peers of the configuration
      * @param history compares what this node holds with the others
-     * @param held last seqno of the order that this node holds
      * @param rejoin begins a full copy where the server needs one
      */
-    Admission(
-            TransportSettings configured,
-            String directory,
-            MemberDesk desk,
-            Members members,
-            PausableOrder order,
-            Server server,
-            ServerCopy copy,
-            LongSupplier held,
-            HistoryCheck history,
-            Rejoin rejoin,
-            PeerChannels channels,
-            Participation participation) {
-        this.configured = configured;
-        this.directory = directory;
-        this.desk = desk;
-        this.members = members;
-        this.order = order;
+    Admission(Join.Own own, Join.Others others, Server server, ServerCopy copy, HistoryCheck history, Rejoin rejoin) {
+        this.configured = own.configured();
+        this.directory = own.directory();
+        this.desk = others.desk();
+        this.members = others.members();
+        this.order = own.order();
         this.server = server;
         this.copy = copy;
-        this.held = held;
+        this.cache = own.stores().cache();
         this.history = history;
         this.rejoin = rejoin;
-        this.channels = channels;
-        this.participation = participation;
+        this.channels = others.channels();
+        this.participation = own.participation();
     }
 
     private AdmissionPlan plan() {
@@ -103,10 +85,10 @@ final class Admission {
     AdmissionPlan.Way decide() {
         AdmissionPlan.Way way = plan().ofDirectory();
         if (way instanceof AdmissionPlan.TakenOut out) {
-            participation.decide(joining(configured.selfPeer().withGeneration(out.generation())));
+            decideToJoin(out.generation());
         } else if (way instanceof AdmissionPlan.Joiner joiner) {
             log.info("{}; asking to be replaced", joiner.why());
-            participation.decide(joining(configured.selfPeer().withGeneration(joiner.generation())));
+            decideToJoin(joiner.generation());
         } else if (way instanceof AdmissionPlan.Member member) {
             participation.decide(configured.withPeers(member.members(), false));
         }
@@ -129,8 +111,7 @@ final class Admission {
             participation.decide(configured.withPeers(member.members(), false));
         } else if (way instanceof AdmissionPlan.Joiner joiner) {
             log.info("{}; asking to be a member", joiner.why());
-            participation.decide(
-                    joining(configured.selfPeer().withGeneration(configured.freeGeneration(joiner.generation()))));
+            decideToJoin(configured.freeGeneration(joiner.generation()));
         }
         return null;
     }
@@ -148,15 +129,16 @@ final class Admission {
         return participation.isJoining();
     }
 
-    private TransportSettings joining(Peer self) {
-        return configured.withPeers(List.of(self), true);
+    /** Is to ask to be a member, in that generation of its name. */
+    private void decideToJoin(int generation) {
+        participation.decide(configured.withPeers(List.of(configured.selfPeer().withGeneration(generation)), true));
     }
 
     /** Is to ask to be a member again, after it was taken out. */
     void again() {
         attempt = null;
         if (!participation.isJoining()) {
-            participation.decide(joining(participation.self().withGeneration(configured.lastGeneration() + 1)));
+            decideToJoin(configured.lastGeneration() + 1);
         }
     }
 
@@ -169,7 +151,7 @@ final class Admission {
     void anew(List<Membership> answers) {
         attempt = null;
         int next = plan().generationAnew(MemberWord.all(answers));
-        participation.decide(joining(configured.selfPeer().withGeneration(configured.freeGeneration(next))));
+        decideToJoin(configured.freeGeneration(next));
     }
 
     /** Takes part in the order, to hear what is ordered while it asks to be a member. */
@@ -190,31 +172,35 @@ final class Admission {
      * Asks to be a member, or goes on with that.
      *
      * @param answered run once there is an answer, on any thread
-     * @return null when it is a member, {@link #UNANSWERED} while there is no answer; else why not
+     * @return what came of it; null while there is no answer, for the leader brings this node up to date first
      */
-    String ask(Runnable answered) {
+    MemberDesk.Attempt ask(Runnable answered) {
+        if (attempt != null && attempt.isDone()) {
+            return answer();
+        }
         List<Membership> answers = desk.askAll(configured.peers());
         // Nobody reports to it yet, and it may need to know who has what: the leader waits until it has caught up.
         heard(answers);
         if (attempt == null) {
             if (answers.isEmpty()) {
-                return "no node of " + configured.peers() + " answers";
+                return new MemberDesk.Attempt("no node of " + configured.peers() + " answers", false);
             }
             MemberQuestion.Join request = new MemberQuestion.Join(participation.self(), directory);
             attempt = CompletableFuture.supplyAsync(() -> desk.attempt(request, configured.peers()));
             CompletableFuture<?> unused = attempt.whenComplete((done, failed) -> answered.run());
         }
-        if (!attempt.isDone()) {
-            return UNANSWERED;
-        }
+        return null;
+    }
+
+    private MemberDesk.Attempt answer() {
         try {
-            String refusal = attempt.join().refusal();
-            if (refusal == null) {
+            MemberDesk.Attempt answer = attempt.join();
+            if (answer.refusal() == null) {
                 log.info("{} is a member now", participation.self());
             }
-            return refusal;
+            return answer;
         } catch (CompletionException e) {
-            return e.getCause().toString();
+            return new MemberDesk.Attempt(e.getCause().toString(), false);
         } finally {
             attempt = null;
         }
@@ -223,8 +209,7 @@ final class Admission {
     /** Of a node to which nobody reports, since it is no member: asks them, not more often than once a second. Any thread. */
     synchronized void hear() {
         long now = System.nanoTime();
-        if (!asked || now - askedNanos > ASK_OTHERS.toNanos()) {
-            asked = true;
+        if (askedNanos == null || now - askedNanos > ASK_OTHERS.toNanos()) {
             heard(desk.askAll(configured.peers()));
             askedNanos = System.nanoTime();
         }
@@ -244,7 +229,7 @@ final class Admission {
      * @throws QuorateException COPY_NEEDED when it has to be another server's, and can't
      */
     String settleData() throws InterruptedException {
-        if (held.getAsLong() > 0 || !server.exists() || copy.isPending()) {
+        if (cache.last() > 0 || !server.exists() || copy.isPending()) {
             return null;
         }
         List<Membership> answers = desk.askAll(configured.peers());

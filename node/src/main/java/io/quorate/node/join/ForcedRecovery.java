@@ -50,29 +50,18 @@ final class ForcedRecovery {
     private final Admission admission;
     private final Participation participation;
 
-    ForcedRecovery(
-            TransportSettings configured,
-            PausableOrder order,
-            Members members,
-            MemberDesk desk,
-            PeerChannels channels,
-            Server server,
-            Stores stores,
-            OrderedStream stream,
-            HistoryCheck history,
-            Admission admission,
-            Participation participation) {
-        this.configured = configured;
-        this.order = order;
-        this.members = members;
-        this.desk = desk;
-        this.channels = channels;
+    ForcedRecovery(Join.Own own, Join.Others others, Server server, HistoryCheck history, Admission admission) {
+        this.configured = own.configured();
+        this.order = own.order();
+        this.members = others.members();
+        this.desk = others.desk();
+        this.channels = others.channels();
         this.server = server;
-        this.stores = stores;
-        this.stream = stream;
+        this.stores = own.stores();
+        this.stream = own.stream();
         this.history = history;
         this.admission = admission;
-        this.participation = participation;
+        this.participation = own.participation();
     }
 
     /**

@@ -34,15 +34,11 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,17 +58,12 @@ public final class Join implements AutoCloseable {
     private static final Retry.Policy TAKE_OVER = Retry.Policy.unbounded(
             "only the others can say whether it may take part again, and the node has nothing else to do",
             Duration.ofSeconds(1));
-    /** How long an operator's command waits until the thread comes to it. */
-    private static final Duration COMMAND_MAX = Duration.ofSeconds(30);
-
     private static final long FOR_EVER = Long.MAX_VALUE;
 
     private final String self;
-    private final TransportSettings configured;
-    private final PausableOrder order;
+    private final Own own;
     private final Server server;
     private final ServerCopy copy;
-    private final Stores stores;
     private final Standing standing;
     private final Admission admission;
     private final Rejoin rejoin;
@@ -80,7 +71,7 @@ public final class Join implements AutoCloseable {
     private final CatchUpChoice choice;
     private final Consumer<NodeEvent> events;
     private final OwnedThread thread;
-    private final BlockingQueue<Runnable> inbox = new LinkedBlockingQueue<>();
+    private final Inbox inbox = new Inbox();
     private final AtomicBoolean hearsOfLife = new AtomicBoolean();
     /** Guarded by itself: the link to the server tells it of copies, endpoints look at it. */
     private final JoinMachine machine = new JoinMachine();
@@ -99,10 +90,11 @@ public final class Join implements AutoCloseable {
     /**
      * What this node keeps of the order, and its part in it.
      *
+     * @param configured with the peers of the configuration
      * @param directory names the data directory
      * @param incarnation of the cluster
      */
-    public record Part(
+    public record Own(
             TransportSettings configured,
             String directory,
             UUID incarnation,
@@ -117,7 +109,7 @@ public final class Join implements AutoCloseable {
      */
     public Join(
             NodeProperties properties,
-            Part part,
+            Own own,
             Others others,
             Server server,
             ServerCopy copy,
@@ -128,49 +120,16 @@ public final class Join implements AutoCloseable {
             FaultHandler faults)
             throws IOException {
         this.self = properties.node();
-        this.configured = part.configured;
-        this.order = part.order;
+        this.own = own;
         this.server = server;
         this.copy = copy;
-        this.stores = part.stores;
         this.standing = others.standing;
         this.events = events;
-        HistoryCheck history = new HistoryCheck(part.stores.cache(), others.channels, part.incarnation);
+        HistoryCheck history = new HistoryCheck(own.stores.cache(), others.channels, own.incarnation);
         this.rejoin = new Rejoin(
-                part.stores,
-                part.stream,
-                part.order,
-                server,
-                copy,
-                others.channels,
-                part.incarnation,
-                this::offers,
-                joins);
-        this.admission = new Admission(
-                part.configured,
-                part.directory,
-                others.desk,
-                others.members,
-                part.order,
-                server,
-                copy,
-                () -> part.stores.cache().last(),
-                history,
-                rejoin,
-                others.channels,
-                part.participation);
-        this.recovery = new ForcedRecovery(
-                part.configured,
-                part.order,
-                others.members,
-                others.desk,
-                others.channels,
-                server,
-                part.stores,
-                part.stream,
-                history,
-                admission,
-                part.participation);
+                own.stores, own.stream, own.order, server, copy, others.channels, own.incarnation, this::offers, joins);
+        this.admission = new Admission(own, others, server, copy, history, rejoin);
+        this.recovery = new ForcedRecovery(own, others, server, history, admission);
         this.choice = new CatchUpChoice(
                 properties,
                 server,
@@ -189,11 +148,11 @@ public final class Join implements AutoCloseable {
     public void decide() {
         on(m -> m.begin(admission.decide(), self));
         if (at() == Step.TAKEN_OUT) {
-            order.pause(Hold.LEFT);
+            own.order.pause(Hold.LEFT);
         }
-        if (stores.damage() != null) {
-            order.pause(Hold.TRANSFER);
-            missing(stores.damage());
+        if (own.stores.damage() != null) {
+            own.order.pause(Hold.TRANSFER);
+            on(m -> m.missing(own.stores.damage()));
         }
     }
 
@@ -204,7 +163,7 @@ public final class Join implements AutoCloseable {
      */
     public void start() {
         if (at() == Step.MEMBER) {
-            order.resume(Hold.START);
+            own.order.resume(Hold.START);
         }
         thread.start();
     }
@@ -213,12 +172,12 @@ public final class Join implements AutoCloseable {
 
     /** What the order brings next can't be had from its log, or what it brought before is lost. */
     public void missing(QuorateException cause) {
-        inbox.add(() -> on(m -> m.missing(cause)));
+        inbox.tell(() -> on(m -> m.missing(cause)));
     }
 
     /** The order says that this node is no member any more. */
     public void takenOut(String why) {
-        inbox.add(() -> on(m -> m.takenOut(why)));
+        inbox.tell(() -> on(m -> m.takenOut(why)));
     }
 
     /** A full copy says how far it is; null when it is complete or given up. */
@@ -228,11 +187,11 @@ public final class Join implements AutoCloseable {
 
     /** A peer says that this node is of a former life of the cluster. One that is no member yet learns of that by asking. */
     private void leftBehind(Peer by, String why) {
-        if (configured.wasMember() && hearsOfLife.compareAndSet(false, true)) {
-            Lives former = configured.lives();
-            inbox.add(() -> {
+        if (own.configured.wasMember() && hearsOfLife.compareAndSet(false, true)) {
+            Lives former = own.configured.lives();
+            inbox.tell(() -> {
                 hearsOfLife.set(false);
-                if (configured.lives().equals(former)) {
+                if (own.configured.lives().equals(former)) {
                     on(m -> leftBehind(m, by, why));
                 } // Else it has taken over another one since.
             });
@@ -270,7 +229,7 @@ public final class Join implements AutoCloseable {
         on(m -> {
             if (m.joins()) {
                 admission.again();
-                inbox.add(() -> {});
+                inbox.wake();
             }
         });
     }
@@ -300,30 +259,9 @@ public final class Join implements AutoCloseable {
     }
 
     private String command(Callable<String> command) throws InterruptedException {
-        if (!thread.isAlive()) {
-            return "this node is being started or stopped, or has failed";
-        }
-        FutureTask<String> asked = new FutureTask<>(() -> {
-            try {
-                return command.call();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw e;
-            }
-        });
-        inbox.add(asked);
-        try {
-            return asked.get(COMMAND_MAX.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (TimeoutException e) {
-            return asked.cancel(false)
-                    ? "this node is busy: " + progress()
-                    : "it isn't done after " + COMMAND_MAX.toSeconds() + " s; it may still be";
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof QuorateException known) {
-                return known.getMessage();
-            }
-            throw new IllegalStateException(e.getCause());
-        }
+        return thread.isAlive()
+                ? inbox.command(command, this::progress)
+                : "this node is being started or stopped, or has failed";
     }
 
     /** What is being received, null when nothing is. */
@@ -341,10 +279,7 @@ public final class Join implements AutoCloseable {
     private void run() throws IOException, InterruptedException {
         long pauseMillis = 0;
         while (true) {
-            Runnable asked = inbox.poll(pauseMillis, TimeUnit.MILLISECONDS);
-            if (asked != null) {
-                asked.run();
-            }
+            inbox.runNext(pauseMillis);
             try {
                 pauseMillis = turn();
             } catch (QuorateException e) {
@@ -389,24 +324,18 @@ public final class Join implements AutoCloseable {
                 admission.takePart();
             }
             case MEMBER -> {
-                order.resume(Hold.START);
+                own.order.resume(Hold.START);
                 server.resume();
                 server.start();
             }
             case RECEIVING -> {
-                boolean member;
-                QuorateException cause;
-                synchronized (machine) {
-                    member = machine.isMember();
-                    cause = machine.missing();
-                }
-                rejoin.begin(cause);
-                if (member) {
+                rejoin.begin(ask(JoinMachine::missing));
+                if (ask(JoinMachine::isMember)) {
                     // It has its server closed for writes.
                     server.start();
                 }
             }
-            case TAKEN_OUT -> order.pause(Hold.LEFT);
+            case TAKEN_OUT -> own.order.pause(Hold.LEFT);
             case LEFT_BEHIND -> {
                 retry = new Retry(TAKE_OVER, System.nanoTime());
                 recovery.leave();
@@ -436,19 +365,17 @@ public final class Join implements AutoCloseable {
     }
 
     private long askIn() throws InterruptedException {
-        String refusal = admission.ask(() -> inbox.add(() -> {}));
+        MemberDesk.Attempt attempt = admission.ask(inbox::wake);
+        if (attempt == null) {
+            return ASK.pause().toMillis();
+        }
+        String refusal = attempt.refusal();
         if (refusal == null) {
             on(JoinMachine::admitted);
             return 0;
         }
-        if (refusal.equals(Admission.UNANSWERED)) {
-            return ASK.pause().toMillis();
-        }
-        boolean stuck;
-        synchronized (machine) {
-            stuck = machine.isStuck(stores.cache().last(), TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
-        }
-        if (stuck) {
+        long nowMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+        if (ask(m -> m.isStuck(own.stores.cache().last(), nowMillis))) {
             admission.startAgain();
         }
         return waits("asking to be a member: " + refusal, refusal, "not a member yet");
@@ -503,25 +430,23 @@ public final class Join implements AutoCloseable {
 
     /** What the others have to give. */
     private List<IncrementalTransfer.Offer> offers() {
-        boolean member;
-        synchronized (machine) {
-            member = machine.isMember();
-        }
-        if (!member) {
+        if (!ask(JoinMachine::isMember)) {
             admission.hear();
         }
         return standing.offers();
     }
 
     private String progress() {
-        synchronized (machine) {
-            return machine.shown().progress();
-        }
+        return ask(m -> m.shown().progress());
     }
 
     private Step at() {
+        return ask(JoinMachine::at);
+    }
+
+    private <T> T ask(Function<JoinMachine, T> question) {
         synchronized (machine) {
-            return machine.at();
+            return question.apply(machine);
         }
     }
 

@@ -32,10 +32,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The turns of a node that is {@code RECEIVING}: brings it back when the order's log no longer reaches back to where it stands, or its cache is damaged or lost: it leaves the
- * order, receives from the others what it lacks, and goes on from there. {@link RejoinCourse} decides what that is. What is ordered
- * meanwhile waits in the others' logs. A node that nobody can bring back so says what it would need, and asks again: somebody who
- * has it may come.
+ * The turns of a node that is {@code RECEIVING}, because the order's log no longer reaches back to where it stands, or because its
+ * cache is damaged or lost. It leaves the order, receives from the others what it lacks, and goes on from there; {@link RejoinCourse}
+ * decides what that is. What is ordered meanwhile waits in the others' logs. A node that nobody can bring back says what it
+ * would need, and asks again, for somebody who has it may come.
  */
 final class Rejoin {
     private static final Logger log = LoggerFactory.getLogger(Rejoin.class);
