@@ -10,7 +10,7 @@ import java.sql.SQLException;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What a server's refusal becomes when it ends the applier: a code, the writeset, and the server's words. */
+/** Turns a server's refusal that ends the applier into a code, with the writeset and the server's message. */
 final class ApplyErrors {
     private static final int STATEMENT_SHOWN_MAX = 300;
 

@@ -16,11 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the way free for the group that commits next. When it waits for a lock for longer than a moment, the holder is
- * looked up, and whom that one waits for in turn. A later group of ours among them is asked to yield at once: it waits for
- * the head to commit, which InnoDB can't see. A client's session is killed after a grace, because what is certified has
- * to commit on every node and the client's transaction would fail certification anyway. What is prepared and waits for its
- * verdict is rolled back at once, for it can be applied later.
+ * Keeps the way free for the group that commits next. When that group waits for a lock for longer than a moment, this
+ * looks up the holder, and then the session that the holder itself waits for. If one of them is a later group of ours,
+ * it is asked to yield at once: it waits for the head to commit, which InnoDB can't see. A client's session is killed
+ * after a grace, because what is certified has to commit on every node, and the client's transaction would fail
+ * certification anyway. A prepared transaction that waits for its verdict is rolled back at once, because it can be
+ * applied later.
  */
 final class LockWatch implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(LockWatch.class);
@@ -29,8 +30,8 @@ final class LockWatch implements Runnable {
     private static final int NO_SUCH_THREAD = 1094;
 
     /**
-     * By transactions: the thread that data_lock_waits names is the one that made the lock visible, which for the implicit
-     * lock of an inserted row is the one that waits for it.
+     * By transactions: the thread that data_lock_waits names is the one that made the lock visible. For the implicit
+     * lock of an inserted row that is the one that waits for it.
      */
     private static final String ROW_LOCKS = """
             SELECT waiter.trx_mysql_thread_id, COALESCE(holding.trx_mysql_thread_id, 0), t.PROCESSLIST_USER,
@@ -59,7 +60,7 @@ final class LockWatch implements Runnable {
             WHERE pending.LOCK_STATUS = 'PENDING' AND pending.OBJECT_TYPE IN ('TABLE', 'SCHEMA')""";
 
     /**
-     * Who holds a lock that {@code waiter} waits for; id 0 is an XA transaction whose session is gone.
+     * The holder of a lock that {@code waiter} waits for; id 0 is an XA transaction whose session is gone.
      *
      * @param doing what the session does, for how long, and its last statement
      */
@@ -103,12 +104,15 @@ final class LockWatch implements Runnable {
         }
     }
 
-    /** The client's session whose locks the next in the order waits for, with its statement; null when none was seen. */
+    /**
+     * The client session whose locks the next group in the order waits for, with its statement; null when none was
+     * seen.
+     */
     String blockedBy() {
         return blockedBy;
     }
 
-    /** Once for each complaint; the wait ends by its timeout and is tried again meanwhile. */
+    /** Logs each complaint once; the wait ends by its timeout and is tried again meanwhile. */
     private void complain(String what) {
         if (!what.equals(lastComplaint)) {
             lastComplaint = what;
@@ -116,7 +120,7 @@ final class LockWatch implements Runnable {
         }
     }
 
-    /** Looks for holders only when the same group was the head a period ago. */
+    /** Looks for holders only if the same group was the head a period ago. */
     private void look() throws SQLException {
         Group head = pipeline.head();
         if (head == null || head != watched) {
@@ -161,7 +165,9 @@ final class LockWatch implements Runnable {
                 .orElseThrow();
     }
 
-    /** Whether at the end of the chain of who waits for whom, a later group holds what the head needs. */
+    /**
+     * Whether, at the end of the chain of sessions that wait for one another, a later group holds what the head needs.
+     */
     private boolean waitsForOurs(long head, List<Holder> all) {
         Set<Long> seen = new HashSet<>(Set.of(head));
         Deque<Long> toVisit = new ArrayDeque<>(seen);

@@ -23,14 +23,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides this server's prepared transactions: XA COMMIT at their place in the order when they passed, XA ROLLBACK when
- * they failed, or earlier when they hold locks that an earlier writeset needs. One that passes after it had to be rolled
- * back, or that the server lost in a crash, is applied from the record like anybody's. The mark that it left says which
- * of these it is: the mark is committed with it, or not at all.
+ * Decides this server's prepared transactions. They get XA COMMIT at their place in the order if they passed, and XA
+ * ROLLBACK if they failed, or earlier if they hold locks that an earlier writeset needs. A transaction that passes
+ * after it had to be rolled back, or that the server lost in a crash, is applied from the record like any other. Its
+ * mark says which of these is the case: the mark is committed with the transaction, or not at all.
  */
 final class Settler implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Settler.class);
-    /** XAER_NOTA: not prepared, or not yet to be seen as such, or decided before. */
+    /** XAER_NOTA: not prepared, or not yet visible as such, or decided before. */
     private static final int UNKNOWN_XID = 1397;
 
     private static final int LOOKS_MAX = 5;
@@ -43,7 +43,7 @@ final class Settler implements AutoCloseable {
     private final Counters counters;
     private final Queue<Straggler> stragglers = new ConcurrentLinkedQueue<>();
 
-    /** One that failed and could not be rolled back yet. */
+    /** A transaction that failed and could not be rolled back yet. */
     private record Straggler(CertifiedXid xid, long untilNanos) {}
 
     Settler(AuxiliaryConnection connection, PreparedWrites prepared, Pipeline pipeline, Counters counters) {
@@ -53,15 +53,15 @@ final class Settler implements AutoCloseable {
         this.counters = counters;
     }
 
-    /** The record has a prepared transaction of ours that this will have to settle. */
+    /** The record has a prepared transaction of ours that will have to be settled here. */
     void expect(Certified own) {
         prepared.prepared(own.writeSet());
     }
 
     /**
-     * Carries out the verdict. All before it is committed.
+     * Carries out the verdict. Everything before it is committed.
      *
-     * @return false when it passed and is not in the database, nor prepared: it is to be applied
+     * @return false when it passed and is neither in the database nor prepared: it has to be applied
      * @throws QuorateException {@link ErrorCode#UNDO_IMPOSSIBLE} when it failed and is committed here
      */
     boolean settle(Certified own) throws SQLException, InterruptedException {
@@ -69,7 +69,7 @@ final class Settler implements AutoCloseable {
         long number = own.writeSet().gtid().number();
         boolean open = prepared.isOpen(number);
         boolean decided = open && decided(own.passed() ? "XA COMMIT " : "XA ROLLBACK ", xid);
-        // Only now: the server may have refused for a moment, and is asked again.
+        // Only now, because the server may have refused for a moment, and is asked again.
         prepared.settled(number);
         if (!own.passed()) {
             if (open && !decided) {
@@ -88,10 +88,10 @@ final class Settler implements AutoCloseable {
     }
 
     /**
-     * The event in the binlog comes before the server knows the xid as prepared, so a first "unknown" says nothing.
+     * The event is in the binlog before the server knows the xid as prepared, so a first "unknown" proves nothing.
      *
-     * @return whether it is decided now, or was committed before; were it prepared after all and passed, its locks would keep its
-     *     own rows from being applied until it is found
+     * @return whether it is decided now, or was committed before. If it was prepared after all, and passed, its locks
+     *     would keep its own rows from being applied until it is found
      */
     private boolean decided(String verb, CertifiedXid xid) throws SQLException, InterruptedException {
         for (int look = 1; ; look++) {
@@ -105,7 +105,10 @@ final class Settler implements AutoCloseable {
         }
     }
 
-    /** Tries again to roll back what failed before the server knew it as prepared: nobody else would ever decide it. */
+    /**
+     * Tries again to roll back transactions that failed before the server knew them as prepared: nobody else would ever
+     * decide them.
+     */
     void sweep() throws SQLException {
         for (Iterator<Straggler> all = stragglers.iterator(); all.hasNext(); ) {
             Straggler straggler = all.next();
@@ -142,8 +145,8 @@ final class Settler implements AutoCloseable {
     }
 
     /**
-     * It may have passed in a former life of the cluster, and the record of that be lost in a crash; or whoever prepared it has
-     * committed it as well. Known as long as its slot has committed nothing since.
+     * The transaction may have passed in a former life of the cluster, and its record may have been lost in a crash; or
+     * the client that prepared it has also committed it. This is known as long as its slot has committed nothing since.
      */
     private void requireNotCommitted(Certified own, CertifiedXid xid) throws SQLException {
         if (count(xid) == xid.count()) {
@@ -154,7 +157,9 @@ final class Settler implements AutoCloseable {
         }
     }
 
-    /** Rolls back what is known to fail against these writesets, before they meet its locks. */
+    /**
+     * Rolls back the transactions that are known to fail against these writesets, before the group meets their locks.
+     */
     void clearWay(Collection<Certified> group) throws SQLException {
         for (Map.Entry<Long, CertifiedXid> each : prepared.inTheWayOf(group).entrySet()) {
             if (decide("XA ROLLBACK ", each.getValue())) {
@@ -165,8 +170,8 @@ final class Settler implements AutoCloseable {
     }
 
     /**
-     * Rolls back all that is prepared and to be certified: one of them holds a lock that the group to commit next needs,
-     * and the server doesn't say which.
+     * Rolls back everything that is prepared and waits for certification: one of these transactions holds a lock that
+     * the next group to commit needs, and the server doesn't say which.
      *
      * @return how many there were
      */

@@ -22,10 +22,10 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * What the applier does about this server's own transactions that lose. A group is committed only when everything that
- * conflicts with it, and was committed here before the group took its locks, is undone in the same database transaction.
- * To know that, the group executes, looks at what the server has committed by then, waits until the capture has read as
- * far, and asks {@link OwnWrites}. Whoever commits later had to wait for the group's locks or touched other rows.
+ * Undoes this server's own transactions that lose. A group is committed only when every transaction that conflicts with
+ * it, and was committed here before the group took its locks, is undone in the same database transaction. To know
+ * these, the worker executes the group, reads what the server has committed by then, waits until the capture has read
+ * that far, and asks {@link OwnWrites}. Whoever commits later had to wait for the group's locks or touched other rows.
  */
 final class Undo {
     private static final Duration CAPTURE_WAIT = Duration.ofSeconds(5);
@@ -42,27 +42,27 @@ final class Undo {
         this.cascades = cascades;
     }
 
-    /** What has to be undone before these can be applied, as far as it is known now; the latest first. */
+    /** What has to be undone before these writesets can be applied, as far as it is known now; the latest first. */
     Losers losers(Collection<Certified> group) {
         return own.toUndo(group, List.of());
     }
 
-    /** The same, and {@code losers} in any case. */
+    /** The same, with {@code losers} in any case. */
     Losers losers(Collection<Certified> group, List<Doomed> losers) {
         return own.toUndo(group, losers);
     }
 
-    /** How it stands with what the server has committed by now. */
+    /** Whether anything that the server has committed by now is in the way. */
     enum Outlook {
-        /** All that stands in the way of the group is undone. */
+        /** Everything that is in the way of the group is undone. */
         CLEAR,
         /** There is more to undo. */
         MORE,
-        /** The capture is too far behind, or the order is, to tell. */
+        /** The capture, or the order, is too far behind to tell. */
         UNKNOWN
     }
 
-    /** With the group executed and its locks held: is all that stands in its way among {@code undone}? */
+    /** Called with the group executed and its locks held: is everything that is in its way among {@code undone}? */
     Outlook outlook(Session session, Collection<Certified> group, List<Doomed> undone)
             throws SQLException, InterruptedException {
         if (!own.awaitCovered(session.lastGtid(server), CAPTURE_WAIT)) {
@@ -75,12 +75,15 @@ final class Undo {
         return now.doomed().size() > undone.size() ? Outlook.MORE : Outlook.CLEAR;
     }
 
-    /** Whether there are others to undo beside these. */
+    /** Whether there are others to undo besides these. */
     boolean hasMore(Collection<Certified> group, List<Doomed> losers) {
         return own.toUndo(group, losers).doomed().size() > losers.size();
     }
 
-    /** Waits, without locks, until the capture has read what the server has committed by now; false when the time is over. */
+    /**
+     * Waits, without locks, until the capture has read what the server has committed by now; false when the time is
+     * over.
+     */
     boolean awaitCapture(Session session) throws SQLException, InterruptedException {
         return own.awaitCovered(session.lastGtid(server), CAPTURE_WAIT);
     }
@@ -94,7 +97,7 @@ final class Undo {
         return all;
     }
 
-    /** As writesets that take the losers back. */
+    /** Writesets that undo the losers. */
     List<Certified> inverses(List<WriteSet> losers) throws SQLException {
         List<Certified> inverses = new ArrayList<>(losers.size());
         for (WriteSet w : losers) {
@@ -128,12 +131,12 @@ final class Undo {
         }
     }
 
-    /** The commit that undoes them comes next. */
+    /** The commit that undoes them is about to happen. */
     void committing(List<Doomed> losers, long seqno) {
         own.undoing(losers, seqno);
     }
 
-    /** It failed. */
+    /** That commit failed. */
     void failed(List<Doomed> losers) {
         own.notUndone(losers);
     }

@@ -18,7 +18,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code quorate audit}: whether all nodes have the same rows, which differ, and putting them right. */
+/** {@code quorate audit}: whether all nodes have the same rows, which rows differ, and their repair. */
 @Command(
         name = "audit",
         description =
@@ -187,8 +187,8 @@ final class AuditCommand implements Runnable {
     }
 
     @Command(
-            description =
-                    "Says how rows would be put right on the nodes that differ from the majority; with --apply does it.",
+            description = "Says how rows would be put right on the nodes that differ from the majority; with --apply"
+                    + " does it.",
             mixinStandardHelpOptions = true)
     int repair(
             @Option(names = "--apply", description = "do it") boolean apply,
@@ -218,7 +218,7 @@ final class AuditCommand implements Runnable {
         return 0;
     }
 
-    /** The node named; else the one of the sandbox that runs an audit or ran the latest. */
+    /** The node that the user names; otherwise the sandbox's node that runs an audit or ran the latest. */
     private String owner() {
         List<String> all = nodes.all();
         String owner = all.get(0);

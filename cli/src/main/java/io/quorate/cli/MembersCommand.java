@@ -89,7 +89,7 @@ final class MembersCommand implements Runnable {
         }
     }
 
-    /** Takes a node out of what others wait for. */
+    /** Excludes a node from those that others wait for. */
     @Command(
             name = "desync",
             description = "Has nobody wait for a node, however far behind it is: for a backup, say.",
@@ -105,7 +105,7 @@ final class MembersCommand implements Runnable {
         }
     }
 
-    /** Counts it again. */
+    /** Includes it again. */
     @Command(name = "resync", description = "Ends what desync began.", mixinStandardHelpOptions = true)
     static final class Resync implements Callable<Integer> {
         @Mixin

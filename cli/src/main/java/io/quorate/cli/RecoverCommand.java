@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true)
 final class RecoverCommand implements Callable<Integer> {
     private static final String PATH = "/actuator/recovery";
-    /** As votes are given: who knows a later term knows better, however long another's log is. */
+    /** Compared as in votes: a later term counts more than a longer log. */
     private static final Comparator<LogPosition> BY_TERM_AND_INDEX =
             Comparator.comparingLong(LogPosition::term).thenComparingLong(LogPosition::index);
 
@@ -103,9 +103,9 @@ final class RecoverCommand implements Callable<Integer> {
             out.printf("LOST at least: %d writesets that a missing node had and this one lacks.%n", beyond);
         }
         if (!r.majority()) {
-            out.println(
-                    "LOST besides: whatever the missing nodes ordered or committed after they were heard last. That can't be"
-                            + " told from here. If one of them can be started again, start it instead.");
+            out.println("LOST besides: whatever the missing nodes ordered or committed after they were heard last."
+                    + " That can't be"
+                    + " told from here. If one of them can be started again, start it instead.");
         }
         out.flush();
     }

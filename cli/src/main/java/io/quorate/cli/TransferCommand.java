@@ -11,11 +11,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code quorate transfer}: what nodes receive from one another to come back. */
+/** {@code quorate transfer}: what nodes receive from one another in order to come back. */
 @Command(
         name = "transfer",
-        description =
-                "What nodes receive from one another to come back: how much is done, how fast, how long still; holding it up.",
+        description = "What nodes receive from one another to come back: how much is done, how fast, how long still;"
+                + " holding it up.",
         mixinStandardHelpOptions = true)
 final class TransferCommand implements Runnable {
     private static final String PATH = "/actuator/transfer";
@@ -71,7 +71,7 @@ final class TransferCommand implements Runnable {
         return change(Map.of("action", "cancel"));
     }
 
-    /** Of the node named, or the only one that receives a copy. */
+    /** Changes the copy of the node named, or of the only one that receives one. */
     private int change(Map<String, String> what) {
         for (String host : nodes.all()) {
             if (NodeAddress.ask(host, PATH, TransferAnswer.class).copying() != null) {

@@ -3,10 +3,9 @@ package io.quorate.core;
 
 /**
  * The stable codes of everything Quorate refuses or stops for. The number never changes its meaning; the first digit
- * says where to look: 1 configuration and server, 2 capture, 3 order and peers, 4 certification, 5 apply, 6 storage, 7 full
- * copies and audits, 8 Quorate itself.
- * Each code carries the way out, because it is read at 3 a.m., and what is done about it, so that this is decided in one place.
- * {@code docs/errors.md} has a row for each.
+ * says where to look: 1 configuration and server, 2 capture, 3 order and peers, 4 certification, 5 apply, 6 storage, 7
+ * full copies and audits, 8 Quorate itself. Each code carries the way out, because it is read at 3 a.m. It also carries
+ * its kind, so that what is done about it is decided in one place. {@code docs/errors.md} has a row for each.
  */
 public enum ErrorCode {
     SERVER_SETTINGS(
@@ -48,7 +47,8 @@ public enum ErrorCode {
     BINLOG_SHORT(
             2008,
             Kind.FATAL,
-            "they are in this server's rows alone and can't be given to the others; rebuild this node from one of them, and"
+            "they are in this server's rows alone and can't be given to the others; rebuild this node from one"
+                    + " of them, and"
                     + " set sync_binlog=1"),
     TAIL_UNCLEAR(
             2009,
@@ -78,7 +78,8 @@ public enum ErrorCode {
     COPY_NEEDED(
             3010,
             Kind.FATAL,
-            "give the node an empty server and data directory: then it receives a full copy, unless quorate.sst.method=none"),
+            "give the node an empty server and data directory: then it receives a full copy, unless"
+                    + " quorate.sst.method=none"),
     FORMER_LIFE(
             3011,
             Kind.RETRYABLE,
@@ -110,7 +111,8 @@ public enum ErrorCode {
     COPY_TO_START(
             7002,
             Kind.RETRYABLE,
-            "start mysqld of this node; quorate.mysql.start-command has the service do it, a supervisor does it by itself"),
+            "start mysqld of this node; quorate.mysql.start-command has the service do it, a supervisor does it"
+                    + " by itself"),
     COPY_NOT_BY_STREAM(
             7004, Kind.REFUSAL, "set quorate.sst.method=clone, or auto, on the node that is to get the copy"),
     AUDIT_REFUSED(
@@ -138,11 +140,12 @@ public enum ErrorCode {
     /** What is done about a failure, wherever it is met. */
     public enum Kind {
         /**
-         * Passes by itself, or by somebody else's doing. What failed is tried again, in one place, with a bound or a reason
-         * for having none. That place isn't always the one that meets it: a damaged cache is mended by a transfer.
+         * Passes by itself, or when somebody does something about it. Whatever failed is tried again, in one place,
+         * with a bound or a reason for having none. That place isn't always the one that meets the failure: a damaged
+         * cache is repaired by a transfer.
          */
         RETRYABLE,
-        /** Something was asked for, by a person, a peer or a configuration, that is not done. The node goes on as before. */
+        /** A person, a peer or a configuration asked for something that is not done. The node goes on as before. */
         REFUSAL,
         /** The node leaves the cluster rather than go on with less than it has promised. Trying again wouldn't help. */
         FATAL
@@ -162,7 +165,7 @@ public enum ErrorCode {
         return kind;
     }
 
-    /** Whether what failed is worth another try, without anything being done about it here. */
+    /** Whether it is worth trying again, although nothing is done about it here. */
     public boolean isRetryable() {
         return kind == Kind.RETRYABLE;
     }
@@ -172,7 +175,7 @@ public enum ErrorCode {
         return "QRT-" + number;
     }
 
-    /** What to do about it, one sentence. */
+    /** What to do about it, in one sentence. */
     public String remedy() {
         return remedy;
     }

@@ -63,8 +63,8 @@ final class SandboxCommand implements Runnable {
             @Option(
                             names = "--set",
                             paramLabel = "key=value",
-                            description =
-                                    "quorate.key of the service (quorate.jvm: Java options) or mysql.variable of mysqld")
+                            description = "quorate.key of the service (quorate.jvm: Java options) or mysql.variable"
+                                    + " of mysqld")
                     Map<String, String> set,
             @Option(
                             names = "--timeout",
