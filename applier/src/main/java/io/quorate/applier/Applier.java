@@ -202,7 +202,7 @@ public final class Applier implements AutoCloseable {
                 ending.failed(new QuorateException(ErrorCode.APPLY_FAILED, name + " ended by itself"));
             }
         } catch (RuntimeException | Error e) {
-            ending.failed(new QuorateException(ErrorCode.APPLY_FAILED, name + " ended of " + e, e));
+            ending.failed(new QuorateException(ErrorCode.APPLY_FAILED, name + " ended because of " + e, e));
         }
     }
 

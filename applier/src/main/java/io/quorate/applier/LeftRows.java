@@ -166,7 +166,7 @@ final class LeftRows {
         }
         if (!comparable && map.primaryKey.length > 0 && told.add(name(map))) {
             log.info(
-                    "rows of {} are undone without a look at what they hold: its primary key is of an unusual type",
+                    "rows of {} are undone without being compared first: its primary key is of an unusual type",
                     name(map));
         }
         return comparable;
@@ -270,7 +270,7 @@ final class LeftRows {
             if (!same[i]) {
                 Left left = batch.get(i);
                 throw new SQLException(
-                        "somebody wrote around the binlog: " + name(left.map) + " was left with "
+                        "somebody wrote without the binlog: " + name(left.map) + " was left with "
                                 + masked(left.map, left.values) + " and holds " + present(left),
                         "HY000",
                         ROW_NOT_FOUND);

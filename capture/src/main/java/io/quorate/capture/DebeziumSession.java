@@ -51,7 +51,7 @@ final class DebeziumSession {
         try {
             engine.run();
         } catch (RuntimeException | Error e) {
-            tap.failed(new QuorateException(ErrorCode.CAPTURE_FAILED, "the Debezium engine ended of " + e, e));
+            tap.failed(new QuorateException(ErrorCode.CAPTURE_FAILED, "the Debezium engine ended because of " + e, e));
         } finally {
             over = true;
             tap.failed(new QuorateException(ErrorCode.SERVER_UNREACHABLE, "the Debezium engine ended"));

@@ -82,8 +82,8 @@ public final class MySqlCapture implements AutoCloseable {
             supervise();
         } catch (RuntimeException | Error e) {
             LOG.error("Capture of {} ends for good", settings, e);
-            onFailure.accept(
-                    new QuorateException(ErrorCode.CAPTURE_FAILED, "the capture of " + settings + " ended of " + e, e));
+            onFailure.accept(new QuorateException(
+                    ErrorCode.CAPTURE_FAILED, "the capture of " + settings + " ended because of " + e, e));
         }
     }
 

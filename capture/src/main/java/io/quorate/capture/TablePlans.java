@@ -73,7 +73,7 @@ final class TablePlans {
     void warn(TablePlan plan, String why) {
         if (warns && warned.size() < TABLES_MAX && warned.add(new TableName(plan.map.schema, plan.map.table))) {
             LOG.warn(
-                    "Changes of {}.{} are told apart less well than by a key: {}",
+                    "Rows of {}.{} conflict more often than they would with a key: {}",
                     plan.map.schema,
                     plan.map.table,
                     why);

@@ -368,7 +368,8 @@ final class TransactionReader {
                 && number > progress.last()
                 && decided.certified().isEmpty()) {
             throw new QuorateException(
-                    ErrorCode.UNSUPPORTED_EVENT, "XA COMMIT " + decided + " of what was prepared before capture began");
+                    ErrorCode.UNSUPPORTED_EVENT,
+                    "XA COMMIT " + decided + " of a transaction that was prepared before capture began");
         }
         WriteSet writeSet = transaction == null || !commits || transaction.payload().length == 0
                 ? null

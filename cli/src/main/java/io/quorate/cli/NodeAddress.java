@@ -82,7 +82,7 @@ final class NodeAddress {
         Outcome outcome = Answers.read(answer, Outcome.class);
         if (!outcome.done()) {
             String why = outcome.refusal();
-            throw new CommandException(why == null ? "the node at " + host + " did not, and doesn't say why" : why);
+            throw new CommandException(why == null ? "the node at " + host + " refused, and doesn't say why" : why);
         }
         return answer;
     }

@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
 /** {@code quorate recover}. */
 @Command(
         name = "recover",
-        description = "When a majority is lost for good: what would be lost with it, and going on without it.",
+        description = "When a majority is lost for good: shows what would be lost with it, and goes on without it.",
         mixinStandardHelpOptions = true)
 final class RecoverCommand implements Callable<Integer> {
     private static final String PATH = "/actuator/recovery";
@@ -37,9 +37,8 @@ final class RecoverCommand implements Callable<Integer> {
 
     @Option(
             names = "--force-primary",
-            description =
-                    "has this node go on alone, in a new life of the cluster; the others are shut out until they have"
-                            + " taken that over")
+            description = "makes this node go on alone, in a new life of the cluster; the others are shut out until"
+                    + " they have taken over that life")
     private boolean force;
 
     @Option(names = "--yes", description = "doesn't ask")

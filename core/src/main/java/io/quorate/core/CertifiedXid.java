@@ -51,7 +51,7 @@ public record CertifiedXid(long slot, long count, String secret, long snapshot) 
         }
         WriteSetCodec.require(
                 last >= 0 && BinlogEvents.type(b, last) == BinlogEvents.XA_PREPARE,
-                "writeset " + w.gtid() + " was prepared and doesn't say as what");
+                "writeset " + w.gtid() + " was prepared, but has no XA_PREPARE event");
         // One phase or not, format, two lengths, and the two parts.
         ByteBuffer event = BinlogEvents.littleEndian(b);
         int at = last + BinlogEvents.HEADER_BYTES + 1;

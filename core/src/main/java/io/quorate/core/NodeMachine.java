@@ -176,7 +176,7 @@ public final class NodeMachine {
             case JOINED ->
                 leaderHeard
                         ? "catching up: " + Math.max(0, lastOrdered - lastApplied) + " writesets behind"
-                        : "waiting for the leader's word on how far the order is";
+                        : "waiting for the leader to say how far the order is";
             case LEFT -> leftReason;
             case SYNCED, DONOR, ARBITRATOR -> "";
             case INCONSISTENT -> failure.getMessage();

@@ -68,7 +68,7 @@ public final class Retry {
          */
         public static Policy unbounded(String why, Duration pause) {
             if (why.isBlank()) {
-                throw new IllegalArgumentException("what has no bound says why");
+                throw new IllegalArgumentException("a retry without a bound needs a reason");
             }
             return new Policy(Integer.MAX_VALUE, null, pause, pause, 0, TELL_EVERY);
         }

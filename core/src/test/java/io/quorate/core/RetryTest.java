@@ -99,7 +99,7 @@ class RetryTest {
 
     @Test
     void whatHasNoBoundSaysWhy() {
-        assertThatThrownBy(() -> Policy.unbounded(" ", SECOND)).hasMessageContaining("says why");
+        assertThatThrownBy(() -> Policy.unbounded(" ", SECOND)).hasMessageContaining("needs a reason");
     }
 
     @ParameterizedTest

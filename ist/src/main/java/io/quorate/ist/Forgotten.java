@@ -46,7 +46,7 @@ final class Forgotten {
         try {
             until.put(Long.valueOf(parts[0]), Instant.ofEpochMilli(Long.parseLong(parts[1])));
         } catch (RuntimeException e) {
-            log.debug("{} has a line that is none: {}", file, line);
+            log.debug("{} has an invalid line: {}", file, line);
         }
     }
 

@@ -95,12 +95,12 @@ public final class HistoryCheck {
         IncrementalTransfer.Offer donor;
         try {
             donor = choice.donorOf(offers, seqno, seqno, nowMillis)
-                    .orElseThrow(() -> new IOException("who holds seqno " + seqno + " broke off; it is asked again"));
+                    .orElseThrow(() ->
+                            new IOException("the node that holds seqno " + seqno + " broke off; it is asked again"));
         } catch (QuorateException e) {
             throw new QuorateException(
                     ErrorCode.CACHE_PASSED,
-                    "whether this node's history is that of the others can't be told: nobody there holds seqno "
-                            + seqno,
+                    "can't tell whether this node's history is that of the others: nobody there holds seqno " + seqno,
                     e);
         }
         List<Certified> read = new ArrayList<>();
@@ -129,7 +129,7 @@ public final class HistoryCheck {
         if (nowMillis - shortSinceMillis < PATIENCE_MILLIS) {
             throw new QuorateException(
                     ErrorCode.ORDER_INTERRUPTED,
-                    "whether this node's history is that of the others can't be told yet: " + what);
+                    "can't tell yet whether this node's history is that of the others: " + what);
         }
         throw other(what);
     }

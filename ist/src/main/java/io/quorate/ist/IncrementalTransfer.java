@@ -133,7 +133,8 @@ public final class IncrementalTransfer {
         for (int fruitless = 0; next <= to; fruitless++) {
             if (fruitless == FRUITLESS_MAX) {
                 throw new QuorateException(
-                        ErrorCode.ORDER_INTERRUPTED, "who has seqno " + next + " breaks off again and again");
+                        ErrorCode.ORDER_INTERRUPTED,
+                        "the nodes that have seqno " + next + " break off again and again");
             }
             Offer donor = donorOf(next, to);
             long before = next;

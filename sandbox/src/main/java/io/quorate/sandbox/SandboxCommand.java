@@ -83,7 +83,7 @@ final class SandboxCommand implements Runnable {
 
     private Sandbox made(int nodes, boolean arbitrator, int basePort, Map<String, String> set) {
         if (arbitrator && nodes < 2) {
-            throw SandboxException.usage("an arbitrator needs somebody else to vote for; --nodes 2 at least");
+            throw SandboxException.usage("an arbitrator needs other nodes to vote with; --nodes 2 at least");
         }
         Set<Integer> without = arbitrator ? Set.of(nodes) : Set.of();
         return Sandbox.create(directory(), nodes, without, basePort, set, List.of(), SandboxCommand::say);

@@ -53,7 +53,7 @@ final class MemberChanges {
             return CompletableFuture.failedFuture(new QuorateException(
                     ErrorCode.CONFIGURATION, "a cluster has 1 to " + MEMBERS_MAX + " members, not " + next.size()));
         }
-        LOG.info("asking for the members to be {}", next);
+        LOG.info("asking to change the members to {}", next);
         // Only if no other node has changed them meanwhile.
         SetConfigurationRequest request = new SetConfigurationRequest(
                 client,

@@ -104,7 +104,7 @@ final class QuorumWatch implements AutoCloseable {
         }
         try {
             if (!thread.awaitTermination(5, TimeUnit.SECONDS)) {
-                LOG.warn("Whoever listens for the quorum is still busy with it");
+                LOG.warn("The listener for quorum changes is still busy");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -123,9 +123,9 @@ final class QuorumWatch implements AutoCloseable {
             step.run();
         } catch (Throwable e) {
             if (e instanceof Error || ++failed == FAILED_MAX) {
-                broken.accept("looking after the quorum", e);
+                broken.accept("watching the quorum", e);
             } else {
-                LOG.warn("Looking after the quorum failed; it is tried again", e);
+                LOG.warn("Checking the quorum failed; it is tried again", e);
             }
         }
     }
@@ -152,7 +152,7 @@ final class QuorumWatch implements AutoCloseable {
         try {
             changed.accept(next);
         } catch (RuntimeException e) {
-            broken.accept("who listens for changes of the quorum", e);
+            broken.accept("the listener for quorum changes", e);
         }
     }
 

@@ -244,7 +244,7 @@ public final class RatisTotalOrder implements TotalOrder {
                 Membership.write(settings.directory(), now, lives);
             } catch (IOException e) {
                 LOG.warn(
-                        "The members can't be written down; after a restart those of before are asked: {}",
+                        "The members can't be written to disk; after a restart the previous ones are asked: {}",
                         e.toString());
             }
         }
@@ -302,7 +302,7 @@ public final class RatisTotalOrder implements TotalOrder {
     }
 
     private void broken(String thread, Throwable cause) {
-        failed(new QuorateException(ErrorCode.ORDER_STOPPED, thread + " ended of " + cause, cause));
+        failed(new QuorateException(ErrorCode.ORDER_STOPPED, thread + " ended because of " + cause, cause));
     }
 
     /** The first failure stops this node's part in the order; the owner decides what becomes of the process. */
@@ -367,7 +367,7 @@ public final class RatisTotalOrder implements TotalOrder {
         if (machine.dismissed()) {
             failed(new QuorateException(
                     ErrorCode.NOT_A_MEMBER,
-                    "Ratis has stopped, for the others don't count this node as a member any more"));
+                    "Ratis has stopped, because the others don't count this node as a member any more"));
         } else if (!machine.finished() || division.getInfo().getLifeCycleState() == LifeCycle.State.RUNNING) {
             finishedTicks = 0;
         } else if (++finishedTicks == WORD_TICKS) {
@@ -394,7 +394,7 @@ public final class RatisTotalOrder implements TotalOrder {
         try {
             return Math.max(everyMemberHas(), LogFiles.beyond(RaftSettings.segments(settings), settings.logBytesMax()));
         } catch (IOException e) {
-            LOG.warn("The size of the order's log can't be told: {}", e.toString());
+            LOG.warn("The size of the order's log can't be found out: {}", e.toString());
             return everyMemberHas();
         }
     }

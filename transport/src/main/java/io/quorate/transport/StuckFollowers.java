@@ -88,9 +88,8 @@ final class StuckFollowers {
 
     private void giveWay(String stuck, String heir) {
         LOG.warn(
-                "{} answers but takes nothing after {}, as one does that has lost entries it had acknowledged."
-                        + " {} gives up the"
-                        + " leadership, for the next leader to bring it up to date.",
+                "{} answers but takes nothing after {}; it seems to have lost entries that it had acknowledged."
+                        + " {} gives up the leadership, so that the next leader brings it up to date.",
                 stuck,
                 progress.get(stuck).matchIndex,
                 division.getId());

@@ -77,7 +77,7 @@ public final class RowLoader {
         for (int left = in.readInt(); left > 0; left--) {
             byte[] text = in.readNBytes(in.readInt());
             if (statement.executeUpdate(new String(text, StandardCharsets.UTF_8)) > 1) {
-                throw unusable(name + ": a row has been put right twice");
+                throw unusable(name + ": a row was corrected twice");
             }
         }
     }

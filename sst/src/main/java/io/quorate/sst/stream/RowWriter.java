@@ -107,9 +107,8 @@ public final class RowWriter {
                 throw new QuorateException(
                         ErrorCode.COPY_NOT_BY_STREAM,
                         "a row of " + table.schema() + "." + table.name()
-                                + " holds JSON with values of types that only columns of these types make, or"
-                                + " there is no"
-                                + " usable primary key to put its dates and decimals right by");
+                                + " holds JSON with values of types that no expression makes, or with dates or"
+                                + " decimals and without a usable primary key, by which these could be corrected");
             }
             statements.add(exact);
         }
