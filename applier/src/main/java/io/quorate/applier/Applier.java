@@ -24,10 +24,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Applies the node's ordered record to its database, from where the position table says on. A reader thread hands the
- * writesets to workers through a bounded {@link Pipeline}; what is behind stays in the log, so the heap doesn't grow
- * with the lag. One object lives from {@link #start} to {@link #close} or to its first failure; after a lost database
- * make a new one.
+ * Applies the node's ordered record to its database, starting after the position in the position table. A reader thread
+ * hands the writesets to workers through a bounded {@link Pipeline}; whatever doesn't fit stays in the log, so the heap
+ * doesn't grow with the lag. One object lives from {@link #start} to {@link #close} or to its first failure; after a
+ * lost database create a new one.
  */
 public final class Applier implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Applier.class);
@@ -35,7 +35,10 @@ public final class Applier implements AutoCloseable {
 
     /** Base64 takes 4/3 of the events; the rest is room for the keyword and the protocol. */
     static final double EVENTS_PER_PACKET = 0.7;
-    /** What is not committed may take this part of the heap as it came; as events, text and packets it takes several times that. */
+    /**
+     * Writesets that are not committed may take this part of the heap in the form in which they came; as events, text
+     * and packets they take several times that.
+     */
     private static final int HEAP_SHARE = 16;
 
     private final ApplierSettings settings;
@@ -73,7 +76,8 @@ public final class Applier implements AutoCloseable {
      * @param writeSets the node's record
      * @param server the UUID of the server behind {@code source}
      * @param incarnation of the cluster, at most 36 ASCII characters
-     * @param ownWrites register of what clients of this server commit; {@link SharedOwnWrites#none} when there are no clients
+     * @param ownWrites register of what clients of this server commit; {@link SharedOwnWrites#none} when there are no
+     *     clients
      */
     public Applier(
             ApplierSettings settings,
@@ -189,7 +193,7 @@ public final class Applier implements AutoCloseable {
         return thread;
     }
 
-    /** None of the threads ends before the applier does, without that ending it. */
+    /** Whatever ends one of the threads before the applier is closed ends the applier. */
     private void run(String name, Runnable body) {
         Ending ending = new Ending();
         try {
@@ -198,7 +202,7 @@ public final class Applier implements AutoCloseable {
                 ending.failed(new QuorateException(ErrorCode.APPLY_FAILED, name + " ended by itself"));
             }
         } catch (RuntimeException | Error e) {
-            ending.failed(new QuorateException(ErrorCode.APPLY_FAILED, name + " ended of " + e, e));
+            ending.failed(new QuorateException(ErrorCode.APPLY_FAILED, name + " ended because of " + e, e));
         }
     }
 
@@ -224,7 +228,8 @@ public final class Applier implements AutoCloseable {
                 pipeline.offer(batch);
                 batch.clear();
                 if (!more) {
-                    // What comes now would wait for the group interval in any case: don't wake up for each of them.
+                    // Writesets that arrive now would wait for the group interval in any case, so don't wake up for
+                    // each of them.
                     LockSupport.parkNanos(pipeline.pauseNanos());
                 }
             }
@@ -237,7 +242,7 @@ public final class Applier implements AutoCloseable {
         }
     }
 
-    /** A power failure may have taken from the record what the database has kept; the order hands it out again. */
+    /** After a power failure the record may lack what the database has kept; the order hands it out again. */
     private WriteSetLog.Cursor open(long from) throws IOException, InterruptedException {
         if (writeSets.last() < from - 1) {
             log.info("the record ends at {}, the database is at {}; waiting for the order", writeSets.last(), from - 1);
@@ -248,7 +253,7 @@ public final class Applier implements AutoCloseable {
         return writeSets.read(from);
     }
 
-    /** Reads what there is, as much as a group may hold, waiting for the first; false when that was all. */
+    /** Reads what there is, up to what a group may hold, waiting for the first; false when that was all. */
     private boolean fill(List<Pipeline.Offered> batch, WriteSetLog.Cursor cursor)
             throws IOException, InterruptedException {
         Certified next = cursor.next(READ_WAIT);
@@ -315,7 +320,7 @@ public final class Applier implements AutoCloseable {
                 state.originCommittedMicros());
     }
 
-    /** Lets running groups finish for a while, then breaks the connections. No call to the listener comes after it. */
+    /** Lets running groups finish for a while, then breaks the connections. The listener is not called after it. */
     @Override
     public synchronized void close() {
         ended.set(true);
@@ -341,7 +346,7 @@ public final class Applier implements AutoCloseable {
         }
     }
 
-    /** Answers whether the calling thread was interrupted meanwhile. */
+    /** Returns whether the calling thread was interrupted meanwhile. */
     private boolean join(long deadline) {
         for (Thread thread : threads) {
             long millis = (deadline - System.nanoTime()) / 1_000_000;
@@ -356,13 +361,13 @@ public final class Applier implements AutoCloseable {
         return false;
     }
 
-    /** The client's session whose locks apply waits for now, with its statement; null when none does. */
+    /** The client session whose locks the applier is waiting for, with its statement; null when there is none. */
     public String blockedBy() {
         LockWatch watch = lockWatch;
         return watch == null ? null : watch.blockedBy();
     }
 
-    /** Passes on how far things are, to the register of own transactions too. */
+    /** Reports progress, to the register of own transactions too. */
     private final class Telling implements ApplierListener {
         @Override
         public void applied(long seqno, int transactions, long originCommittedMicros) {
@@ -386,7 +391,7 @@ public final class Applier implements AutoCloseable {
         }
     }
 
-    /** The first failure ends everything and is the only one told. Also passes on that clients are in the way. */
+    /** The first failure ends everything and is the only one reported. Also reports when clients are in the way. */
     private final class Ending implements Worker.Stop {
         @Override
         public void holdClients(boolean hold) {

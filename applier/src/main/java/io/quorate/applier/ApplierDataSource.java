@@ -12,11 +12,11 @@ import java.sql.Statement;
 import javax.sql.DataSource;
 
 /**
- * Connections as the applier needs them. Statement text goes through as bytes: one Java char is one byte, which keeps
- * DDL in any character set exact and makes a BINLOG statement cheap.
+ * Connections as the applier needs them. The text of statements is passed on as bytes: one Java char is one byte, which
+ * keeps DDL in any character set exact and makes a BINLOG statement cheap.
  */
 public final class ApplierDataSource {
-    /** All byte values from 0x80 on, which a driver that converts would change. */
+    /** All byte values from 0x80 on, which a converting driver would change. */
     private static final String PROBE = new String(highBytes(), StandardCharsets.ISO_8859_1);
 
     private ApplierDataSource() {}
@@ -55,7 +55,8 @@ public final class ApplierDataSource {
                 if (!expected.toString().equals(row.getString(1))) {
                     throw new QuorateException(
                             ErrorCode.CONFIGURATION,
-                            "the applier's connections change the bytes of statements; make them with ApplierDataSource");
+                            "the applier's connections change the bytes of statements; make them with"
+                                    + " ApplierDataSource");
                 }
             }
         }

@@ -7,17 +7,19 @@ import java.sql.SQLException;
 /** What the applier tells its owner. Calls come from the applier's threads and must return at once. */
 public interface ApplierListener {
     /**
-     * Everything up to {@code seqno} is in the database. Called in order, never twice for a seqno; a call covers all
-     * since the one before.
+     * Everything up to {@code seqno} is in the database. Called in order, never twice for a seqno; a call covers
+     * everything since the one before.
      *
-     * @param transactions how many writesets of other origins the call covers; 0 when there were only own or failed ones
+     * @param transactions how many writesets of other origins the call covers; 0 when there were only own or failed
+     *     ones
      * @param originCommittedMicros when the last of them was committed at its origin, by the origin's clock
      */
     void applied(long seqno, int transactions, long originCommittedMicros);
 
     /**
-     * Clients commit faster than what they commit can be undone for the next in the order, a DDL statement most often: all of
-     * that is lost, and will be for as long as they go on. They should be kept from writing until told otherwise.
+     * Clients commit faster than their commits can be undone for the next writeset in the order, most often a DDL
+     * statement. Everything they commit is lost, as long as they go on. They should be kept from writing until told
+     * otherwise.
      */
     default void holdClients(boolean hold) {}
 
@@ -25,8 +27,8 @@ public interface ApplierListener {
     void failed(QuorateException cause);
 
     /**
-     * A connection to the server broke, so the applier has stopped. Make a new one when the server is back; the position
-     * row sees to it that nothing is applied twice. Called once.
+     * A connection to the server broke, so the applier has stopped. Create a new one when the server is back; the
+     * position row ensures that nothing is applied twice. Called once.
      */
     void databaseLost(SQLException cause);
 }

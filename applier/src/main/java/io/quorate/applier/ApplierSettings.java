@@ -8,16 +8,16 @@ import java.time.Duration;
  * How the applier works.
  *
  * @param workers connections that execute in parallel, 1 to 64
- * @param groupTransactionsMax writesets that share one database transaction, at most; beyond 256 little is gained
- * @param groupBytesMax payload of one group and of one statement, at most; also held below 0.7 of the server's
+ * @param groupTransactionsMax the most writesets that share one database transaction; beyond 256 little is gained
+ * @param groupBytesMax the largest payload of one group and of one statement; also held below 0.7 of the server's
  *     {@code max_allowed_packet}. A larger writeset is a group of its own, sent in several statements
  * @param groupInterval a group starts no sooner than this after the one before it, unless it is full: at high rates
  *     this makes groups of what would be single transactions, at low rates nothing waits
  * @param lockWait {@code innodb_lock_wait_timeout} of the workers, whole seconds
  * @param blockerGrace how long a session that is no worker may keep the next group in order waiting for its locks
- *     before it is killed; what is certified has to commit. Zero or less: never killed
+ *     before it is killed, because what is certified has to commit. Zero or less: never killed
  * @param retriesMax how often a group is tried again after lock waits and deadlocks before the applier gives up
- * @param positionInterval how often the position row is written when there is nothing of others to apply
+ * @param positionInterval how often the position row is written when there are no foreign writesets to apply
  * @param closeWait how long {@link Applier#close} lets running groups finish
  * @param mask columns whose values are left out of messages
  */

@@ -2,11 +2,11 @@
 package io.quorate.applier;
 
 /**
- * Counters since the applier was made, and gauges of this moment.
+ * Counters since the applier was created, and current gauges.
  *
  * @param appliedSeqno everything up to it is in the database
- * @param savedSeqno everything up to it is known so by the position table
- * @param transactions writesets of others applied
+ * @param savedSeqno the position table says that everything up to it is in the database
+ * @param transactions foreign writesets applied
  * @param groups database transactions they took
  * @param skipped own and failed writesets passed over
  * @param statements BINLOG statements sent
@@ -15,7 +15,7 @@ package io.quorate.applier;
  * @param retries groups rolled back and executed again, for whatever reason
  * @param lockWaits lock wait timeouts and deadlocks met
  * @param yields groups rolled back because they held locks an earlier group needed
- * @param blockersKilled sessions of clients ended because they kept a group from its locks
+ * @param blockersKilled client sessions ended because they kept a group from its locks
  * @param readOnlyWaits times the server refused because it is read-only
  * @param captureWaits groups rolled back because the capture was too far behind to tell what they collide with
  * @param undone own transactions undone because they lost
@@ -23,7 +23,7 @@ package io.quorate.applier;
  * @param preparedRolledBack those that were rolled back because they held locks that an earlier writeset needed
  * @param executing groups taken by a worker and not yet committed
  * @param queuedTransactions writesets read from the log and not yet taken by a worker
- * @param busyNanos time all workers together spent on groups, waiting for their turn excluded
+ * @param busyNanos time all workers together spent on groups, not counting the wait for their turn
  * @param originCommittedMicros when the writeset at {@code appliedSeqno} was committed at its origin
  */
 public record ApplierStats(

@@ -15,7 +15,7 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.stream.Collectors;
 
-/** What a server's refusal becomes when it ends the applier: a code, the writeset, and the server's words. */
+/** Turns a server's refusal that ends the applier into a code, with the writeset and the server's message. */
 final class ApplyErrors {
     private static final int STATEMENT_SHOWN_MAX = 300;
     private static final int NAMES_MAX = 10;

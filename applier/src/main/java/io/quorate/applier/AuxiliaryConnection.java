@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import javax.sql.DataSource;
 
-/** One connection beside the workers' for looking things up, opened when first needed; its users take turns. */
+/** One connection besides the workers', for queries, opened when first needed; its users take turns. */
 final class AuxiliaryConnection implements AutoCloseable {
     /** Something done with a connection. */
     interface Work {
@@ -41,7 +41,7 @@ final class AuxiliaryConnection implements AutoCloseable {
             try {
                 connection.close();
             } catch (SQLException e) {
-                // It was only ever read from: nothing is lost with it.
+                // It was only used for reading: nothing is lost with it.
             } finally {
                 connection = null;
             }

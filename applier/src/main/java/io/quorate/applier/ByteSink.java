@@ -22,7 +22,7 @@ final class ByteSink {
         return bytes;
     }
 
-    /** Makes room for so much at once. */
+    /** Makes room for this many bytes at once. */
     void reserve(int length) {
         if (length > bytes.length - size) {
             bytes = Arrays.copyOf(bytes, Math.max(Math.addExact(size, length), (int) Math.min(2L * size, 1 << 30)));

@@ -20,8 +20,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * InnoDB changes child rows by itself where a foreign key says CASCADE or SET NULL, and the binlog doesn't have what it
- * changed. A transaction that may have done so can't be undone; this says so before anything is touched.
+ * Where a foreign key says CASCADE or SET NULL, InnoDB changes child rows by itself, and the binlog doesn't have these
+ * changes. A transaction that may have caused some can't be undone; this says so before anything is changed.
  */
 final class Cascades {
     private final AuxiliaryConnection auxiliary;
@@ -30,7 +30,7 @@ final class Cascades {
         this.auxiliary = auxiliary;
     }
 
-    /** What changes children of a table. */
+    /** Which changes of a table's rows change rows of its children. */
     private record Rules(boolean onDelete, Set<String> onUpdateOf) {
         boolean any() {
             return onDelete || !onUpdateOf.isEmpty();

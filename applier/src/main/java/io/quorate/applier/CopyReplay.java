@@ -26,9 +26,10 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 /**
- * Brings rows that were read at different moments to one: what was ordered since the first of them was read is carried out over
- * all of them, whether they have it or not ({@link Upserts}). No other session may write meanwhile, and tables that
- * are overwritten must have no unique keys but the primary one. One connection, nothing in the binlog.
+ * Brings rows that were read at different moments to the same one: everything that was ordered since the first of them
+ * was read is replayed over all of them, whether they have it or not ({@link Upserts}). No other session may write
+ * meanwhile, and tables that are overwritten must have no unique keys except the primary one. One connection, nothing
+ * in the binlog.
  */
 public final class CopyReplay {
     private static final Duration READ_WAIT = Duration.ofSeconds(5);
@@ -41,7 +42,8 @@ public final class CopyReplay {
             "(GRANT|REVOKE|FLUSH|ANALYZE|SET)\\b"
                     + "|RENAME\\s+USER\\b"
                     + "|(CREATE|ALTER|DROP)\\s+(OR\\s+REPLACE\\s+|ALGORITHM\\s*=\\s*\\w+\\s+|DEFINER\\s*=\\s*\\S+\\s+"
-                    + "|SQL\\s+SECURITY\\s+\\w+\\s+|AGGREGATE\\s+)*(VIEW|USER|ROLE|PROCEDURE|FUNCTION|TRIGGER|EVENT)\\b",
+                    + "|SQL\\s+SECURITY\\s+\\w+\\s+|AGGREGATE\\s+)*"
+                    + "(VIEW|USER|ROLE|PROCEDURE|FUNCTION|TRIGGER|EVENT)\\b",
             Pattern.CASE_INSENSITIVE);
 
     private final DataSource workers;
@@ -51,8 +53,8 @@ public final class CopyReplay {
 
     /**
      * @param workers of connections as {@link ApplierDataSource} makes them
-     * @param rules what becomes of a writeset's changes; null for nothing at all
-     * @param note the statement that notes how far it is, in the transaction that brings it there
+     * @param rules what becomes of a writeset's changes; null for leaving out all of it
+     * @param note the statement that records progress, in the transaction that makes it
      */
     public CopyReplay(
             DataSource workers,
@@ -66,7 +68,7 @@ public final class CopyReplay {
     }
 
     /**
-     * Whether a statement may make rows or their tables others than they were; accounts, views and stored programs don't.
+     * Whether a statement may change rows or their tables; accounts, views and stored programs don't.
      *
      * @param barrier a writeset of kind DDL
      */
@@ -82,8 +84,8 @@ public final class CopyReplay {
     }
 
     /**
-     * The highest number of a server's own GTIDs that it has executed or is committing: of whatever a snapshot taken before
-     * shows.
+     * The highest number of a server's own GTIDs that it has executed or is committing. No snapshot taken before shows
+     * a higher one.
      *
      * @param not GTIDs that are executed and that no transaction has
      */
@@ -97,17 +99,17 @@ public final class CopyReplay {
         }
     }
 
-    /** Numbers of a server's own transactions that failed and are undone, as the connection's snapshot has it. */
+    /** Numbers of a server's own transactions that failed and are undone, according to the connection's snapshot. */
     public static List<Long> undone(Connection connection) throws SQLException {
         return new ArrayList<>(UndoneTable.read(connection).keySet());
     }
 
     /**
-     * Carries out what is ordered after {@code from}, up to and with {@code upTo}.
+     * Replays what is ordered after {@code from}, up to and including {@code upTo}.
      *
-     * @param reached told how far it is
-     * @return false when it was to stop before
-     * @throws QuorateException COPY_UNUSABLE for what can't be carried out over rows of which nobody knows
+     * @param reached is told how far it is
+     * @return false when it was stopped before the end
+     * @throws QuorateException COPY_UNUSABLE for a change that can't be replayed over rows in an unknown state
      */
     public boolean run(long from, long upTo, BooleanSupplier goesOn, LongConsumer reached)
             throws SQLException, IOException, InterruptedException {

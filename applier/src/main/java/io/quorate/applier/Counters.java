@@ -3,7 +3,7 @@ package io.quorate.applier;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What {@link ApplierStats} is made of. */
+/** The counters from which {@link ApplierStats} is made. */
 final class Counters {
     final LongAdder transactions = new LongAdder();
     final LongAdder groups = new LongAdder();

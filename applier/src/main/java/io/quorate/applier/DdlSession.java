@@ -14,9 +14,9 @@ import java.util.UUID;
 import javax.sql.DataSource;
 
 /**
- * Runs what can't share a transaction with the position row: DDL, and row changes of engines without transactions. Such
- * a writeset gets a GTID of its own, from which the server knows after any crash whether it ran. The connection is
- * opened for it, because the origin's session settings would be tedious to take back.
+ * Runs writesets that can't share a transaction with the position row: DDL, and row changes of engines without
+ * transactions. Such a writeset gets a GTID of its own, which tells the server after any crash whether it ran. The
+ * connection is opened for it, because the origin's session settings would be tedious to reset.
  */
 final class DdlSession implements AutoCloseable {
     private static final int UNKNOWN_DATABASE = 1049;
@@ -40,7 +40,7 @@ final class DdlSession implements AutoCloseable {
 
     /** Makes the statements for row events. */
     interface StatementsFactory {
-        /** Whether the tables are to be compared with the origin's. */
+        /** @param check whether the tables are to be compared with the origin's */
         Statements make(boolean check);
     }
 
@@ -64,7 +64,7 @@ final class DdlSession implements AutoCloseable {
                 session.binlog(events);
             }
         }
-        // Also consumes the GTID of a statement that changed nothing.
+        // This also uses up the GTID of a statement that changed nothing.
         session.execute("COMMIT");
         session.execute("SET SESSION gtid_next = 'AUTOMATIC'");
     }
@@ -98,7 +98,7 @@ final class DdlSession implements AutoCloseable {
         try {
             session.execute("USE " + new String(name, StandardCharsets.ISO_8859_1));
         } catch (SQLException e) {
-            // A replica doesn't ask for it either: the statement may name its objects in full.
+            // A replica doesn't require the schema either: the statement may qualify the names of its objects.
             if (e.getErrorCode() != UNKNOWN_DATABASE) {
                 throw e;
             }

@@ -3,15 +3,16 @@ package io.quorate.applier;
 
 import io.quorate.core.Certified;
 
-/** What this node has to do about a writeset at its place in the order. */
+/** What this node has to do for a writeset at its place in the order. */
 public enum Duty {
     /** Nothing: it is in the database already, or failed somewhere else. */
     NONE,
-    /** Apply it; or, of an own one that failed, see that it is undone. */
+    /** Apply it; or, if it is an own one that failed, make sure that it is undone. */
     EXECUTE,
     /**
-     * It is an own transaction that was prepared, and now commits or is rolled back by its verdict. Its rows are there and
-     * its locks held, unless it had to be rolled back before to let another one pass: then what passed is applied.
+     * It is an own transaction that was prepared, and is now committed or rolled back according to its verdict. Its
+     * rows are there and its locks held, unless it had to be rolled back before to let another one pass; in that case
+     * it is applied if it passed.
      */
     SETTLE;
 

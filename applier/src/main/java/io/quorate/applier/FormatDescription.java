@@ -14,7 +14,9 @@ final class FormatDescription {
     private static final int TYPE = 15;
     private static final int VERSION_BYTES = 50;
 
-    /** Length of the fixed part after the header of each event type from 1 (START_V3) to 41, in MySQL 8.0.30 and later. */
+    /**
+     * Length of the fixed part after the header of each event type from 1 (START_V3) to 41, in MySQL 8.0.30 and later.
+     */
     private static final byte[] POST_HEADER_BYTES = {
         0, 13, 0, 8, 0, 0, 0, 0, 4, 0, 4, 0, 0, 0, 98, 0, 4, 26, 8, 0, 0, 0, 8, 8, 8, 2, 0, 0, 0, 10, 10, 10, 42, 42, 0,
         18, 52, 0, 10, 40, 0
@@ -30,7 +32,7 @@ final class FormatDescription {
         byte[] version = "8.0.30-quorate".getBytes(StandardCharsets.US_ASCII);
         event.put(version).position(event.position() + VERSION_BYTES - version.length);
         event.putInt(0).put((byte) BinlogEvents.HEADER_BYTES).put(POST_HEADER_BYTES);
-        // Checksum algorithm: none. The four bytes of this event's own checksum are there all the same.
+        // Checksum algorithm: none. The four bytes of this event's own checksum are there even so.
         event.put((byte) 0).putInt(0);
         return event.array();
     }

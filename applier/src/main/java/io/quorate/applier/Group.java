@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Consecutive writesets that are committed together. What needs no work here (our own that passed, failed ones of
- * others) counts for the range only. Owned by {@link Schedule} until taken, by a worker afterwards.
+ * Consecutive writesets that are committed together. Those that need no work here (own ones that passed, failed ones of
+ * other nodes) only extend the range. Owned by {@link Schedule} until taken, by a worker afterwards.
  */
 public final class Group {
     private final long first;
@@ -65,7 +65,7 @@ public final class Group {
         return !work.isEmpty();
     }
 
-    /** Of other nodes, to be applied; what is left of the work are own ones that failed. */
+    /** How many writesets of other nodes it has to apply; the rest of its work are own ones that failed. */
     public int transactions() {
         return settling ? 0 : (int) work.stream().filter(Certified::passed).count();
     }
@@ -78,7 +78,7 @@ public final class Group {
         return barrier;
     }
 
-    /** Whether its work is own prepared transactions, and only those. */
+    /** Whether its work consists of own prepared transactions only. */
     public boolean isSettling() {
         return settling;
     }

@@ -3,11 +3,11 @@ package io.quorate.applier;
 
 import io.quorate.core.GtidSet;
 
-/** What the server prints of GTIDs beside plain sets. */
+/** Parses GTIDs that the server prints in other forms than plain sets. */
 final class GtidSets {
     private GtidSets() {}
 
-    /** {@code @@gtid_owned}: uuid:number#thread, and several of one source as uuid:number#thread:number#thread. */
+    /** {@code @@gtid_owned}: uuid:number#thread; several of one source are uuid:number#thread:number#thread. */
     static GtidSet owned(String text) {
         return GtidSet.parse(text.replaceAll("#\\d+", ""));
     }

@@ -26,9 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether rows are as the transactions that are about to be undone left them. The server finds a row by its primary key and
- * takes no notice of what else is in it, so a change made around the binlog would be overwritten in silence. The rows are
- * locked and compared before; a difference is an error with both, never a guess.
+ * Checks that rows are as the transactions that are about to be undone left them. The server finds a row by its primary
+ * key and ignores the rest of it, so a change made without the binlog would be silently overwritten. The rows are
+ * locked and compared first; a difference is an error that shows both, never a guess.
  *
  * <p>Not compared: tables without a primary key (the server compares whole rows itself) or with one of an unusual type,
  * columns of JSON and geometry, and TIME with fractions.
@@ -50,7 +50,7 @@ final class LeftRows {
         this.mask = mask;
     }
 
-    /** A row to look at: where it is, and the predicate that it is as it was left. */
+    /** A row to check: where it is, and the predicate that it is as it was left. */
     private record Left(TableMap map, String where, String same, Map<String, String> values) {}
 
     /**
@@ -77,7 +77,7 @@ final class LeftRows {
         compare(batch);
     }
 
-    /** The rows that a writeset was the last to write, by what it made of them. */
+    /** The rows that a writeset was the last to write, as it left them. */
     private List<Left> rows(WriteSet w, Set<String> seen) throws SQLException {
         Map<Long, TableMap> maps = new HashMap<>();
         Map<String, Left> rows = new LinkedHashMap<>();
@@ -102,7 +102,9 @@ final class LeftRows {
         return result;
     }
 
-    /** A later change of a row in the same transaction replaces an earlier; what was deleted has nothing to compare. */
+    /**
+     * A later change of a row in the same transaction replaces an earlier one; a deleted row has nothing to compare.
+     */
     private void addRows(RowsEvent rows, Map<String, Left> into) throws SQLException {
         while (rows.next()) {
             if (rows.hasBefore()) {
@@ -111,7 +113,7 @@ final class LeftRows {
             if (rows.hasAfter()) {
                 RowImage key = rows.after();
                 for (int column : rows.map().primaryKey) {
-                    // A key's column that the update left alone may be missing in the after image.
+                    // A column of the key that the update did not change may be missing in the after image.
                     key = rows.after().length(column) == RowImage.ABSENT ? rows.before() : key;
                 }
                 into.put(place(rows, key), left(rows, key));
@@ -164,13 +166,13 @@ final class LeftRows {
         }
         if (!comparable && map.primaryKey.length > 0 && told.add(name(map))) {
             log.info(
-                    "rows of {} are undone without a look at what they hold: its primary key is of an unusual type",
+                    "rows of {} are undone without being compared first: its primary key is of an unusual type",
                     name(map));
         }
         return comparable;
     }
 
-    /** Such that the index is used: rows that aren't meant must not be locked. */
+    /** A literal with which the index is used, because other rows must not be locked. */
     private String keyLiteral(TableMap map, int column, byte[] b, RowImage image) throws SQLException {
         String text = ValueText.of(map, column, b, image);
         return switch (map.types[column]) {
@@ -185,12 +187,12 @@ final class LeftRows {
         };
     }
 
-    /** BINARY is in the binlog without the zeros at its end. */
+    /** In the binlog BINARY lacks the zeros at its end. */
     private static String padded(TableMap map, int column, String hex) {
         return map.types[column] == ColumnType.STRING ? "RPAD(" + hex + ", " + map.metadata[column] + ", x'00')" : hex;
     }
 
-    /** That a column holds a value, exactly; null when that can't be asked. */
+    /** The predicate that a column holds exactly this value; null when there is no such predicate. */
     private static String predicate(TableMap map, int i, String column, byte[] b, int at, int length, String text) {
         return switch (map.types[i]) {
             case ColumnType.TINY,
@@ -228,7 +230,7 @@ final class LeftRows {
         };
     }
 
-    /** An image's fraction has an even number of digits, the column perhaps one less. */
+    /** An image's fraction has an even number of digits; the column may have one less. */
     private static String cutFraction(String text, int digits) {
         int point = text.indexOf('.');
         return point < 0 ? text : text.substring(0, digits == 0 ? point : point + 1 + digits);
@@ -268,7 +270,7 @@ final class LeftRows {
             if (!same[i]) {
                 Left left = batch.get(i);
                 throw new SQLException(
-                        "somebody wrote around the binlog: " + name(left.map) + " was left with "
+                        "somebody wrote without the binlog: " + name(left.map) + " was left with "
                                 + masked(left.map, left.values) + " and holds " + present(left),
                         "HY000",
                         ROW_NOT_FOUND);

@@ -12,8 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the way free for the group that commits next. When it waits for a lock for longer than a moment, the holder is
- * looked up, and whom that one waits for in turn; {@link Blockers} says what is done about them.
+ * Keeps the way free for the group that commits next. When that group waits for a lock for longer than a moment, this
+ * looks up the holder, and then the session that the holder itself waits for. {@link Blockers} decides what is done
+ * about them.
  */
 final class LockWatch implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(LockWatch.class);
@@ -22,8 +23,8 @@ final class LockWatch implements Runnable {
     private static final int NO_SUCH_THREAD = 1094;
 
     /**
-     * By transactions: the thread that data_lock_waits names is the one that made the lock visible, which for the implicit
-     * lock of an inserted row is the one that waits for it.
+     * By transactions: the thread that data_lock_waits names is the one that made the lock visible. For the implicit
+     * lock of an inserted row that is the one that waits for it.
      */
     private static final String ROW_LOCKS = """
             SELECT waiter.trx_mysql_thread_id, COALESCE(holding.trx_mysql_thread_id, 0), t.PROCESSLIST_USER,
@@ -52,7 +53,7 @@ final class LockWatch implements Runnable {
             WHERE pending.LOCK_STATUS = 'PENDING' AND pending.OBJECT_TYPE IN ('TABLE', 'SCHEMA')""";
 
     /**
-     * Who holds a lock that {@code waiter} waits for; holder 0 is an XA transaction whose session is gone.
+     * The holder of a lock that {@code waiter} waits for; holder 0 is an XA transaction whose session is gone.
      *
      * @param doing what the session does, for how long, and its last statement
      */
@@ -97,12 +98,15 @@ final class LockWatch implements Runnable {
         }
     }
 
-    /** The client's session whose locks the next in the order waits for, with its statement; null when none was seen. */
+    /**
+     * The client session whose locks the next group in the order waits for, with its statement; null when none was
+     * seen.
+     */
     String blockedBy() {
         return blockedBy;
     }
 
-    /** Once for each complaint; the wait ends by its timeout and is tried again meanwhile. */
+    /** Logs each complaint once; the wait ends by its timeout and is tried again meanwhile. */
     private void complain(String what) {
         if (!what.equals(lastComplaint)) {
             lastComplaint = what;
@@ -110,7 +114,7 @@ final class LockWatch implements Runnable {
         }
     }
 
-    /** Looks for holders only when the same group was the head a period ago. */
+    /** Looks for holders only if the same group was the head a period ago. */
     private void look() throws SQLException {
         Group head = pipeline.head();
         if (head == null || head != watched) {

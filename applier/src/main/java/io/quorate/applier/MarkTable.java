@@ -7,8 +7,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 
 /**
- * Table {@code quorate.certified}: which transaction that was prepared first each session committed last. A row for each
- * slot ({@link io.quorate.core.CertifiedXid}), written by the transaction itself.
+ * Table {@code quorate.certified}: for each session, the last transaction that it prepared first and that is committed.
+ * It has a row for each slot ({@link io.quorate.core.CertifiedXid}), which the transaction itself writes.
  */
 final class MarkTable {
     static final String CREATE = """

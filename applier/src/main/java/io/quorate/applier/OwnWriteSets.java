@@ -7,8 +7,9 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Which writesets of this server its database holds already: all, because they were captured after they were committed,
- * but for those that a crash or {@link TailRepair} took from it. What failed and was taken back counts as there and undone.
+ * Which writesets of this server its database holds already: all of them, because they were captured after they were
+ * committed, except those that a crash or {@link TailRepair} took from it. A transaction that failed and was taken back
+ * counts as there and undone.
  */
 public final class OwnWriteSets {
     private final UUID server;
@@ -22,12 +23,13 @@ public final class OwnWriteSets {
     }
 
     /**
-     * The register for what the binlog has beyond the order after a crash, while it isn't known yet what the server lost. It was
-     * committed before the crash, so it may have been built on anything that failed and that the server had seen to fail
-     * only later, whatever the tables hold now.
+     * The register for what the binlog has beyond the order after a crash, while it isn't known yet what the server
+     * lost. It was committed before the crash. So it may have been built on any failed transaction whose failure the
+     * server saw only later, whatever the tables hold now.
      *
-     * @param before what the database had lacked before that crash
-     * @param ordered last seqno of the order; what failed up to there was undone at its place, for who had seen that place
+     * @param before what the database already lacked before that crash
+     * @param ordered last seqno of the order; transactions that failed up to there were undone at their place, for any
+     *     transaction that had seen that place
      */
     public static OwnWrites beforeRepair(UUID server, TakenBack before, long ordered) {
         return new OwnWrites(ordered, Map.of(), new OwnWriteSets(server, before, Map.of())::isHere);

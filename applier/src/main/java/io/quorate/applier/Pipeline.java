@@ -9,12 +9,12 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * {@link Schedule} shared by the thread that reads the log and the workers. One lock; what waits, waits here.
+ * {@link Schedule} shared by the thread that reads the log and the workers. One lock; all waiting happens here.
  *
- * <p>Commit order brings a deadlock that InnoDB can't see: group 7 waits for a row lock that group 8 holds, and group 8,
- * executed, waits for 7 to commit. It can happen although 8 doesn't depend on 7, by gap locks and by two keys with one
- * hash among others. The way out is that the later group yields: it rolls back and is executed again once it is the
- * head, when nothing of the order is left to collide with.
+ * <p>Commit order causes a deadlock that InnoDB can't see: group 7 waits for a row lock that group 8 holds, and group
+ * 8, executed, waits for 7 to commit. It can happen although 8 doesn't depend on 7, for example because of gap locks,
+ * or of two keys with one hash. The way out is that the later group yields: it rolls back and is executed again once it
+ * is the head, when nothing of the order is left to collide with.
  */
 final class Pipeline {
     private final ReentrantLock lock = new ReentrantLock();
@@ -27,7 +27,7 @@ final class Pipeline {
     private final long groupIntervalNanos;
     private final long positionIntervalNanos;
     private int idle;
-    /** Whether an idle worker waits for the group interval to pass: it needs no waking for each writeset. */
+    /** Whether an idle worker waits for the group interval to pass, and needn't be woken for each writeset. */
     private boolean paced;
 
     private boolean stopped;
@@ -55,11 +55,13 @@ final class Pipeline {
     /**
      * A writeset as the reader hands it in.
      *
-     * @param duty what is to be done about it here
+     * @param duty what this node has to do for it
      */
     record Offered(Certified writeSet, Duty duty) {}
 
-    /** Hands in the next writesets, waiting for room. In one go, so that a waiting worker doesn't run off with the first. */
+    /**
+     * Hands in the next writesets, waiting for room. All at once, so that a waiting worker doesn't take only the first.
+     */
     void offer(List<Offered> batch) throws InterruptedException {
         lock.lockInterruptibly();
         try {
@@ -137,7 +139,7 @@ final class Pipeline {
     }
 
     /**
-     * Waits until all before {@code group} is committed.
+     * Waits until everything before {@code group} is committed.
      *
      * @return false when the group must yield: roll back, {@link #awaitHead}, execute again
      */
@@ -145,7 +147,7 @@ final class Pipeline {
         return await(group, true);
     }
 
-    /** Waits until all before {@code group} is committed, whoever asks it to yield: it holds no locks. */
+    /** Waits until everything before {@code group} is committed, even if it is asked to yield: it holds no locks. */
     void awaitHead(Group group) throws InterruptedException {
         await(group, false);
     }
@@ -168,7 +170,7 @@ final class Pipeline {
         }
     }
 
-    /** The order's position that goes with all that is committed. */
+    /** The order's position that belongs to everything committed so far. */
     LogPosition committedPosition() {
         lock.lock();
         try {
@@ -187,7 +189,7 @@ final class Pipeline {
         }
     }
 
-    /** The group all others wait for, or null. */
+    /** The group that all others wait for, or null. */
     Group head() {
         lock.lock();
         try {
@@ -212,7 +214,7 @@ final class Pipeline {
         }
     }
 
-    /** Waits for a while, unless stopped. */
+    /** Waits this long, unless stopped. */
     void pause(long millis) throws InterruptedException {
         if (awaitStop(Duration.ofMillis(millis))) {
             throw new InterruptedException("the applier is stopping");
@@ -233,7 +235,7 @@ final class Pipeline {
         }
     }
 
-    /** Asks every running group but the head to give up its locks. */
+    /** Asks every running group except the head to give up its locks. */
     void yieldAllButHead() {
         lock.lock();
         try {
@@ -273,7 +275,10 @@ final class Pipeline {
         }
     }
 
-    /** Nothing is taken any more; what waits here is let go. Groups that run may still commit when they are the head. */
+    /**
+     * Nothing is taken any more, and whatever waits here stops waiting. Running groups may still commit when they
+     * become the head.
+     */
     void stop() {
         lock.lock();
         try {
@@ -300,7 +305,7 @@ final class Pipeline {
         return applied;
     }
 
-    /** What the position table says, what runs, what is queued, the origin's time of the last applied. */
+    /** What the position table says, what runs, what is queued, and the origin's time of the last applied writeset. */
     record State(long saved, int executing, int queued, long originCommittedMicros) {}
 
     State state() {

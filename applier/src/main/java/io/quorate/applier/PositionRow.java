@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * The update of a worker's row of {@link PositionTable} as binlog events. As part of the group's BINLOG statement it
- * costs the server a few microseconds, where an UPDATE statement costs a round trip.
+ * costs the server a few microseconds, while an UPDATE statement costs a round trip.
  */
 final class PositionRow {
     static final int TABLE_ID = 1;
@@ -53,7 +53,7 @@ final class PositionRow {
         putTableId(body);
         body.putShort((short) 0).putShort((short) 2);
         body.put((byte) 6);
-        // Columns present: before, the primary key alone, which is all the server looks at; after, all.
+        // Columns present: before, only the primary key, because the server looks at nothing else; after, all.
         body.put((byte) 0b00_0001).put((byte) 0b11_1111);
         body.put((byte) 0).putInt(worker);
         body.put((byte) 0)

@@ -10,9 +10,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 
 /**
- * Table {@code quorate.position}: how far this server's rows have come. A row for each worker, so that workers don't wait
- * for one another's; the highest seqno counts. It is updated in the same database transaction as the rows it speaks of,
- * and as the first thing in it, which also marks the applier's own transactions in the server's binlog.
+ * Table {@code quorate.position}: the position of this server's rows in the order. It has a row for each worker, so
+ * that workers don't wait for one another's; the highest seqno counts. A row is updated in the same database
+ * transaction as the rows it describes, and as the first thing in it, which also marks the applier's own transactions
+ * in the server's binlog.
  */
 public final class PositionTable {
     private static final String CREATE = """
@@ -30,7 +31,7 @@ public final class PositionTable {
      *
      * @param seqno everything up to it is in the database; 0 when nothing was ever applied
      * @param log the order's position that came with it
-     * @param incarnation of the cluster whose seqno it is; empty when nothing was ever applied
+     * @param incarnation of the cluster that the seqno belongs to; empty when nothing was ever applied
      */
     public record Position(long seqno, LogPosition log, String incarnation) {
         public static final Position NONE = new Position(0, LogPosition.START, "");
@@ -39,7 +40,7 @@ public final class PositionTable {
     private PositionTable() {}
 
     /**
-     * Creates the schema and its tables where they are missing, unlogged: each server has its own. What is there is not
+     * Creates the schema and its tables if they are missing, unlogged: each server has its own. Whatever exists is not
      * touched, not even by IF NOT EXISTS, which would wait for every prepared transaction that wrote to it.
      */
     public static void create(Connection connection) throws SQLException {
@@ -82,7 +83,7 @@ public final class PositionTable {
     }
 
     /**
-     * Says that the database holds everything up to a position, whatever the table said before: after a bulk transfer.
+     * Says that the database holds everything up to a position, whatever the table said before: after a full copy.
      * Unlogged.
      */
     public static void reset(Connection connection, Position position) throws SQLException {
@@ -100,7 +101,9 @@ public final class PositionTable {
         }
     }
 
-    /** Makes the workers' rows, which their transactions then update. Unlogged; the connection commits by itself. */
+    /**
+     * Creates the workers' rows, which their transactions then update. Unlogged; the connection is in autocommit mode.
+     */
     static void addWorkers(Connection connection, int workers, String incarnation) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET SESSION sql_log_bin = 0");

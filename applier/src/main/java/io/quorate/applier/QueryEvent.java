@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A statement of the binlog with the session it ran in. The layout, status variables included, is in MySQL's
- * {@code statement_events.h}, class Query_event.
+ * A statement of the binlog with the session it ran in. The layout, status variables included, is in MySQL's {@code
+ * statement_events.h}, class Query_event.
  *
  * @param schema the default schema, null when there was none or the statement must not depend on it
- * @param errorCode the error the statement ended with at the origin, 0 for none
- * @param text the statement, a char a byte
+ * @param errorCode the error with which the statement ended at the origin, 0 for none
+ * @param text the statement, one char per byte
  * @param settings assignments for SET SESSION that restore the origin's session, in order
  */
 record QueryEvent(String schema, int errorCode, String text, List<String> settings) {

@@ -8,22 +8,23 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Which writesets share a database transaction, and when it may start. Pure: no threads, no clock.
+ * Decides which writesets share a database transaction, and when it may start. Pure: no threads, no clock.
  *
  * <p>Writesets are offered in order and gather in an open group for as long as no worker takes it, so groups grow by
- * themselves when the database is behind and stay small when it isn't. A group may start when all that its writesets
- * depend on before the group is committed; inside it, the order of execution is the total order. Groups are taken and
- * committed in order. A barrier is a group of its own that starts when everything before it is committed, and nothing
- * after it starts earlier than its commit. Own transactions that are prepared make groups of their own, too: each commits
- * by itself, at its place.
+ * themselves when the database is behind and stay small when it isn't. A group may start when everything before the
+ * group that its writesets depend on is committed; inside it, the order of execution is the total order. Groups are
+ * taken and committed in order. A barrier is a group of its own that starts when everything before it is committed, and
+ * nothing after it starts before its commit. Own prepared transactions are groups of their own too: each commits by
+ * itself, at its place.
  *
- * <p>A writeset that depends on a group still running would make the whole open group wait for that one. The open group is
- * then closed without it when that gains something: when it could start before that other group commits.
+ * <p>A writeset that depends on a running group would make the whole open group wait for that one. The open group is
+ * then closed without it, if that gains something: if the open group could start before that other group commits.
  *
- * <p>What has been accepted and isn't committed is bounded by its bytes too; one that is larger is alone.
+ * <p>The bytes of what has been accepted and isn't committed are bounded too; a writeset larger than that is accepted
+ * alone.
  */
 public final class Schedule {
-    /** Groups closed and not yet taken, at most: what a burst of dependencies may cut in advance. */
+    /** How many groups may be closed and not yet taken: what a burst of dependencies may cut in advance. */
     private static final int CLOSED_MAX = 2;
 
     private final int transactionsMax;
@@ -41,9 +42,9 @@ public final class Schedule {
     private long committedMicros;
 
     /**
-     * @param transactionsMax writesets of a group, at most
-     * @param bytesMax and their payload; a larger one is a group of its own
-     * @param heldMax payload of all groups together that are not committed, at most
+     * @param transactionsMax the most writesets of a group
+     * @param bytesMax and their largest payload; a larger writeset is a group of its own
+     * @param heldMax the largest payload of all groups together that are not committed
      */
     public Schedule(long committed, int transactionsMax, int bytesMax, long heldMax) {
         this.committed = committed;
@@ -57,7 +58,7 @@ public final class Schedule {
     /**
      * Takes the next writeset, unless there is no room.
      *
-     * @param duty what is to be done about it here
+     * @param duty what this node has to do for it
      * @param idle whether a worker waits for a group
      */
     public boolean offer(Certified writeSet, Duty duty, boolean idle) {
@@ -105,8 +106,8 @@ public final class Schedule {
         if (needs >= open.first() || needs <= committed || needs <= open.needs()) {
             return false;
         }
-        // Without an idle worker the next one to become free is the one that commits the head, so a dependency on the
-        // head costs nothing then.
+        // If no worker is idle, the next one to become free is the one that commits the head, so a dependency on the
+        // head costs nothing.
         boolean gains = idle
                 ? open.needs() <= committed
                 : running.isEmpty() || needs > running.peek().last();
@@ -118,7 +119,7 @@ public final class Schedule {
         open = null;
     }
 
-    /** The next group that may start now, or null; {@code openToo} lets the open group go as it is. */
+    /** The next group that may start now, or null; with {@code openToo} also the open group as it is. */
     public Group take(boolean openToo) {
         Group group = closed.peek();
         boolean fromOpen = group == null;
@@ -189,7 +190,7 @@ public final class Schedule {
         passOverSkipped();
     }
 
-    /** With nothing running or waiting, what needs no work counts as committed at once. */
+    /** If nothing runs or waits, writesets that need no work count as committed at once. */
     private void passOverSkipped() {
         if (running.isEmpty() && closed.isEmpty() && open != null && !open.hasWork()) {
             committed = open.last();
@@ -199,7 +200,7 @@ public final class Schedule {
         }
     }
 
-    /** When nothing runs or waits: an empty group whose commit writes the position only; else null. */
+    /** If nothing runs or waits: an empty group whose commit only writes the position; otherwise null. */
     public Group takePositionOnly() {
         if (!running.isEmpty() || !closed.isEmpty() || open != null) {
             return null;
@@ -226,7 +227,7 @@ public final class Schedule {
         return running.size();
     }
 
-    /** Writesets accepted that need work and are in no worker's hands. */
+    /** Accepted writesets that need work and that no worker has taken. */
     public int queued() {
         int n = open == null ? 0 : open.work().size();
         for (Group group : closed) {

@@ -18,12 +18,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares a table with the origin's before rows are applied to it. The server compares types and lengths itself, but it
- * takes swapped columns of one type, another sign, a reordered ENUM, another character set or missing columns without
- * a word and stores something else.
+ * Compares a table with the origin's before rows are applied to it. The server compares types and lengths itself. But
+ * it silently accepts swapped columns of one type, another sign, a reordered ENUM, another character set or missing
+ * columns, and stores something else.
  *
- * <p>Columns that this table has more, at its end, are let pass where they get a constant or NULL, whenever that is: a column that is
- * being added was added here before rows came that others wrote without it.
+ * <p>Additional columns at the end of this table are accepted if they get a constant or NULL at any time: while a
+ * column is being added, it is added here before the rows arrive that others wrote without it.
  */
 final class SchemaCheck implements TableMaps.Check {
     private static final Logger log = LoggerFactory.getLogger(SchemaCheck.class);
@@ -87,21 +87,22 @@ final class SchemaCheck implements TableMaps.Check {
             }
         }
         log.warn(
-                "{} has {} columns at the origin, {} here; rows get the defaults of those behind. After an ALTER TABLE that passes"
+                "{} has {} columns at the origin, {} here; rows get the defaults of those behind. After an"
+                        + " ALTER TABLE that passes"
                         + " by itself",
                 table,
                 origin.columns(),
                 here.size());
     }
 
-    /** In words, null when there is none. */
+    /** Describes the difference, null when there is none. */
     private static String difference(Connection connection, TableMap origin, int i, Local here) throws SQLException {
         if (origin.names != null && !origin.names[i].equalsIgnoreCase(here.name())) {
             return "named " + origin.names[i] + " at the origin, " + here.name() + " here";
         }
         String name = here.name() + " is ";
         int type = origin.types[i];
-        // YEAR is among the numbers, and always unsigned.
+        // YEAR is a numeric type, and always unsigned.
         if (ColumnType.isNumeric(type) && type != ColumnType.YEAR && origin.unsigned[i] != here.unsigned()) {
             return name + (origin.unsigned[i] ? "unsigned" : "signed") + " at the origin, " + here.type() + " here";
         }

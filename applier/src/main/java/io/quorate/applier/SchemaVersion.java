@@ -3,7 +3,9 @@ package io.quorate.applier;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Counts the DDL passed, so that each worker forgets what it knows of tables when it next starts a group. */
+/**
+ * Counts the DDL statements passed, so that each worker forgets what it knows of tables when it next starts a group.
+ */
 final class SchemaVersion {
     private final AtomicLong version = new AtomicLong();
 

@@ -4,18 +4,18 @@ package io.quorate.applier;
 import io.quorate.core.GtidSet;
 
 /**
- * What a node keeps of the life of its mysqld, from a start of it to the next. As long as it is of an earlier life than the
- * server is in, what the server lost at its end has not been found out.
+ * What a node records about one run of its mysqld, until the next start. As long as the record is of an earlier run
+ * than the present one, it has not been found out what the server lost at its end.
  *
- * @param started when mysqld was started, 0 for none that was looked at
+ * @param started when mysqld was started, 0 when no run was ever examined
  * @param durable whether it forced its logs then
- * @param reserved GTIDs that the server was told never to give out, because transactions with these numbers are or may be
- *     in the order, and the server lost them
+ * @param reserved GTIDs that the server was told never to give out, because transactions with these numbers are or may
+ *     be in the order, and the server lost them
  * @param reserving further ones that it was to be told next
- * @param takenBack own transactions that were not in its database when that life was looked at
+ * @param takenBack own transactions that were not in its database when that run was examined
  */
 public record ServerLife(long started, boolean durable, GtidSet reserved, GtidSet reserving, TakenBack takenBack) {
-    /** No life of the server was ever looked at. */
+    /** No run of the server was ever examined. */
     public static final ServerLife NONE = new ServerLife(0, true, new GtidSet(), new GtidSet(), TakenBack.NONE);
 
     public boolean isNone() {
@@ -23,7 +23,7 @@ public record ServerLife(long started, boolean durable, GtidSet reserved, GtidSe
     }
 
     /**
-     * What the server will never give out, of what it was told.
+     * The GTIDs that the server was told never to give out, and won't.
      *
      * @param purged what the server has executed and its binlog doesn't have
      */
@@ -35,7 +35,7 @@ public record ServerLife(long started, boolean durable, GtidSet reserved, GtidSe
         return all.and(purged);
     }
 
-    /** The same, once it has been decided which numbers it is to be told next, and before it is told. */
+    /** The same record with the numbers that have been chosen to be reserved next, before the server is told. */
     ServerLife reserving(GtidSet before, GtidSet next) {
         return new ServerLife(started, durable, before, next, takenBack);
     }

@@ -14,8 +14,8 @@ import java.util.UUID;
 import javax.sql.DataSource;
 
 /**
- * A connection primed to take row events: statements with BINLOG in a transaction, each its own packet because whatever
- * follows a BINLOG in the same packet would be lost.
+ * A connection primed to take row events: statements with BINLOG in a transaction, each in a packet of its own because
+ * anything after a BINLOG in the same packet would be lost.
  */
 final class Session implements AutoCloseable {
     private static final byte[] PREFIX = "BINLOG '".getBytes(StandardCharsets.US_ASCII);
@@ -34,7 +34,7 @@ final class Session implements AutoCloseable {
         this.id = id;
     }
 
-    /** Opens and primes a connection; transactions begin by themselves. */
+    /** Opens and primes a connection; transactions begin implicitly. */
     static Session open(DataSource source, Duration lockWait) throws SQLException {
         Connection connection = source.getConnection();
         try {
@@ -81,7 +81,7 @@ final class Session implements AutoCloseable {
         if (text.length < total) {
             text = new byte[Math.max(total, Math.min(2 * text.length, KEEP_BYTES))];
         }
-        // The JDK's vectorized encoder only writes to the front of an array; then it is moved behind the keyword.
+        // The JDK's vectorized encoder only writes to the front of an array; then the text is moved behind the keyword.
         Base64.getEncoder().encode(events, text);
         System.arraycopy(text, 0, text, PREFIX.length, encoded);
         System.arraycopy(PREFIX, 0, text, 0, PREFIX.length);
@@ -89,7 +89,9 @@ final class Session implements AutoCloseable {
         statement.execute(new String(text, 0, total, StandardCharsets.ISO_8859_1));
     }
 
-    /** The driver reserves four bytes a character for the text of a statement, but not for that of a parameter. */
+    /**
+     * The driver reserves four bytes per character for the text of a statement, but not for the text of a parameter.
+     */
     private void binlogLarge(byte[] events) throws SQLException {
         try (PreparedStatement large = connection.prepareStatement("BINLOG ?")) {
             large.setString(1, Base64.getEncoder().encodeToString(events));
@@ -98,8 +100,8 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * The highest number of this server's own GTIDs that was executed or is being committed. Owned ones first: a
-     * transaction gives up its locks before it goes from one set to the other.
+     * The highest number of this server's own GTIDs that was executed or is being committed. Owned ones are read first:
+     * a transaction gives up its locks before it moves from one set to the other.
      */
     long lastGtid(UUID server) throws SQLException {
         try (ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_owned, @@GLOBAL.gtid_executed")) {
@@ -136,7 +138,7 @@ final class Session implements AutoCloseable {
         try {
             connection.close();
         } catch (SQLException e) {
-            // The server rolls back what was open, as it does for a connection closed in order.
+            // The server rolls back what was open, as it does for a connection that is closed normally.
             return;
         }
     }

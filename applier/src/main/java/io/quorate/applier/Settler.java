@@ -22,12 +22,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides this server's prepared transactions, as {@link Settlement} has it: at their place in the order, or earlier when they
- * hold locks that an earlier writeset needs.
+ * Decides this server's prepared transactions, as {@link Settlement} says: at their place in the order, or earlier if
+ * they hold locks that an earlier writeset needs.
  */
 final class Settler implements Settlement.Server, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Settler.class);
-    /** XAER_NOTA: not prepared, or not yet to be seen as such, or decided before. */
+    /** XAER_NOTA: not prepared, or not yet visible as such, or decided before. */
     private static final int UNKNOWN_XID = 1397;
 
     private static final Duration STRAGGLER_LIMIT = Duration.ofMinutes(1);
@@ -38,7 +38,7 @@ final class Settler implements Settlement.Server, AutoCloseable {
     private final Counters counters;
     private final Queue<Straggler> stragglers = new ConcurrentLinkedQueue<>();
 
-    /** One that failed and could not be rolled back yet. */
+    /** A transaction that failed and could not be rolled back yet. */
     private record Straggler(CertifiedXid xid, long untilNanos) {}
 
     Settler(AuxiliaryConnection connection, PreparedWrites prepared, Pipeline pipeline, Counters counters) {
@@ -48,15 +48,15 @@ final class Settler implements Settlement.Server, AutoCloseable {
         this.counters = counters;
     }
 
-    /** The record has a prepared transaction of ours that this will have to settle. */
+    /** The record has a prepared transaction of ours that will have to be settled here. */
     void expect(Certified own) {
         prepared.prepared(own.writeSet());
     }
 
     /**
-     * Carries out the verdict. All before it is committed.
+     * Carries out the verdict. Everything before it is committed.
      *
-     * @return false when it passed and is not in the database, nor prepared: it is to be applied
+     * @return false when it passed and is neither in the database nor prepared: it has to be applied
      * @throws QuorateException {@link ErrorCode#UNDO_IMPOSSIBLE} when it failed and is committed here
      */
     boolean settle(Certified own) throws SQLException, InterruptedException {
@@ -79,7 +79,10 @@ final class Settler implements Settlement.Server, AutoCloseable {
         return outcome != Settlement.Outcome.TO_APPLY;
     }
 
-    /** Tries again to roll back what failed before the server knew it as prepared: nobody else would ever decide it. */
+    /**
+     * Tries again to roll back transactions that failed before the server knew them as prepared: nobody else would ever
+     * decide them.
+     */
     void sweep() throws SQLException {
         for (Iterator<Straggler> all = stragglers.iterator(); all.hasNext(); ) {
             Straggler straggler = all.next();
@@ -112,14 +115,16 @@ final class Settler implements Settlement.Server, AutoCloseable {
         return count[0];
     }
 
-    /** Rolls back what is known to fail against these writesets, before they meet its locks. */
+    /**
+     * Rolls back the transactions that are known to fail against these writesets, before the group meets their locks.
+     */
     void clearWay(Collection<Certified> group) throws SQLException {
         counters.preparedRolledBack.add(Settlement.clearWay(prepared, group, this));
     }
 
     /**
-     * Rolls back all that is prepared and to be certified: one of them holds a lock that the group to commit next needs,
-     * and the server doesn't say which.
+     * Rolls back everything that is prepared and waits for certification: one of these transactions holds a lock that
+     * the next group to commit needs, and the server doesn't say which.
      *
      * @return how many there were
      */

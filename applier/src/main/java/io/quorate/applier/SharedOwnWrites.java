@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The monitor around the register of own transactions: the capture fills it, the order tells it of verdicts, the workers ask
- * it, and whoever has to know what isn't captured yet waits here. {@link OwnWrites} decides.
+ * The monitor around the register of own transactions: the capture fills it, the order reports verdicts to it, the
+ * workers ask it, and a worker that needs what isn't captured yet waits here. {@link OwnWrites} decides.
  */
 public final class SharedOwnWrites implements OwnRegister, ApplyCourse.Register {
     private final OwnWrites own;
@@ -25,14 +25,14 @@ public final class SharedOwnWrites implements OwnRegister, ApplyCourse.Register 
         this.own = own;
     }
 
-    /** Of a server that no client writes to: nothing is captured, and nothing waits for it. */
+    /** The register of a server to which no client writes: nothing is captured, and nothing waits for it. */
     public static SharedOwnWrites none() {
         SharedOwnWrites none = new SharedOwnWrites(new OwnWrites(0, Map.of(), c -> false));
         none.covered(Long.MAX_VALUE, 0);
         return none;
     }
 
-    // The capture.
+    // For the capture.
 
     @Override
     public synchronized WriteSet captured(WriteSet w) {
@@ -45,7 +45,7 @@ public final class SharedOwnWrites implements OwnRegister, ApplyCourse.Register 
         notifyAll();
     }
 
-    // The order.
+    // For the order.
 
     @Override
     public synchronized void ordered(Collection<Certified> certified, long last, long lastSeen) {
@@ -58,9 +58,9 @@ public final class SharedOwnWrites implements OwnRegister, ApplyCourse.Register 
         own.failedUnknown(seqno);
     }
 
-    // The applier.
+    // For the applier.
 
-    /** Those that wait for their verdict; thread-safe by itself. */
+    /** The prepared transactions that wait for their verdict; thread-safe. */
     PreparedWrites prepared() {
         return own.prepared();
     }
@@ -88,11 +88,11 @@ public final class SharedOwnWrites implements OwnRegister, ApplyCourse.Register 
         return own.settledNumber();
     }
 
-    // Who waits, and who looks on.
+    // For waiters and observers.
 
     /**
-     * Waits until all that the server committed up to {@code number} is known here; false when the time is over or the
-     * session ends.
+     * Waits until everything that the server committed up to {@code number} is known here; false when the time is over
+     * or the session ends.
      */
     public synchronized boolean awaitCovered(long number, Duration timeout) throws InterruptedException {
         long deadline = System.nanoTime() + timeout.toNanos();
@@ -106,7 +106,7 @@ public final class SharedOwnWrites implements OwnRegister, ApplyCourse.Register 
         return own.isCovered(number);
     }
 
-    /** The session ends: nobody waits any more for what may not come. */
+    /** The session ends: nobody waits any longer for something that may not come. */
     public synchronized void end() {
         ended = true;
         notifyAll();
@@ -117,7 +117,7 @@ public final class SharedOwnWrites implements OwnRegister, ApplyCourse.Register 
         return own.lastUndecided(number);
     }
 
-    /** How many are open, those undone and not yet passed by the order among them. */
+    /** How many are open, including those that are undone and not yet passed by the order. */
     public synchronized int size() {
         return own.size();
     }

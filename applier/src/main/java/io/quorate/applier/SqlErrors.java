@@ -32,7 +32,8 @@ enum SqlErrors {
             case 1785 -> MIXED_ENGINES;
             // Row not found; duplicate keys; foreign keys.
             case 1032, 1062, 1022, 1586, 1451, 1452, 1216, 1217 -> MISMATCH;
-            // No such database, table, column; a view; types that don't fit, as BINLOG and replicas say it.
+            // No such database, table, column; a view; types that don't fit, in the error numbers of BINLOG and of
+            // replicas.
             case 1049, 1051, 1054, 1146, 1347, 1105, 1535, 1677, 13146 -> SCHEMA;
             // Shutdown, aborted, KILL, gone, lost, KILL, idle.
             case 1053, 1152, 1927, 2006, 2013, 3169, 4031 -> CONNECTION;

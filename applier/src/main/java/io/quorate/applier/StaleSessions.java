@@ -14,15 +14,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sessions that an applier before this one has left at the server. A server notices late that nobody listens to a session, hours
- * later when the network between them was cut: until then the session keeps its locks, and one that waits within its COMMIT (for a
- * backup's lock, a full disk) commits after all, which would come on top of what is applied anew. So all of them are ended, and
- * gone, before anyone reads how far the server is.
+ * Sessions that an earlier applier has left at the server. A server notices late that a session's client is gone, hours
+ * later if the network between them was cut. Until then the session keeps its locks, and one that waits within its
+ * COMMIT (for a backup's lock, for a full disk) commits after all, in addition to what is applied anew. So all of them
+ * are ended, and are gone, before anything reads how far the server is.
  */
 public final class StaleSessions {
     private static final Logger log = LoggerFactory.getLogger(StaleSessions.class);
 
-    /** What connections of {@link ApplierDataSource} tell the server of themselves. */
+    /** A connection attribute by which connections of {@link ApplierDataSource} are recognized. */
     public static final String ATTRIBUTE = "quorate_role";
 
     public static final String ROLE = "applier";
@@ -36,7 +36,7 @@ public final class StaleSessions {
             + " JOIN performance_schema.threads t ON t.PROCESSLIST_ID = a.PROCESSLIST_ID"
             + " WHERE a.ATTR_NAME = ? AND a.ATTR_VALUE = ? AND a.PROCESSLIST_ID <> CONNECTION_ID()";
 
-    /** @param doing what it does, for how long */
+    /** @param doing what it does, and for how long */
     private record Session(long id, String host, String doing) {}
 
     private StaleSessions() {}
@@ -45,7 +45,7 @@ public final class StaleSessions {
      * Ends every session of an applier at the server; the caller has none there.
      *
      * @param source of connections as {@link ApplierDataSource} makes them
-     * @throws SQLException also when one of them isn't gone after 10 s, for it is committing; try again later
+     * @throws SQLException also when one of them isn't gone after 10 s, because it is committing; try again later
      */
     public static void end(DataSource source) throws SQLException {
         try (Connection connection = source.getConnection()) {

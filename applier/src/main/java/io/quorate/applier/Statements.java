@@ -13,7 +13,7 @@ import java.util.List;
  * The events of a group as the fewest BINLOG statements: the server treats everything up to an event with STMT_END as
  * one statement, so the group's transactions are merged into one, with each table mapped and opened once.
  *
- * <p>What the server demands, or else drops rows without an error:
+ * <p>The server demands the following, and otherwise drops rows without an error:
  *
  * <ul>
  *   <li>every BINLOG is complete in itself: all TABLE_MAPs its rows need, the last ROWS event with STMT_END;
@@ -22,8 +22,9 @@ import java.util.List;
  *       these flags ends the statement (not the BINLOG).
  * </ul>
  *
- * <p>The position row's update is the first row event. Its TABLE_MAP goes last: the server opens tables in reverse order and
- * logs their maps in the order it opened them, and the capture knows our transactions by the first one in the binlog.
+ * <p>The position row's update is the first row event. Its TABLE_MAP goes last: the server opens tables in reverse
+ * order and logs their maps in the order in which it opened them, and the capture recognizes our transactions by the
+ * first one in the binlog.
  */
 final class Statements {
     private static final int FLAGS = BinlogEvents.HEADER_BYTES + 6;
@@ -51,7 +52,8 @@ final class Statements {
 
     /**
      * @param bytesMax of the events of one BINLOG; only a single larger event exceeds it
-     * @param packetBytesMax what a BINLOG may never exceed, or its text would exceed the server's max_allowed_packet
+     * @param packetBytesMax what a BINLOG may never exceed, because otherwise its text would exceed the server's
+     *     max_allowed_packet
      */
     Statements(TableMaps tableMaps, int bytesMax, int packetBytesMax) {
         this.tableMaps = tableMaps;
@@ -108,7 +110,7 @@ final class Statements {
             localIds.add(BinlogEvents.tableId(payload, offset));
             localMaps.add(tableMaps.of(payload, offset, length));
         } else if (type == BinlogEvents.XA_PREPARE) {
-            // How its origin names it, for whom else it says nothing.
+            // The origin's name for the transaction, which means nothing to other servers.
             offset += length;
             return true;
         } else if (!BinlogEvents.isRows(type)) {

@@ -23,7 +23,7 @@ final class TableMap {
         return id;
     }
 
-    /** Whether it was already mapped in this statement; it is afterwards. */
+    /** Whether it was already mapped in this statement; afterwards it is. */
     boolean mapped(int inStatement) {
         boolean already = statement == inStatement;
         statement = inStatement;

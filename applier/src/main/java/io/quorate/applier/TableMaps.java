@@ -10,7 +10,7 @@ import java.util.Map;
 
 /**
  * The TABLE_MAP events a session has met, each content once: transactions on one table share one id, and the local
- * definition is compared once. Forgotten when a table may have changed. Not thread-safe.
+ * definition is compared once. Cleared when a table may have changed. Not thread-safe.
  */
 final class TableMaps {
     private static final int FIRST_ID = PositionRow.TABLE_ID + 1;
@@ -57,7 +57,7 @@ final class TableMaps {
                 && Arrays.equals(event, ID_END, length, payload, offset + ID_END, offset + length);
     }
 
-    /** Ids are never used twice in a session, so forgetting in mid-group does no harm. */
+    /** Ids are never used twice in a session, so forgetting in the middle of a group does no harm. */
     void forget() {
         held.clear();
         last = null;

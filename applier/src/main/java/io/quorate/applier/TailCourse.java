@@ -14,19 +14,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The course of finding out what a mysqld that was started anew has lost at its end, its lost tail, and of having that repaired
- * before anything commits on it. In steps, for most of them wait for the order:
+ * The course of finding out what a mysqld that was started anew has lost at its end (its lost tail), and of repairing
+ * that before anything commits on it. It has steps, because most of them wait for the order:
  *
  * <ol>
- *   <li>A probe comes through the order: what this node knows of its own origin is current.
- *   <li>A server that forces its logs and lacks no GTID that is ordered is as it was left. Otherwise all GTIDs that it may
- *       have lost are reserved, before it gives them out again: the order would take new transactions for those it has.
- *   <li>What its binlog has and the order hasn't is captured and ordered.
- *   <li>{@link TailRepair}: the rows go back to the position on disk, from where all is applied from the order.
+ *   <li>A probe comes through the order: now this node's knowledge of its own origin is current.
+ *   <li>A server that forces its logs and lacks no ordered GTID is as it was left. Otherwise all GTIDs that it may have
+ *       lost are reserved, before it gives them out again: the order would take new transactions for those it has.
+ *   <li>Transactions that are in its binlog and not in the order are captured and ordered.
+ *   <li>{@link TailRepair}: the rows go back to the position on disk, and from there everything is applied from the
+ *       order.
  * </ol>
  *
- * <p>The server counts as looked at only at the end ({@link ServerLife}): whatever interrupts or refuses it, the next course begins
- * anew. Decides only: statements, the order and the disk are behind ports, and time and chance come in as arguments.
+ * <p>The server counts as examined only at the end ({@link ServerLife}): whatever interrupts or refuses the course, the
+ * next one begins anew. This class only decides: statements, the order and the disk are behind ports, and time and
+ * random numbers come in as arguments.
  */
 public final class TailCourse {
     private static final Logger log = LoggerFactory.getLogger(TailCourse.class);
@@ -35,7 +37,7 @@ public final class TailCourse {
 
     private static final long PROBE_AGAIN_MILLIS = 1000;
 
-    /** What is to happen next. */
+    /** What has to happen next. */
     public enum Step {
         /** Wait for the probe. */
         PROBE,
@@ -43,7 +45,7 @@ public final class TailCourse {
         COMPARE,
         /** Capture what the binlog has, until the order has it too. */
         CAPTURE,
-        /** Take back what may be there and what may not. */
+        /** Take back the transactions that may or may not be in the tables. */
         REPAIR,
         /** The server is this node's own again: the applier may start. */
         DONE;
@@ -58,10 +60,10 @@ public final class TailCourse {
 
     /** The server beside this node. */
     public interface Server {
-        /** GTIDs it has executed. */
+        /** The GTIDs it has executed. */
         GtidSet executed() throws SQLException;
 
-        /** Those of them that its binlog doesn't have. */
+        /** The executed GTIDs that its binlog doesn't have. */
         GtidSet purged() throws SQLException;
 
         /** Whether it forces its binlog at each commit. */
@@ -70,13 +72,14 @@ public final class TailCourse {
         /** Whether it forces InnoDB's redo log at each commit. */
         boolean forcesRedoLog() throws SQLException;
 
-        /** Has it never give these out. */
+        /** Reserves these, so that the server never gives them out. */
         void reserve(GtidSet gtids) throws SQLException;
 
         /**
-         * As {@link TailRepair#run}.
+         * Like {@link TailRepair#run}.
          *
-         * @return what is not there any more; null when something else was committed meanwhile, which has to be ordered first
+         * @return what is no longer there; null when something else was committed meanwhile, which has to be ordered
+         *     first
          */
         TakenBack repair(long ordered, GtidSet executed, GtidSet reserved)
                 throws SQLException, IOException, InterruptedException;
@@ -86,27 +89,27 @@ public final class TailCourse {
         }
     }
 
-    /** The order, as this node takes part in it. */
+    /** The order, from this node's view. */
     public interface Order {
         boolean hasMajority();
 
         /** Sends an entry that changes nothing on any node; it may be lost. */
         void probe(int nonce);
 
-        /** Whether the probe of that nonce was the last to come through. */
+        /** Whether the probe with this nonce was the last to come through. */
         boolean isProbed(int nonce);
 
-        /** Whether it has ever taken anything of this server. */
+        /** Whether the order has ever taken anything of this server. */
         boolean isKnown();
 
         /** The last GTID number of this server that it has taken, 0 for none. */
         long last();
     }
 
-    /** Where it is kept what was found out. */
+    /** Keeps what was found out. */
     @FunctionalInterface
     public interface Note {
-        /** Durably, before it returns. */
+        /** Writes it durably before it returns. */
         void keep(ServerLife life) throws IOException;
     }
 
@@ -120,7 +123,7 @@ public final class TailCourse {
     private Step step;
     private boolean probing;
     private long probedMillis;
-    /** The last own GTID number that the order must have before anything is taken back. */
+    /** The last own GTID number that must be ordered before anything is taken back. */
     private long awaited;
 
     /**
@@ -128,7 +131,7 @@ public final class TailCourse {
      * @param baseline the last GTID number of its own that was not to be ordered
      * @param kept what {@code note} has
      * @param started when mysqld was started
-     * @param nonce tells this course's probe from those of earlier ones, which may still come
+     * @param nonce distinguishes this course's probe from those of earlier ones, which may still come
      */
     public TailCourse(UUID server, long baseline, ServerLife kept, long started, Order order, Note note, int nonce) {
         this.server = server;
@@ -150,14 +153,15 @@ public final class TailCourse {
         return kept.takenBack();
     }
 
-    /** GTIDs of this server that no transaction ever had, or only one that it lost: not to be looked for in its binlog. */
+    /** GTIDs of this server that no transaction ever had, or only one that it lost: its binlog doesn't have them. */
     public GtidSet reserved(Server here) throws SQLException {
         return kept.reservedOf(here.purged());
     }
 
     /**
-     * The last own GTID number that was ordered when it was found out what the database lacks. A node whose own store has lost
-     * its end doesn't know that any more; before the order tells it again, what was taken back would look open.
+     * The last own GTID number that was ordered when it was found out what the database lacks. A node whose own store
+     * has lost its end doesn't know that any more; until the order says it again, transactions that were taken back
+     * would look open.
      */
     public long orderedThen(Server here) throws SQLException {
         TakenBack lacked = kept.takenBack();
@@ -168,14 +172,17 @@ public final class TailCourse {
         return had.minus(had.above(server, lacked.upTo())).last(server);
     }
 
-    /** Notes it when the server has stopped forcing its logs; to be called now and then. */
+    /** Records it when the server has stopped forcing its logs; called regularly. */
     public void compareSettings(Server here) throws SQLException, IOException {
         if (step == Step.DONE && kept.durable() && !here.isDurable()) {
             keep(new ServerLife(started, false, kept.reserved(), new GtidSet(), kept.takenBack()));
         }
     }
 
-    /** Goes on as far as it can, and says where that is: at {@link Step#PROBE}, {@link Step#CAPTURE} or {@link Step#DONE}. */
+    /**
+     * Goes on as far as it can, and returns the step it has reached: {@link Step#PROBE}, {@link Step#CAPTURE} or {@link
+     * Step#DONE}.
+     */
     public Step step(Server here, long nowMillis) throws SQLException, IOException, InterruptedException {
         if (step == Step.PROBE && isCurrent(nowMillis)) {
             go(Step.COMPARE);
@@ -196,7 +203,7 @@ public final class TailCourse {
         step = Step.NEXT.step(step, next);
     }
 
-    /** Whether a probe has come through the order: what this node knows of its own origin is current. */
+    /** Whether a probe has come through the order: then this node's knowledge of its own origin is current. */
     public boolean isCurrent(long nowMillis) {
         if (!order.hasMajority()) {
             return false;
@@ -209,7 +216,7 @@ public final class TailCourse {
         return order.isProbed(nonce);
     }
 
-    /** How far the order, or what all nodes began with, has this server's GTIDs. */
+    /** Up to which of this server's GTIDs the order, or the common beginning of all nodes, has taken them. */
     private long ordered() {
         return Math.max(baseline, order.last());
     }
@@ -235,7 +242,8 @@ public final class TailCourse {
         awaited = executed.minus(reserved).last(server);
         long from = Math.max(ordered, executed.last(server)) + 1;
         GtidSet next = new GtidSet().addAll(missing).add(server, from, from + MARGIN - 1);
-        // Noted first: were the server told and this node not, nobody could tell these from what it lost.
+        // Recorded first: if the server were told and this node had no record, these could not be told from what the
+        // server lost.
         keep(kept.reserving(reserved, next));
         here.reserve(next);
         log.info(

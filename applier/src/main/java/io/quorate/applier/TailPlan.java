@@ -17,13 +17,14 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * What of a server's own transactions is to be taken back after a crash that may have lost its end, from the record and from what
- * the server says of itself. Decides only; {@link TailRepair} says why and carries it out.
+ * Decides which of a server's own transactions have to be taken back after a crash that may have cost it its end, from
+ * the record and from what the server says about itself. It only decides; {@link TailRepair} says why, and carries it
+ * out.
  */
 public final class TailPlan {
     private static final long BYTES_MAX = 256 << 20;
 
-    /** The records after the position, in order; asked for twice. */
+    /** The records after the position, in order; read twice. */
     @FunctionalInterface
     public interface Records {
         void forEach(Visitor visitor) throws IOException, InterruptedException;
@@ -50,7 +51,8 @@ public final class TailPlan {
      * @param executed GTIDs in the server's executed set
      * @param reserved those of them that no transaction ever had here
      * @param undone GTID numbers of own transactions that are undone
-     * @param certain whether all that was executed is there: of a copy, which lost nothing. Then {@link #taken} says it all
+     * @param certain whether everything that was executed is there, as in a copy, which lost nothing. Then {@link
+     *     #taken} is exact
      */
     public TailPlan(
             UUID server, String incarnation, GtidSet executed, GtidSet reserved, Set<Long> undone, boolean certain) {
@@ -63,9 +65,9 @@ public final class TailPlan {
     }
 
     /**
-     * First from where on own transactions are uncertain, and how far others' changes matter; then the rows.
+     * Finds out first from where on own transactions are uncertain, and how far foreign changes matter; then the rows.
      *
-     * @param position up to which seqno all is in the database
+     * @param position up to which seqno everything is in the database
      * @param ordered how far the order has taken this server's GTIDs
      * @throws QuorateException {@link ErrorCode#TAIL_UNCLEAR}
      */
@@ -93,7 +95,7 @@ public final class TailPlan {
             try {
                 if (c.seqno() <= kept[0] && isOwn(c)) {
                     if (!c.passed() && !c.writeSet().isBarrier()) {
-                        // It is here, and its undo may have come after the DDL and be lost; nobody else remembers it.
+                        // It is here, but its undo may have come after the DDL and be lost; nothing else remembers it.
                         own(c);
                     }
                     after = c.writeSet().gtid().number();
@@ -123,8 +125,8 @@ public final class TailPlan {
     }
 
     /**
-     * Whether it is an own transaction that an earlier crash took, so that the database got it from the order, as another node's: own
-     * ones of a later time may have been built on it there.
+     * Whether it is an own transaction that an earlier crash took, so that the database got it from the order, like a
+     * foreign one: later own transactions may have been built on it there.
      */
     private boolean isLost(Certified own) {
         WriteSet w = own.writeSet();
@@ -166,12 +168,12 @@ public final class TailPlan {
                         + ", and they can't be taken back to be applied anew: " + why);
     }
 
-    /** The number after which own transactions are not in the database once all is taken back. */
+    /** The number after which own transactions are not in the database once everything is taken back. */
     public long after() {
         return after;
     }
 
-    /** What may be there, and goes. */
+    /** The transactions that may be there, and are taken back. */
     public List<WriteSet> taken() {
         return taken;
     }

@@ -24,14 +24,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a server that doesn't force its logs may have lost in a crash. What it kept is, by the order of its redo log, all
- * that was committed before the position row on disk; so every own writeset up to that seqno is there, for it was
- * ordered before the position came to be. Of own ones after it nobody can say: the binlog may name what the rows have
- * lost, and the rows may have what the binlog has lost. So they are taken back, all of them, in one transaction that leaves the rows as
- * they were at the position; from there everything is applied in its order, own ones too. DDL forces the redo log when it
- * commits; whatever comes before one that is executed is there.
+ * Repairs what a server that doesn't force its logs may have lost in a crash. By the order of its redo log, it has kept
+ * everything that was committed before the position row on disk. So every own writeset up to that seqno is there,
+ * because it was ordered before that position existed. About later own writesets nobody can say: the binlog may name
+ * transactions whose rows are lost, and the rows may have transactions that the binlog has lost. So all of these are
+ * taken back, in one transaction that leaves the rows as they were at the position; from there everything is applied in
+ * its order, own transactions too. DDL forces the redo log when it commits, so everything before an executed DDL
+ * statement is there.
  *
- * <p>Before it, the order must have taken all that the binlog has, and nothing may commit on the server meanwhile.
+ * <p>Before that, the order must have taken everything that the binlog has, and nothing may commit on the server
+ * meanwhile.
  */
 public final class TailRepair {
     private static final Logger log = LoggerFactory.getLogger(TailRepair.class);
@@ -45,7 +47,7 @@ public final class TailRepair {
     private PositionTable.Position position;
     private TailPlan plan;
 
-    /** Where connections come from, and how long one waits for a lock. */
+    /** Where connections come from, and how long they wait for a lock. */
     public record Access(DataSource workers, Duration lockWait) {}
 
     /**
@@ -57,8 +59,9 @@ public final class TailRepair {
     }
 
     /**
-     * For a copy of a server. It lost nothing, so every transaction is undone by itself, the last one first: that needs no primary keys.
-     * A second time, after a crash of this node, the server refuses by a duplicate key (1062).
+     * For a copy of a server. It lost nothing, so every transaction is undone by itself, the last one first, which
+     * needs no primary keys. If that is done a second time, after a crash of this node, the server refuses by a
+     * duplicate key (1062).
      */
     public static TailRepair ofCopy(Access source, WriteSetLog writeSets, UUID server, String incarnation) {
         return new TailRepair(source, writeSets, server, incarnation, true);
@@ -73,13 +76,13 @@ public final class TailRepair {
     }
 
     /**
-     * Takes back what may be there and what may not.
+     * Takes back the transactions that may or may not be there.
      *
      * @param ordered how far the order has taken this server's GTIDs; more than the position's own ones
      * @param executedNow GTIDs in the server's executed set
      * @param reservedNow those of them that no transaction ever had here
-     * @return what is not there any more; null when something else was committed meanwhile, which has to be ordered first
-     * @throws QuorateException {@link ErrorCode#TAIL_UNCLEAR} before anything is touched
+     * @return what is no longer there; null when something else was committed meanwhile, which has to be ordered first
+     * @throws QuorateException {@link ErrorCode#TAIL_UNCLEAR} before anything is changed
      */
     public TakenBack run(long ordered, GtidSet executedNow, GtidSet reservedNow)
             throws SQLException, IOException, InterruptedException {

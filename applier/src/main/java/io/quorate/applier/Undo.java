@@ -18,10 +18,10 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * What it takes to undo this server's own transactions that lose: what they wrote, how that is taken back, and whether all that may
- * lose is known. A group is committed only when everything that conflicts with it, and was committed here before the group took its
- * locks, is undone in the same database transaction ({@link ApplyCourse}). Whoever commits later had to wait for the group's
- * locks or touched other rows.
+ * Undoes this server's own transactions that lose: reads what they wrote, takes it back, and knows whether all that may
+ * lose is known. A group is committed only when every transaction that conflicts with it, and was committed here before
+ * the group took its locks, is undone in the same database transaction ({@link ApplyCourse}). Whoever commits later had
+ * to wait for the group's locks or touched other rows.
  */
 final class Undo {
     private static final Duration CAPTURE_WAIT = Duration.ofSeconds(5);
@@ -52,7 +52,7 @@ final class Undo {
         return all;
     }
 
-    /** As writesets that take the losers back. */
+    /** Writesets that undo the losers. */
     List<Certified> inverses(List<WriteSet> losers) throws SQLException {
         List<Certified> inverses = new ArrayList<>(losers.size());
         for (WriteSet w : losers) {

@@ -13,9 +13,10 @@ import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 
 /**
- * Table {@code quorate.undone}: which transactions of this server were undone, and at which position. Written in the
- * database transaction that undoes them, so that a crash leaves neither an undo forgotten nor one done twice; a row goes
- * when the order has passed the transaction for good, and the position its seqno: a crash may take the tables back to there.
+ * Table {@code quorate.undone}: which transactions of this server were undone, and at which position. It is written in
+ * the database transaction that undoes them, so that after a crash no undo is forgotten or done twice. A row is deleted
+ * when the order has passed the transaction for good, and the position its seqno: a crash may set the tables back to
+ * there.
  */
 final class UndoneTable {
     static final String CREATE = """
@@ -24,7 +25,7 @@ final class UndoneTable {
               seqno BIGINT UNSIGNED NOT NULL
             ) ENGINE=InnoDB DEFAULT CHARSET=ascii""";
 
-    /** Fails in a table where it was done before; no transaction has that number. */
+    /** Fails in a table where it was run before; no transaction has that number. */
     static final String MARK_ONCE = "INSERT INTO quorate.undone (number, seqno) VALUES (0, 0)";
 
     private UndoneTable() {}
@@ -45,7 +46,7 @@ final class UndoneTable {
         return insert(undone, d -> seqno);
     }
 
-    /** Each with the seqno as which it failed, which is still to come: until then nobody else may know of it. */
+    /** Each with the seqno at which it failed, which is still to come: until then nobody else may know of it. */
     static String insertAhead(Collection<Doomed> undone) {
         return insert(undone, Doomed::failedAt).replace("INSERT", "INSERT IGNORE");
     }

@@ -75,7 +75,8 @@ class ApplierIT {
         replica.start(Replica.SETTINGS);
         origin.execute(
                 "USE " + schema,
-                "SET SESSION sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES', time_zone = '+07:00', timestamp = 1700000000.25",
+                "SET SESSION sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES', time_zone = '+07:00', timestamp ="
+                        + " 1700000000.25",
                 "CREATE TABLE \"quoted\" (a VARCHAR(20) DEFAULT 'x\\', b TIMESTAMP DEFAULT '2024-01-01 00:00:00')",
                 "SET SESSION sql_mode = DEFAULT, default_collation_for_utf8mb4 = 'utf8mb4_general_ci'",
                 "CREATE TABLE general (a VARCHAR(10)) DEFAULT CHARSET utf8mb4",
@@ -387,7 +388,8 @@ class ApplierIT {
                 "CREATE USER IF NOT EXISTS least@localhost, app@localhost",
                 "GRANT SELECT, UPDATE, CREATE ON *.* TO app@localhost",
                 "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, REPLICATION SLAVE,"
-                        + " PROCESS, REPLICATION CLIENT, REPLICATION_APPLIER, SESSION_VARIABLES_ADMIN, SYSTEM_VARIABLES_ADMIN,"
+                        + " PROCESS, REPLICATION CLIENT, REPLICATION_APPLIER, SESSION_VARIABLES_ADMIN,"
+                        + " SYSTEM_VARIABLES_ADMIN,"
                         + " CONNECTION_ADMIN ON *.* TO least@localhost",
                 "SET GLOBAL read_only = 1");
         replica.start(
@@ -533,7 +535,9 @@ class ApplierIT {
         server.execute("SET SESSION sql_log_bin = 0", statement);
     }
 
-    /** Its client is gone, and the server doesn't know: what it has sent off commits after the next applier has begun. */
+    /**
+     * Its client is gone, and the server doesn't know: what it has sent off commits after the next applier has begun.
+     */
     @Test
     void whatAnApplierBeforeThisOneStillCommitsIsNotAppliedTwice() throws Exception {
         both("CREATE TABLE " + schema + ".keyless (a INT)");

@@ -125,7 +125,7 @@ class ApplierThreadsIT {
         assertThat(failure.code()).isEqualTo(ErrorCode.APPLY_FAILED);
         assertThat(failure)
                 .hasMessageContaining(thread)
-                .hasMessageContaining("ended of java.lang.StackOverflowError: on purpose");
+                .hasMessageContaining("ended because of java.lang.StackOverflowError: on purpose");
     }
 
     /** The same, but its connections fail the thread that watches locks. */

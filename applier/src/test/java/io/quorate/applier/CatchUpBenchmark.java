@@ -20,8 +20,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * How fast, and for how much CPU, one-row transactions (sysbench oltp_update_index) are applied. Not a test: run {@link
- * #main} with {@code count workers [rate]...}, such as {@code 200000 1,2,4 0,3000}; rate is transactions a second as they
- * arrive, 0 is a backlog. Needs sysbench.
+ * #main} with {@code count workers [rate]...}, such as {@code 200000 1,2,4 0,3000}; rate is transactions a second as
+ * they arrive, 0 is a backlog. Needs sysbench.
  */
 final class CatchUpBenchmark {
     private static final int TABLES = 4;
@@ -88,7 +88,8 @@ final class CatchUpBenchmark {
         ApplierStats stats = run(workers, fresh.size());
         double seconds = (System.nanoTime() - from) / 1e9;
         System.out.printf(
-                "workers %d, rate %d, durable %s: %d transactions in %.2f s = %.0f/s; CPU us a transaction: mysqld %.1f, applier"
+                "workers %d, rate %d, durable %s: %d transactions in %.2f s = %.0f/s; CPU us a transaction:"
+                        + " mysqld %.1f, applier"
                         + " threads %.1f, JVM %.1f; %.1f a group; retries %d, yields %d%n",
                 workers,
                 rate,

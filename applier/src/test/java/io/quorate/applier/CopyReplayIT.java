@@ -119,7 +119,9 @@ class CopyReplayIT {
         }
     }
 
-    /** Key 2 was read before the row came there, key 1 after it had gone. The server's own forgiveness passes over it. */
+    /**
+     * Key 2 was read before the row came there, key 1 after it had gone. The server's own forgiveness passes over it.
+     */
     @Test
     void aRowThatMovedBetweenTwoReadsIsNotLost() throws Exception {
         unlogged("DELETE FROM replay.m");

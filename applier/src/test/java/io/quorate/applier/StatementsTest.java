@@ -107,7 +107,9 @@ class StatementsTest {
         assertThat(checked).hasSize(3);
     }
 
-    /** Whatever the cuts, the server gets every row event once, in order, on the right table, in complete statements. */
+    /**
+     * Whatever the cuts, the server gets every row event once, in order, on the right table, in complete statements.
+     */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void keepsAllRowsInOrderUnderRandomLimits(long seed) throws SQLException {

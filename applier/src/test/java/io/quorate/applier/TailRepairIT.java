@@ -28,7 +28,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A server that has, of its own transactions after its position, any first part: what a crash without forced logs leaves. */
+/**
+ * A server that has, of its own transactions after its position, any first part: what a crash without forced logs
+ * leaves.
+ */
 @Timeout(400)
 class TailRepairIT {
     private static final String INCARNATION = "11111111-2222-3333-4444-555555555555";

@@ -302,7 +302,9 @@ class UndoIT {
         assertThat(replica.stats().undone()).isEqualTo(losers.size());
     }
 
-    /** A group before it may have to undo the same: until it is its turn, a group must not have touched a loser's rows. */
+    /**
+     * A group before it may have to undo the same: until it is its turn, a group must not have touched a loser's rows.
+     */
     @Test
     void onlyTheGroupThatCommitsNextUndoes() throws Exception {
         both(
@@ -434,14 +436,17 @@ class UndoIT {
         String types = "a TINYINT, b BIGINT UNSIGNED, c DECIMAL(20, 7), d DECIMAL(30, 30), e FLOAT, f DOUBLE, g DATE,"
                 + " h DATETIME(3), i TIMESTAMP(5) NULL, j TIME(2), j0 TIME, k YEAR, l VARCHAR(20), m VARBINARY(300),"
                 + " n CHAR(5), o DATETIME, p MEDIUMINT UNSIGNED, q BINARY(5), r ENUM('x', 'y'), s SET('a', 'b', 'c'),"
-                + " t BIT(13), u TEXT, v LONGBLOB, w JSON, x VARCHAR(20) CHARACTER SET latin1, y CHAR(9) CHARACTER SET utf16,"
-                + " z GEOMETRY, aa FLOAT, ab TIMESTAMP NULL, ac INT GENERATED ALWAYS AS (a + 1), ad DATETIME(6), ae BIT(64)";
+                + " t BIT(13), u TEXT, v LONGBLOB, w JSON, x VARCHAR(20) CHARACTER SET latin1, y CHAR(9)"
+                + " CHARACTER SET utf16,"
+                + " z GEOMETRY, aa FLOAT, ab TIMESTAMP NULL, ac INT GENERATED ALWAYS AS (a + 1), ad"
+                + " DATETIME(6), ae BIT(64)";
         both(
                 "USE " + schema,
                 "CREATE TABLE one (id INT PRIMARY KEY, " + types + ")",
                 "CREATE TABLE text (id VARCHAR(20) COLLATE utf8mb4_general_ci, n CHAR(6) CHARACTER SET latin1, v INT,"
                         + " PRIMARY KEY (id, n))",
-                "CREATE TABLE times (id DATE, at DATETIME(3), y YEAR, d DECIMAL(9, 3), v INT, PRIMARY KEY (id, at, y, d))",
+                "CREATE TABLE times (id DATE, at DATETIME(3), y YEAR, d DECIMAL(9, 3), v INT, PRIMARY KEY (id,"
+                        + " at, y, d))",
                 "CREATE TABLE bin (id BINARY(4), w VARBINARY(9), v INT, PRIMARY KEY (id, w))",
                 "CREATE TABLE odd (id FLOAT PRIMARY KEY, v INT)",
                 "INSERT INTO one (id, a) VALUES (2, 5)",
@@ -450,8 +455,10 @@ class UndoIT {
                 "INSERT INTO bin VALUES (x'4100', x'2000', 1)",
                 "INSERT INTO odd VALUES (0.1, 1)");
         String values = "-3, 18446744073709551615, -1234567890123.0000001, 1e-30, 0.1, 1e100, '2024-02-29',"
-                + " '1999-12-31 23:59:59.987', '2024-01-02 03:04:05.67890', '-11:22:33.50', '-11:22:33', 2026, 'grün  ',"
-                + " x'00ff00', 'ab', '9999-12-31 23:59:59', 8388608, x'4100', 'y', 'a,c', b'1010101010101', REPEAT('ü', 999),"
+                + " '1999-12-31 23:59:59.987', '2024-01-02 03:04:05.67890', '-11:22:33.50', '-11:22:33', 2026,"
+                + " 'grün  ',"
+                + " x'00ff00', 'ab', '9999-12-31 23:59:59', 8388608, x'4100', 'y', 'a,c', b'1010101010101',"
+                + " REPEAT('ü', 999),"
                 + " REPEAT(x'00ff', 70000), '{\"k\": [1, 2]}', 'Müller', 'ab', ST_GeomFromText('POINT(1 2)'), -0e0,"
                 + " '2038-01-19 03:14:07', '1000-01-01 00:00:00.000001', 18446744073709551615";
         String columns = types.replaceAll("\\([^)]*\\)|'[^']*'", "")
@@ -461,7 +468,8 @@ class UndoIT {
         in(server, "UPDATE one SET a = NULL, e = 0.3, i = NULL, r = 'x', t = 0 WHERE id = 1");
         in(
                 server,
-                "UPDATE one SET b = 0, c = 0, d = -0.5, f = -0e0, g = '1000-01-01', j = '0:0:0.5', l = '' WHERE id = 2");
+                "UPDATE one SET b = 0, c = 0, d = -0.5, f = -0e0, g = '1000-01-01', j = '0:0:0.5', l = '' WHERE"
+                        + " id = 2");
         in(server, "UPDATE text SET v = 2;UPDATE times SET v = 2;UPDATE bin SET v = 2;UPDATE odd SET v = 2");
         capture();
         in(origin, "UPDATE one SET a = 9 WHERE id = 2");

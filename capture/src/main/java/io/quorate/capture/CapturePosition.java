@@ -15,7 +15,7 @@ import java.util.UUID;
  */
 public record CapturePosition(GtidSet resume, OriginPosition origin) {
     /**
-     * The position that continues the total order.
+     * The position at which capture continues the total order.
      *
      * @param server the server's UUID
      * @param origin how far the total order has taken it

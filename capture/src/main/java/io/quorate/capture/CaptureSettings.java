@@ -5,22 +5,24 @@ import java.time.Duration;
 import java.util.UUID;
 
 /**
- * What to capture from, and the limits that hold.
+ * What to capture from, and the limits.
  *
  * @param host the server's address
  * @param port its classic-protocol port
  * @param user an account with REPLICATION SLAVE, REPLICATION CLIENT and SELECT on what is replicated
  * @param password its password, empty for none
- * @param server the server's {@code @@server_uuid}; another one behind that address is refused
- * @param replicaId server id the binlog connection registers with, unique among that server's replicas, 1 to 2^32 - 1
+ * @param server the server's {@code @@server_uuid}; another server behind that address is refused
+ * @param replicaId server id with which the binlog connection registers, unique among that server's replicas, 1 to 2^32
+ *     - 1
  * @param sslMode {@code disabled}, {@code preferred}, {@code required}, {@code verify_ca} or {@code verify_identity}
- * @param transactionBytesMax largest payload of one transaction; a larger one stops capture with
- *     {@link io.quorate.core.ErrorCode#TRANSACTION_TOO_LARGE}
+ * @param transactionBytesMax largest payload of one transaction; a larger one stops capture with {@link
+ *     io.quorate.core.ErrorCode#TRANSACTION_TOO_LARGE}
  * @param undecidedBytesMax largest sum of the payloads of prepared and undecided XA transactions; same code
- * @param heartbeat how often an idle server sends a sign of life; four missed ones are a lost connection
+ * @param heartbeat how often an idle server sends a heartbeat; after four missed ones the connection counts as lost
  * @param connectTimeout for each connection attempt
- * @param ddlSource GTID source under which the applier runs DDL of other nodes, {@link io.quorate.core.AppliedDdl}; null
- *     for none. Transactions of any other foreign source are refused: nothing but Quorate may replicate to this server
+ * @param ddlSource GTID source under which the applier runs DDL of other nodes, {@link io.quorate.core.AppliedDdl};
+ *     null for none. Transactions of any other foreign source are refused: nothing but Quorate may replicate to this
+ *     server
  */
 public record CaptureSettings(
         String host,
@@ -35,7 +37,7 @@ public record CaptureSettings(
         Duration heartbeat,
         Duration connectTimeout,
         UUID ddlSource) {
-    /** With the defaults: TLS when the server offers it, 128 MiB a transaction, 512 MiB undecided, 1 s heartbeats. */
+    /** With the defaults: TLS when the server offers it, 128 MiB per transaction, 512 MiB undecided, 1 s heartbeats. */
     public static CaptureSettings of(String host, int port, String user, String password, UUID server, long replicaId) {
         return new CaptureSettings(
                 host,

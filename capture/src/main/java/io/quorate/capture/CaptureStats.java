@@ -12,9 +12,9 @@ package io.quorate.capture;
  * @param bytes bytes of binlog read
  * @param lastEventMillis when the last event came, by this machine's clock, 0 when none did
  * @param lastCommittedMicros when the server committed the last transaction covered, by its clock, 0 when none was
- * @param restarts how often a new connection had to be built
+ * @param restarts how often a new connection had to be made
  * @param schemaLoads how often a table's keys were read from the server's information_schema
- * @param coarse row events locked by their whole table, because their keys could not be told
+ * @param coarse row events represented by the key of their whole table, because their own keys were unknown
  * @param lastError what ended the last connection, null when none was lost
  */
 public record CaptureStats(

@@ -27,7 +27,7 @@ record Collation(String name, String charsetName, boolean singleByte) {
     private static final Map<String, String> JAVA_NAMES = Map.ofEntries(
             Map.entry("utf32", "UTF-32BE"),
             Map.entry("ascii", "US-ASCII"),
-            // The server's latin1 is Windows' one.
+            // The server's latin1 is Windows-1252.
             Map.entry("latin1", "windows-1252"),
             Map.entry("latin2", "ISO-8859-2"),
             Map.entry("latin5", "ISO-8859-9"),
@@ -54,17 +54,17 @@ record Collation(String name, String charsetName, boolean singleByte) {
             Map.entry("eucjpms", "EUC-JP"),
             Map.entry("euckr", "EUC-KR"));
 
-    /** Whether it compares codes. */
+    /** Whether it compares character codes. */
     boolean exact() {
         return name.endsWith("_bin");
     }
 
-    /** Whether the server's weights have levels, of which only the first counts here. */
+    /** Whether the server's weights have levels, of which only the first matters here. */
     boolean levelled() {
         return name.contains("_0900_as");
     }
 
-    /** Whether letters are told apart by more than two of them. */
+    /** Whether its letters may consist of more than two characters. */
     boolean hungarian() {
         return name.contains("hungarian") || name.contains("_hu_");
     }
@@ -73,12 +73,12 @@ record Collation(String name, String charsetName, boolean singleByte) {
         return UNICODE.containsKey(charsetName) || charsetName.equals("utf32");
     }
 
-    /** Whether bytes below 0x80 are ASCII when there are no others. */
+    /** Whether bytes below 0x80 are ASCII, if a text has no others. */
     boolean asciiBytes() {
         return !charsetName.startsWith("utf16") && !charsetName.equals("utf32") && !charsetName.equals("ucs2");
     }
 
-    /** How Java decodes it, null when it can't. */
+    /** The charset with which Java decodes it, null when there is none. */
     Charset charset() {
         Charset unicode = UNICODE.get(charsetName);
         if (unicode != null) {

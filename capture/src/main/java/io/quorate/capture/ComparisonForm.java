@@ -2,8 +2,8 @@
 package io.quorate.capture;
 
 /**
- * Turns a column's value, as it stands in a row image, into bytes that are equal whenever an index of that column holds
- * the values equal. It may be coarser than the index (a false conflict is a retry), never finer (a missed one is lost
+ * Turns a column's value, as it is in a row image, into bytes that are equal whenever an index of that column holds the
+ * values equal. It may be coarser than the index (a false conflict is a retry), never finer (a missed one is lost
  * data). Not thread-safe.
  */
 @FunctionalInterface

@@ -30,7 +30,7 @@ final class ComparisonForms {
     /**
      * @param collations the server's collations by id
      * @param weights what is known of its weights
-     * @param connection to ask for those that aren't
+     * @param connection on which to ask for unknown ones
      */
     ComparisonForms(Map<Integer, Collation> collations, ServerWeights weights, Connection connection) {
         this.collations = collations;
@@ -109,7 +109,10 @@ final class ComparisonForms {
         out.putInt((int) (Bytes.big(b, offset + whole, length - whole) * unit(length - whole)));
     }
 
-    /** Microseconds in one of a fraction that takes so many bytes: hundredths, ten-thousandths, millionths. */
+    /**
+     * How many microseconds one unit of a fraction with this many bytes has: the units are hundredths, ten-thousandths,
+     * millionths.
+     */
     private static int unit(int fractionBytes) {
         return switch (fractionBytes) {
             case 1 -> 10_000;

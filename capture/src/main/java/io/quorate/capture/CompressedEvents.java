@@ -9,9 +9,9 @@ import io.quorate.core.binlog.EventReader;
 import java.util.Arrays;
 
 /**
- * A TRANSACTION_PAYLOAD event ({@code binlog_transaction_compression}): fields of type, length and value, then all events
- * of a transaction but its GTID, compressed. {@code Transaction_payload_event} in the server's
- * {@code libbinlogevents/include/control_events.h}.
+ * A TRANSACTION_PAYLOAD event ({@code binlog_transaction_compression}): fields of type, length and value, then all
+ * events of a transaction except its GTID, compressed. {@code Transaction_payload_event} in the server's {@code
+ * libbinlogevents/include/control_events.h}.
  */
 final class CompressedEvents {
     private static final int END = 0;
@@ -51,7 +51,7 @@ final class CompressedEvents {
         if (compression != ZSTD) {
             throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, "compression of type " + compression);
         }
-        // What is dropped from the events (BEGIN, XID, the texts of statements) has its room beyond the limit.
+        // The allowance beyond the limit is for what is dropped from the events: BEGIN, XID, the texts of statements.
         if (plainBytes < 0 || plainBytes > Math.min(2 * bytesMax + (1 << 20), Integer.MAX_VALUE - 16)) {
             throw new QuorateException(
                     ErrorCode.TRANSACTION_TOO_LARGE, "a compressed transaction of " + plainBytes + " bytes");

@@ -3,7 +3,7 @@ package io.quorate.capture;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What {@link CaptureStats} shows. */
+/** The counters behind {@link CaptureStats}. */
 final class Counters {
     final LongAdder events = new LongAdder();
     final LongAdder transactions = new LongAdder();

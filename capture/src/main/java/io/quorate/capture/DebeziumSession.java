@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One Debezium engine with the stock MySQL connector, for the life of one connection. It makes no records: its tables are
- * none, and its tap sees the events.
+ * One Debezium engine with the stock MySQL connector, for one connection. It makes no records: no table is included,
+ * and its tap sees the events.
  */
 final class DebeziumSession {
     private static final Logger LOG = LoggerFactory.getLogger(DebeziumSession.class);
@@ -39,7 +39,7 @@ final class DebeziumSession {
                             ErrorCode.SERVER_UNREACHABLE, "the Debezium engine ended: " + message, error));
                 })
                 .notifying(change -> {
-                    // No table is included, so no record comes.
+                    // No table is included, so there are no records.
                 })
                 .build();
         runner = new Thread(this::run, "capture-engine-" + settings.port());
@@ -51,14 +51,14 @@ final class DebeziumSession {
         try {
             engine.run();
         } catch (RuntimeException | Error e) {
-            tap.failed(new QuorateException(ErrorCode.CAPTURE_FAILED, "the Debezium engine ended of " + e, e));
+            tap.failed(new QuorateException(ErrorCode.CAPTURE_FAILED, "the Debezium engine ended because of " + e, e));
         } finally {
             over = true;
             tap.failed(new QuorateException(ErrorCode.SERVER_UNREACHABLE, "the Debezium engine ended"));
         }
     }
 
-    /** Ends it within a bound: closing after some server errors hangs in Debezium, and is then left to itself. */
+    /** Ends it within a bound: after some server errors Debezium's close hangs, and is then left alone. */
     void close() throws InterruptedException {
         tap.stop();
         Thread closer = new Thread(this::closeEngine, runner.getName() + "-close");
@@ -81,7 +81,7 @@ final class DebeziumSession {
                 engine.close();
                 return;
             } catch (IOException | RuntimeException e) {
-                // While tasks are starting it may not be closed, and once it has ended it can't be.
+                // It can't be closed while tasks are starting, nor once it has ended.
                 LOG.debug("Closing a Debezium engine", e);
                 try {
                     Thread.sleep(50);
@@ -107,7 +107,7 @@ final class DebeziumSession {
         p.setProperty("driver.allowPublicKeyRetrieval", "true");
         p.setProperty(
                 "connect.timeout.ms", String.valueOf(settings.connectTimeout().toMillis()));
-        // The client's heartbeat period is 0.8 of this; its own reconnecting loses prepared transactions and stays off.
+        // The client's heartbeat period is 0.8 of this. Its own reconnecting loses prepared transactions and stays off.
         p.setProperty("connect.keep.alive", "false");
         p.setProperty(
                 "connect.keep.alive.interval.ms",
@@ -116,7 +116,7 @@ final class DebeziumSession {
         // No snapshot, and no lock taken for one.
         p.setProperty("snapshot.mode", "recovery");
         p.setProperty("snapshot.locking.mode", "none");
-        // No records: no table matches, and nothing of the schema is kept.
+        // No records: no table matches, and no schema is kept.
         p.setProperty("table.include.list", "quorate\\.captures_no_table_by_records");
         p.setProperty("include.schema.changes", "false");
         p.setProperty("skipped.operations", "c,u,d,t");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
-/** Types of binlog events beside those that make a payload, which are in {@link io.quorate.core.BinlogEvents}. */
+/** Types of binlog events other than those that make a payload, which are in {@link io.quorate.core.BinlogEvents}. */
 final class EventType {
     static final int STOP = 3;
     static final int ROTATE = 4;
@@ -23,7 +23,7 @@ final class EventType {
     static final int TRANSACTION_PAYLOAD = 40;
     static final int HEARTBEAT_V2 = 41;
 
-    /** Header flag: who doesn't know the event may pass over it. */
+    /** Header flag: a reader that doesn't know the event may ignore it. */
     static final int IGNORABLE_FLAG = 0x80;
 
     private EventType() {}

@@ -13,7 +13,7 @@ import org.apache.kafka.connect.runtime.WorkerConfig;
 import org.apache.kafka.connect.storage.OffsetBackingStore;
 import org.apache.kafka.connect.util.Callback;
 
-/** Debezium's offset store: answers with where our own position says to start, and keeps nothing. */
+/** Debezium's offset store: answers with the start that our own position gives, and keeps nothing. */
 public final class FixedOffset implements OffsetBackingStore {
     private String gtids = "";
 

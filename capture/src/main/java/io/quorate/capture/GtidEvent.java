@@ -5,7 +5,7 @@ import io.quorate.core.BinlogEvents;
 import io.quorate.core.binlog.Bytes;
 import java.util.UUID;
 
-/** What a GTID event says: {@code Gtid_event} in the server's {@code libbinlogevents/include/control_events.h}. */
+/** Reads a GTID event: {@code Gtid_event} in the server's {@code libbinlogevents/include/control_events.h}. */
 final class GtidEvent {
     private static final int SOURCE = BinlogEvents.HEADER_BYTES + 1;
     private static final int NUMBER = SOURCE + 16;
@@ -27,7 +27,7 @@ final class GtidEvent {
         return Bytes.i64(b, offset + NUMBER);
     }
 
-    /** When this server committed it, microseconds since the epoch; 0 from servers that don't say. */
+    /** When this server committed it, microseconds since the epoch; 0 from servers that don't record it. */
     static long committedMicros(byte[] b, int offset, int length) {
         if (length < COMMITTED + 7) {
             return 0;

@@ -6,8 +6,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * XXH64 (xxHash specification, version 0.1.1): the hash of keys. It is part of what nodes exchange, so it must never
- * change; its test holds it to the published vectors.
+ * XXH64 (xxHash specification, version 0.1.1): the hash of keys. Nodes exchange it, so it must never change; its test
+ * checks it against the published vectors.
  */
 final class Hash64 {
     private static final long P1 = 0x9E3779B185EBCA87L;

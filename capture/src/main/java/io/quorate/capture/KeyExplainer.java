@@ -16,21 +16,21 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The way back from the hashes of keys to indexes and values, for people: builds the keys of a writeset's rows again and
- * says which of them is which. By the tables' definitions as the server has them now.
+ * Finds indexes and values for the hashes of keys, for people: builds the keys of a writeset's rows again and says
+ * which key each hash is, by the tables' definitions as the server has them now.
  *
  * <p>Uses its connection as long as it lives; not thread-safe.
  */
 public final class KeyExplainer {
-    /** Rows looked at, at most. */
+    /** The most rows that are examined. */
     private static final int ROWS_MAX = 100_000;
 
     /**
-     * What a key is.
+     * A key.
      *
-     * @param table whose key it is, as its TABLE_MAP says
-     * @param index the index's name; {@code FOREIGN KEY} for a parent's row that is referenced; {@code ROW} for a whole row of a
-     *     table without keys; {@code TABLE} for all of it
+     * @param table whose key it is, according to its TABLE_MAP
+     * @param index the index's name; {@code FOREIGN KEY} for a parent's row that is referenced; {@code ROW} for a whole
+     *     row of a table without keys; {@code TABLE} for the whole table
      * @param columns of the key, by their place in the table; empty for {@code TABLE}
      * @param values in the order of {@code columns}, null for NULL
      */
@@ -47,7 +47,7 @@ public final class KeyExplainer {
     }
 
     /**
-     * What some keys of a writeset are; what isn't found, because the definition has changed since, is left out.
+     * Explains some keys of a writeset; a key that isn't found, because the definition has changed since, is left out.
      *
      * @throws QuorateException {@link io.quorate.core.ErrorCode#SERVER_UNREACHABLE} when the server can't be asked
      */

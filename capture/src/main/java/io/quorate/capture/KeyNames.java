@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The parts of keys that are names. An index is named by its columns, not by its own name, so that a foreign key finds
- * its parent's key from the columns it references, and renaming an index changes nothing.
+ * The names that are part of keys. An index is identified by its columns, not by its own name, so that a foreign key
+ * finds its parent's key from the columns it references, and renaming an index changes nothing.
  */
 final class KeyNames {
     private KeyNames() {}
@@ -19,14 +19,14 @@ final class KeyNames {
         return notEverything(Hash64.hash(name, 0, name.length, 0));
     }
 
-    /** What the hashes of an index's values are seeded with. */
+    /** The seed for the hashes of an index's values. */
     static long index(String schema, String table, List<String> columns) {
         String columnNames = String.join("\1", columns).toLowerCase(Locale.ROOT);
         byte[] name = (schema + "\0" + table + "\0" + columnNames).getBytes(StandardCharsets.UTF_8);
         return Hash64.hash(name, 0, name.length, 1);
     }
 
-    /** Keeps the values that are no hashes for themselves. */
+    /** Keeps the special values, which are no hashes, from being used as hashes. */
     static long notEverything(long hash) {
         return hash >= Keys.EVERYTHING && hash <= Keys.NO_ROWS_BEFORE ? hash + 3 : hash;
     }

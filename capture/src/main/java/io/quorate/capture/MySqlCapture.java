@@ -13,9 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads one MySQL server's binlog and hands over each transaction once, in order. Connections come and go: when one is
- * lost, falls silent or fails, a new one resumes after the last transaction the sink took, for ever, at growing intervals.
- * What repeating can't mend (statement format, events it doesn't know, damage, purged binlogs) ends it with a code.
+ * Reads one MySQL server's binlog and hands over each transaction once, in order. When a connection is lost, falls
+ * silent or fails, a new one resumes after the last transaction that the sink took; this is repeated without limit, at
+ * growing intervals. A fault that a new connection can't repair (statement format, unknown events, damage, purged
+ * binlogs) ends it with a code.
  */
 public final class MySqlCapture implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MySqlCapture.class);
@@ -38,7 +39,8 @@ public final class MySqlCapture implements AutoCloseable {
      *
      * @param start where to begin; afterwards this object keeps its own position
      * @param sink takes the transactions
-     * @param onFailure told once, on the supervisor's thread, when capture has ended for good; also of what it did not foresee
+     * @param onFailure is told once, on the supervisor's thread, when capture has ended for good, unforeseen errors
+     *     included
      */
     public MySqlCapture(
             CaptureSettings settings, CapturePosition start, CaptureSink sink, Consumer<QuorateException> onFailure) {
@@ -50,7 +52,7 @@ public final class MySqlCapture implements AutoCloseable {
         supervisor.setDaemon(true);
     }
 
-    /** Starts reading, in threads of its own; also when the server is not there yet. */
+    /** Starts reading, on threads of its own; the server need not be there yet. */
     public void start() {
         supervisor.start();
     }
@@ -60,7 +62,7 @@ public final class MySqlCapture implements AutoCloseable {
         return counters.snapshot();
     }
 
-    /** Ends reading within a minute at most. On return the sink is not called any more. */
+    /** Ends reading, within a minute at most. Once it returns, the sink is not called any more. */
     @Override
     public void close() {
         closed = true;
@@ -80,8 +82,8 @@ public final class MySqlCapture implements AutoCloseable {
             supervise();
         } catch (RuntimeException | Error e) {
             LOG.error("Capture of {} ends for good", settings, e);
-            onFailure.accept(
-                    new QuorateException(ErrorCode.CAPTURE_FAILED, "the capture of " + settings + " ended of " + e, e));
+            onFailure.accept(new QuorateException(
+                    ErrorCode.CAPTURE_FAILED, "the capture of " + settings + " ended because of " + e, e));
         }
     }
 
@@ -108,7 +110,7 @@ public final class MySqlCapture implements AutoCloseable {
         }
     }
 
-    /** One connection's life; returns what ended it. */
+    /** Reads on one connection until it ends; returns the reason. */
     private QuorateException connectAndRead() {
         try (Connection connection = ServerConnection.open(settings)) {
             GtidSet resume = progress.resume();
@@ -158,7 +160,7 @@ public final class MySqlCapture implements AutoCloseable {
         }
     }
 
-    /** The next connection must not begin before this one's reader is gone: both would write the same position. */
+    /** The next connection must not begin before this one's reader has ended: both would write the same position. */
     private void close(DebeziumSession session, Tap tap) {
         boolean interrupted = Thread.interrupted();
         boolean done = false;

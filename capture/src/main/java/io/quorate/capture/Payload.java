@@ -30,14 +30,14 @@ final class Payload {
         size += length;
     }
 
-    /** Ends the statement at the last ROWS event so far: what would have ended it is not kept. */
+    /** Ends the statement at the last ROWS event so far: the event that would have ended it is not kept. */
     void endStatement() {
         if (lastRows != NONE) {
             BinlogEvents.endsStatement(bytes, lastRows, true);
         }
     }
 
-    /** Goes back to a size it had before, at the end of a statement. */
+    /** Goes back to an earlier size, at the end of a statement. */
     void truncate(int newSize) {
         size = newSize;
         lastRows = NONE;

@@ -12,11 +12,12 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * How far the binlog has been read, and the XA transactions prepared by then. A GTID counts as read when its transaction
- * was covered at the sink, or is set aside here. It outlives connections; the reader's thread owns it while one is open.
+ * How far the binlog has been read, and the XA transactions that are prepared by then. A GTID counts as read when the
+ * sink has covered its transaction, or when the transaction is set aside here. This object outlives connections; the
+ * reader's thread owns it while one is open.
  */
 final class Progress {
-    /** A prepared XA transaction: what it will have changed if it is committed. */
+    /** A prepared XA transaction, with what it changes if it is committed. */
     record Prepared(long number, Keys keys, byte[] payload) {}
 
     private static final long[] NO_NUMBERS = {};
@@ -25,7 +26,7 @@ final class Progress {
     private final GtidSet read = new GtidSet();
     private final Map<Xid, Prepared> prepared = new HashMap<>();
 
-    /** The latest numbers of this server without a gap, not yet in {@link #read}. */
+    /** The latest numbers of this server without a gap that are not yet in {@link #read}. */
     private long runFrom = 1;
 
     private long runTo;
@@ -34,7 +35,7 @@ final class Progress {
     private long preparedBytes;
     private long[] undecided;
 
-    /** Undecided at the start and not sent again yet. */
+    /** Undecided at the start, and not sent again yet. */
     private final GtidSet awaited = new GtidSet();
 
     Progress(UUID server, CapturePosition start) {
@@ -48,7 +49,7 @@ final class Progress {
         }
     }
 
-    /** What the server need not send again. */
+    /** The GTIDs that the server need not send again. */
     GtidSet resume() {
         return new GtidSet().addAll(read).add(server, runFrom, runTo);
     }
@@ -69,7 +70,7 @@ final class Progress {
         return undecided;
     }
 
-    /** The undecided with one more. */
+    /** The undecided numbers with one added. */
     long[] undecidedWith(long number) {
         if (Arrays.binarySearch(undecided, number) >= 0) {
             return undecided;
@@ -80,7 +81,7 @@ final class Progress {
         return more;
     }
 
-    /** The undecided without one. */
+    /** The undecided numbers without one. */
     long[] undecidedWithout(long number) {
         int i = Arrays.binarySearch(undecided, number);
         if (i < 0) {
@@ -130,7 +131,7 @@ final class Progress {
         }
     }
 
-    /** A transaction of this server is done with. */
+    /** A transaction of this server is complete. */
     void covered(long number) {
         last = Math.max(last, number);
         if (number == runTo + 1) {
@@ -142,7 +143,7 @@ final class Progress {
         runTo = number;
     }
 
-    /** A transaction of another server, which changed nothing, is done with. */
+    /** A transaction of another server, which changed nothing, is complete. */
     void covered(Gtid gtid) {
         read.add(gtid);
     }

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * A QUERY event: a statement's text with what of the session it depends on. Layout and codes of the status variables:
+ * A QUERY event: a statement's text, with the session settings it depends on. Layout and codes of the status variables:
  * {@code Query_event} in the server's {@code libbinlogevents/include/statement_events.h}.
  */
 final class QueryEvent {
@@ -19,7 +19,7 @@ final class QueryEvent {
     private static final int SQL_MODE = 1;
     private static final int CLIENT_CHARSET = 4;
 
-    /** Lengths of the status variables by code, for those that stand before the client's charset. */
+    /** Lengths, by code, of the status variables that precede the client's charset. */
     private static final int[] FIXED_BYTES = {4, 8, -1, 4, 6};
 
     private final byte[] bytes;
@@ -72,7 +72,7 @@ final class QueryEvent {
         return new QueryEvent(bytes, offset, length);
     }
 
-    /** Whether it is the BEGIN that opens nearly every transaction: told without reading the rest. */
+    /** Whether it is the BEGIN that opens nearly every transaction; decided without reading the rest. */
     static boolean isBegin(byte[] bytes, int offset, int length) {
         int end = offset + length;
         int from = end - BEGIN.length;

@@ -5,7 +5,7 @@ import com.github.shyiko.mysql.binlog.event.Event;
 import com.github.shyiko.mysql.binlog.event.EventData;
 import com.github.shyiko.mysql.binlog.event.EventHeader;
 
-/** An event as Debezium is to see it, with the bytes as the server sent them, without checksum. */
+/** An event in the form shown to Debezium, with the bytes as the server sent them, without checksum. */
 final class RawEvent extends Event {
     private static final long serialVersionUID = 1L;
 

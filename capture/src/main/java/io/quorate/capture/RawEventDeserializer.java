@@ -16,10 +16,10 @@ import java.util.Arrays;
 import java.util.zip.CRC32;
 
 /**
- * Takes each event from the connection as bytes, verifies and drops its checksum, and shows Debezium those events only
- * that concern the connection: ROTATE, FORMAT_DESCRIPTION, HEARTBEAT. Everything about transactions it sees as one event
- * that it passes over. So nothing in a transaction (statements it can't parse, row images it doesn't expect, XA) can stop
- * it, and it doesn't decode rows that nobody asks it for.
+ * Takes each event from the connection as bytes, verifies and drops its checksum, and shows Debezium only those events
+ * that concern the connection: ROTATE, FORMAT_DESCRIPTION, HEARTBEAT. Every event of a transaction looks to Debezium
+ * like one that it ignores. So nothing in a transaction (statements it can't parse, row images it doesn't expect, XA)
+ * can stop it, and it doesn't decode rows that nobody uses.
  */
 final class RawEventDeserializer extends EventDeserializer {
     private static final int CHECKSUM_BYTES = 4;
@@ -61,7 +61,7 @@ final class RawEventDeserializer extends EventDeserializer {
             return seen(event);
         } catch (QuorateException e) {
             tap.failed(e);
-            // The client goes on after any other exception, and no longer knows where the next event begins.
+            // After any other exception the client goes on, and no longer knows where the next event begins.
             throw new EOFException(e.getMessage());
         }
     }
@@ -69,7 +69,7 @@ final class RawEventDeserializer extends EventDeserializer {
     private RawEvent seen(byte[] event) throws IOException {
         int type = BinlogEvents.type(event, 0);
         if (type == EventType.FORMAT_DESCRIPTION) {
-            // Its own checksum is always there; the algorithm before it says whether the others have one.
+            // This event always has a checksum; the algorithm before it says whether the others have one.
             checksums = event[event.length - CHECKSUM_BYTES - 1] == CRC32_ALGORITHM;
         }
         if (checksums) {

@@ -15,10 +15,10 @@ final class RowKeys {
     private final RowImage before = new RowImage();
     private final RowImage after = new RowImage();
 
-    /** Whether the last event's rows had all that its table's keys need. */
+    /** Whether the last event's rows had everything that its table's keys need. */
     private boolean complete;
 
-    /** Whether a unique key without NULL was met in the last update's before and after image. */
+    /** Whether a unique key without NULL was found in the last update's before and after image. */
     private boolean keyedBefore;
 
     private boolean keyedAfter;
@@ -26,7 +26,7 @@ final class RowKeys {
     /**
      * Adds the keys of the rows of the event at {@code offset}.
      *
-     * @return whether all rows had all that the table's keys need; otherwise the table's key is exclusive now
+     * @return whether all rows had everything that the table's keys need; otherwise the table's key is exclusive now
      */
     boolean add(byte[] b, int offset, TablePlan plan, KeysBuilder keys) {
         RowsEvent rows = new RowsEvent(plan.map, b, offset, before, after);
@@ -117,7 +117,10 @@ final class RowKeys {
         return KeyNames.notEverything(Hash64.hash(b, from, to - from, plan.tableKey));
     }
 
-    /** The hash of a key's values in a row; {@link #NULL} when one is NULL, which no unique index holds equal to another. */
+    /**
+     * The hash of a key's values in a row; {@link #NULL} when one is NULL, because no unique index holds NULL equal to
+     * anything.
+     */
     long hash(byte[] b, RowImage row, TablePlan.RowKey key) {
         form.clear();
         for (int i = 0; i < key.columns().length; i++) {
@@ -134,7 +137,7 @@ final class RowKeys {
         return KeyNames.notEverything(form.hash(key.seed()));
     }
 
-    /** Whether an update left the very bytes of a key's columns as they were. */
+    /** Whether an update left the bytes of a key's columns as they were. */
     private boolean same(byte[] b, TablePlan.RowKey key) {
         for (int column : key.columns()) {
             int length = before.length(column);

@@ -16,7 +16,9 @@ final class Savepoints {
         latestFirst.push(new Savepoint(name, payloadBytes));
     }
 
-    /** Forgets what came after the latest of that name, which stays; answers how much had been collected there. */
+    /**
+     * Forgets the savepoints after the latest one of that name, which stays; returns how much had been collected there.
+     */
     int back(String name) {
         while (!latestFirst.isEmpty()) {
             Savepoint savepoint = latestFirst.peek();

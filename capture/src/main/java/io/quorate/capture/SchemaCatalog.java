@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Definitions of tables as the server has them now, which may be later than the binlog event they are wanted for:
- * {@link TableDefinition#createdSecond} tells. One connection, used by the reader's thread only.
+ * Definitions of tables as the server has them now. They may be later than the binlog event that needs them, which
+ * {@link TableDefinition#createdSecond} shows. One connection, used by the reader's thread only.
  */
 final class SchemaCatalog implements Definitions {
     private static final int TABLES_MAX = 20_000;
@@ -55,8 +55,8 @@ final class SchemaCatalog implements Definitions {
     }
 
     /**
-     * The definition of a table, from memory when the server says that it hasn't changed since. Asked once for each table
-     * id in the binlog, which is new whenever the server opened the definition anew.
+     * The definition of a table, from memory if the server says that it hasn't changed since. Called once for each
+     * table id in the binlog; the id is new whenever the server has opened the definition anew.
      */
     @Override
     public TableDefinition definition(TableName name) throws SQLException {
@@ -145,8 +145,8 @@ final class SchemaCatalog implements Definitions {
     }
 
     /**
-     * The binlog doesn't have the rows that a cascade changed. Children are safe, since their rows carry a key of their
-     * parent; their children's rows don't carry one of the grandparent.
+     * The binlog doesn't have the rows that a cascade changed. Children are safe, because their rows have a key of
+     * their parent; but the rows of their children have no key of the grandparent.
      */
     private List<TableName> cascadesBeyondChildren(TableName parent) throws SQLException {
         if (cascades == null) {
@@ -170,7 +170,8 @@ final class SchemaCatalog implements Definitions {
         try (PreparedStatement s = connection.prepareStatement(
                         "SELECT UNIQUE_CONSTRAINT_SCHEMA, REFERENCED_TABLE_NAME, CONSTRAINT_SCHEMA, TABLE_NAME"
                                 + " FROM information_schema.REFERENTIAL_CONSTRAINTS"
-                                + " WHERE DELETE_RULE IN ('CASCADE', 'SET NULL') OR UPDATE_RULE IN ('CASCADE', 'SET NULL')");
+                                + " WHERE DELETE_RULE IN ('CASCADE', 'SET NULL') OR UPDATE_RULE IN ('CASCADE',"
+                                + " 'SET NULL')");
                 ResultSet r = s.executeQuery()) {
             while (r.next()) {
                 children.computeIfAbsent(new TableName(r.getString(1), r.getString(2)), k -> new LinkedHashSet<>())

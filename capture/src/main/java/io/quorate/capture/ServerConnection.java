@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.Properties;
 import java.util.UUID;
 
-/** The plain connection beside the binlog's: for the questions to ask before reading, and for definitions. */
+/** The plain connection beside the binlog's: for the checks before reading, and for definitions. */
 final class ServerConnection {
     private ServerConnection() {}
 
@@ -29,16 +29,16 @@ final class ServerConnection {
         p.setProperty(
                 "socketTimeout", String.valueOf(3 * settings.connectTimeout().toMillis()));
         p.setProperty("tcpKeepAlive", "true");
-        // It is idle for as long as no table is new.
+        // It is idle as long as there is no new table.
         p.setProperty("sessionVariables", "wait_timeout=31536000");
         return DriverManager.getConnection("jdbc:mysql://" + settings.host() + ":" + settings.port() + "/", p);
     }
 
     /**
-     * Fails unless it is the right server, and its binlog goes on where {@code resume} ends.
+     * Fails unless it is the right server, and its binlog continues where {@code resume} ends.
      *
-     * @throws QuorateException {@link ErrorCode#WRONG_SERVER}, {@link ErrorCode#BINLOG_PURGED},
-     *     {@link ErrorCode#BINLOG_LOST}
+     * @throws QuorateException {@link ErrorCode#WRONG_SERVER}, {@link ErrorCode#BINLOG_PURGED}, {@link
+     *     ErrorCode#BINLOG_LOST}
      */
     static void check(Connection connection, UUID server, GtidSet resume) throws SQLException {
         String found = text(connection, "SELECT @@server_uuid");

@@ -12,8 +12,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Asks the server what characters weigh under its collations ({@code WEIGHT_STRING}), once for each collation that a
- * key uses: about half a second each. Weights of a released collation never change, so it outlives connections.
+ * Asks the server for the weights of characters under its collations ({@code WEIGHT_STRING}), once for each collation
+ * that a key uses: about half a second each. Weights of a released collation never change, so this object outlives
+ * connections.
  */
 final class ServerWeights {
     /** The planes with letters; the others hold ideographs of one weight each. */
@@ -28,7 +29,8 @@ final class ServerWeights {
             + " (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " + FIRST_IDEOGRAPH_BEYOND + "),"
             + " c(i, h) AS (SELECT i, LPAD(HEX(i), 8, '0') FROM n WHERE i < 55296 OR i > 57343),"
             + " s(i, h, s) AS (SELECT i, h, CONVERT(CONVERT(UNHEX(h) USING utf32) USING %1$s) FROM c)"
-            + " SELECT i, 0, WEIGHT_STRING(s COLLATE %2$s), CAST(s AS BINARY) FROM s WHERE HEX(CONVERT(s USING utf32)) = h";
+            + " SELECT i, 0, WEIGHT_STRING(s COLLATE %2$s), CAST(s AS BINARY) FROM s WHERE HEX(CONVERT(s USING"
+            + " utf32)) = h";
 
     private static final String SINGLE_BYTES = "WITH RECURSIVE n(i) AS"
             + " (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 255)"
@@ -39,7 +41,10 @@ final class ServerWeights {
             + " SELECT a.i, b.i, WEIGHT_STRING(CONVERT(UNHEX(CONCAT(HEX(a.i), HEX(b.i))) USING %1$s) COLLATE %2$s)"
             + " FROM n a, n b WHERE (a.i <= 90 OR a.i >= 97) AND (b.i <= 90 OR b.i >= 97)";
 
-    /** In Hungarian up to four of these are one letter, and a double one may be written two ways: they don't count. */
+    /**
+     * In Hungarian up to four of these are one letter, and a double letter may be written in two ways: they are left
+     * out of the comparison.
+     */
     private static final String HUNGARIAN_GROUPS = "cdglnstyz";
 
     /** First and last of each block: full width, small ones for Ainu, circled, squared words, half width, historic. */
@@ -47,7 +52,7 @@ final class ServerWeights {
         {0x3041, 0x30ff}, {0x31f0, 0x31ff}, {0x32d0, 0x32fe}, {0x3300, 0x3357}, {0xff66, 0xff9f}, {0x1b000, 0x1b001}
     };
 
-    /** What lengthens or repeats the kana before it, full width and half width. */
+    /** The characters that lengthen or repeat the kana before them, full width and half width. */
     private static final int[] KANA_MARKS = {0x309d, 0x309e, 0x30fc, 0x30fd, 0x30fe, 0xff70};
 
     private final Map<String, Weights> known = new ConcurrentHashMap<>();
@@ -93,8 +98,8 @@ final class ServerWeights {
     }
 
     /**
-     * Pairs that some collation may take for one letter: letters of the Latin alphabets, kana and the marks that
-     * lengthen or repeat them, and every letter with a mark that Unicode also has in one piece.
+     * Pairs that some collation may treat as one letter: letters of the Latin alphabets, kana and the marks that
+     * lengthen or repeat them, and every letter with a mark for which Unicode also has a single character.
      */
     private static String unicodePairs() {
         StringBuilder rows = new StringBuilder();
@@ -149,7 +154,7 @@ final class ServerWeights {
         }
     }
 
-    /** Levels are divided by a zero weight; weights have two bytes. */
+    /** Levels are separated by a zero weight; weights have two bytes. */
     private static byte[] firstLevel(byte[] weight) {
         for (int i = 0; i + 1 < weight.length; i += 2) {
             if (weight[i] == 0 && weight[i + 1] == 0) {

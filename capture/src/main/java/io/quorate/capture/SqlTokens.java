@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * The words, names and signs of a statement, without comments and white space; what stands in a version comment counts.
+ * The words, names and signs of a statement, without comments and white space; the content of a version comment counts.
  * Strings are tokens without content.
  */
 final class SqlTokens {
@@ -66,7 +66,9 @@ final class SqlTokens {
         return new SqlTokens(sql, sqlMode);
     }
 
-    /** The token {@code ahead} of the next one, without taking it; beyond the last there are only END tokens. */
+    /**
+     * The token {@code ahead} places after the next one, without taking it; after the last there are only END tokens.
+     */
     Token peek(int ahead) {
         int i = next + ahead;
         return i < tokens.size() ? tokens.get(i) : END;

@@ -4,22 +4,29 @@ package io.quorate.capture;
 import java.util.List;
 
 /**
- * What a statement in the binlog is, and the tables it names.
+ * The kind of a statement in the binlog, and the tables it names.
  *
  * @param kind what to do with it
- * @param scope of a definition: what it meets
- * @param tables the tables it changes the definition or all the rows of; null when they can't be told or there are none
+ * @param scope of a definition: what it conflicts with
+ * @param tables the tables whose definition, or all of whose rows, it changes; null when they are unknown or there are
+ *     none
  */
 record Statement(Kind kind, Scope scope, List<TableName> tables) {
-    /** What a definition meets among other transactions. */
+    /** What a definition conflicts with among other transactions. */
     enum Scope {
-        /** Nothing is known, so everything. */
+        /** Everything, because nothing is known. */
         EVERYTHING,
-        /** The tables named, whose rows stay. */
+        /** The tables named, whose rows stay as they are. */
         TABLES,
-        /** The tables named, and rows go with them or move: not to be exchanged with rows written elsewhere. */
+        /**
+         * The tables named, where rows are removed or moved with the definition: it can't change places with rows
+         * written elsewhere.
+         */
         ROWS,
-        /** Accounts, views, routines, databases: other such definitions, and no rows, for row events run none of them. */
+        /**
+         * Accounts, views, routines, databases: conflicts with other such definitions, and with no rows, because row
+         * events use none of them.
+         */
         OBJECTS,
         /** Neither definitions nor rows change. */
         UPKEEP
@@ -37,7 +44,7 @@ record Statement(Kind kind, Scope scope, List<TableName> tables) {
         XA_ROLLBACK,
         /** Definitions, accounts, maintenance: replicated as text. */
         DDL,
-        /** About temporary tables only: nothing others need. */
+        /** About temporary tables only: nothing that others need. */
         TEMPORARY,
         /** Changes rows by statement. */
         DML,
@@ -55,7 +62,7 @@ record Statement(Kind kind, Scope scope, List<TableName> tables) {
         return new Statement(Kind.DDL, scope, null);
     }
 
-    /** Reads a statement; never fails, what it doesn't understand is {@link Kind#UNKNOWN}. */
+    /** Parses a statement; never fails, a statement that it doesn't understand is {@link Kind#UNKNOWN}. */
     static Statement parse(String text, String database, long sqlMode) {
         SqlTokens tokens = SqlTokens.of(text, sqlMode);
         return new StatementParser(tokens, database).parse();

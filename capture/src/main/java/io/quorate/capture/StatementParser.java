@@ -9,17 +9,19 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Tells what a statement is, and for the common definitions of tables which tables they are about. It understands no more
- * than it must: any doubt leaves the tables unknown, which makes the statement conflict with everything.
+ * Finds out what a statement is, and for the common definitions of tables which tables they concern. It understands no
+ * more than it must: in any doubt the tables stay unknown, and the statement conflicts with everything.
  */
 final class StatementParser {
     private static final Set<String> DATABASES = Set.of("DATABASE", "SCHEMA");
     private static final Set<String> OBJECTS =
             Set.of("USER", "ROLE", "VIEW", "TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "SERVER", "DATABASE", "SCHEMA");
-    /** What a view's or a routine's definition may begin with, before the word for what it is. */
+    /** Words with which a view's or a routine's definition may begin, before the word for its kind. */
     private static final Set<String> PREAMBLES = Set.of("OR", "ALGORITHM", "DEFINER", "SQL", "AGGREGATE");
 
-    /** Of an ALTER TABLE: columns or partitions may go with what is in them. DROP INDEX and the like are taken for that, too. */
+    /**
+     * In an ALTER TABLE: columns or partitions may be removed with their content. DROP INDEX and the like count too.
+     */
     private static final Set<String> TAKE_ROWS =
             Set.of("DROP", "TRUNCATE", "EXCHANGE", "PARTITION", "PARTITIONING", "TABLESPACE", "RENAME", "CHANGE");
 
@@ -94,7 +96,7 @@ final class StatementParser {
         return withRestOfTable();
     }
 
-    /** What has no rows. A database that is dropped takes its tables along. */
+    /** Definitions without rows. A database that is dropped takes its tables along. */
     private Statement objects() {
         if (PREAMBLES.contains(tokens.peek().upper())) {
             while (!tokens.atEnd() && !OBJECTS.contains(tokens.peek().upper())) {
@@ -167,7 +169,7 @@ final class StatementParser {
         return tokens.take("ON") && takeTable() ? named() : Statement.of(Kind.DDL);
     }
 
-    /** The other tables that a definition names; statements that read or merge tables are about everything. */
+    /** The other tables that a definition names; statements that read or merge tables conflict with everything. */
     private Statement withRestOfTable() {
         while (!tokens.atEnd()) {
             SqlTokens.Token token = tokens.take();
@@ -191,7 +193,7 @@ final class StatementParser {
                     }
                 }
                 default -> {
-                    // Nothing about another table.
+                    // Doesn't concern another table.
                 }
             }
         }

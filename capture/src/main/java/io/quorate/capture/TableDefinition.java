@@ -5,9 +5,10 @@ import io.quorate.capture.Statement.TableName;
 import java.util.List;
 
 /**
- * What keys need of a table's definition, from information_schema.
+ * The part of a table's definition that keys need, from information_schema.
  *
- * @param createdSecond when its definition last changed, seconds since the epoch; {@link #GONE} when there is no such table
+ * @param createdSecond when its definition last changed, seconds since the epoch; {@link #GONE} when there is no such
+ *     table
  * @param unique its unique indexes, the primary key among them
  * @param opaque whether a unique index is over expressions, whose values are not in the rows
  * @param references its foreign keys
@@ -35,7 +36,7 @@ record TableDefinition(
     /**
      * A column of an index.
      *
-     * @param prefix how much of it counts, characters of text and bytes of anything else; 0 for all
+     * @param prefix how much of it is indexed, characters of text and bytes of anything else; 0 for all
      */
     record Part(String column, int prefix) {}
 

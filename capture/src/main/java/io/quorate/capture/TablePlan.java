@@ -16,13 +16,13 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** How the keys of one table's rows are built: its TABLE_MAP and its definition brought together. */
+/** How the keys of one table's rows are built: its TABLE_MAP and its definition combined. */
 final class TablePlan {
     /**
-     * A key of every row.
+     * A key that every row has.
      *
-     * @param name of the index, or what stands for it
-     * @param seed names table and columns
+     * @param name of the index, or a substitute for it
+     * @param seed stands for table and columns
      * @param columns where the values are in the row
      * @param forms how they are compared
      * @param kind whose key it is
@@ -43,7 +43,7 @@ final class TablePlan {
         UNIQUE,
         /** The row's own, in columns that foreign keys reference although they aren't unique. */
         REFERENCED,
-        /** The parent's that the row references. */
+        /** The key of the parent that the row references. */
         PARENT
     }
 
@@ -51,18 +51,20 @@ final class TablePlan {
     final long tableKey;
     final boolean ours;
 
-    /** Rows that were committed before don't fit this definition. */
+    /** Rows that were committed before this time don't fit this definition. */
     final long validFromMicros;
 
-    /** Why single rows can't be told here, so that the table as a whole stands for them; null when they can. */
+    /**
+     * Why single rows can't be identified here, so that the key of the whole table is used instead; null when they can.
+     */
     final String coarse;
 
-    /** Whether every row has a key of its own; otherwise rows whose unique columns are NULL are keys as a whole. */
+    /** Whether every row has a key of its own; otherwise a row whose unique columns are NULL is a key as a whole. */
     final boolean identified;
 
     final RowKey[] keys;
 
-    /** Keys of tables that deletes here change by cascade. */
+    /** Keys of tables that deletes in this table change by cascade. */
     final long[] cascades;
 
     private TablePlan(TableMap map, boolean ours, TableDefinition definition, String coarse, List<RowKey> keys) {
@@ -78,7 +80,7 @@ final class TablePlan {
                 .toArray();
     }
 
-    /** For a table of Quorate's own schema: nothing of it is replicated by capture. */
+    /** For a table of Quorate's own schema, of which capture replicates nothing. */
     static TablePlan ours(TableMap map) {
         return new TablePlan(map, true, TableDefinition.NONE, null, List.of());
     }
@@ -89,7 +91,7 @@ final class TablePlan {
         return new TablePlan(map, false, definition, coarse, coarse == null ? keys : List.of());
     }
 
-    /** Adds the keys of every row, or says why they can't be told. */
+    /** Adds the keys of every row, or returns why they can't be found. */
     private static String addKeys(TableMap map, TableDefinition definition, ComparisonForms forms, List<RowKey> keys)
             throws SQLException {
         if (map.names == null) {
@@ -154,7 +156,9 @@ final class TablePlan {
         return null;
     }
 
-    /** Adds one key, its columns ordered by the names they have in the key, so that both sides of a reference agree. */
+    /**
+     * Adds one key. Its columns are ordered by the names they have in the key, so that both sides of a reference agree.
+     */
     private static boolean add(
             TableMap map,
             Map<String, Integer> columns,

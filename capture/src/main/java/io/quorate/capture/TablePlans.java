@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The plan for each table id in the binlog. The server gives a table a new id whenever it opens its definition anew, also
- * after a definition changed without being logged, so an id stands for one definition for as long as the server runs.
+ * The plan for each table id in the binlog. The server gives a table a new id whenever it opens its definition anew,
+ * even after a definition changed without being logged. So as long as the server runs, an id stands for one definition.
  */
 final class TablePlans {
     static final String OUR_SCHEMA = "quorate";
@@ -34,7 +34,7 @@ final class TablePlans {
     private final Map<Long, Known> plans = new HashMap<>();
     private final Set<TableName> warned = new HashSet<>();
 
-    /** @param warns whether to log which tables are told apart less well */
+    /** @param warns whether to log tables whose rows can't be told apart well */
     TablePlans(Definitions definitions, ComparisonForms forms, boolean warns) {
         this.definitions = definitions;
         this.forms = forms;
@@ -69,11 +69,11 @@ final class TablePlans {
         plans.clear();
     }
 
-    /** Says once a table that its rows conflict more than they should, and why. */
+    /** Warns once per table that its rows conflict more than they should, and why. */
     void warn(TablePlan plan, String why) {
         if (warns && warned.size() < TABLES_MAX && warned.add(new TableName(plan.map.schema, plan.map.table))) {
             LOG.warn(
-                    "Changes of {}.{} are told apart less well than by a key: {}",
+                    "Rows of {}.{} conflict more often than they would with a key: {}",
                     plan.map.schema,
                     plan.map.table,
                     why);

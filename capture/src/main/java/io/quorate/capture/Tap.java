@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Sits on the binlog client of one Debezium engine: sees each event first, on the reader's thread, and knows when the
- * connection is over. The first reason for that counts; afterwards nothing more reaches the transactions.
+ * Listens on the binlog client of one Debezium engine: it sees each event first, on the reader's thread, and knows when
+ * the connection has ended. The first reason for the end counts; after that nothing more reaches the transactions.
  */
 final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.LifecycleListener {
     private static final int BINLOG_READ_FATAL = 1236;
@@ -63,8 +63,8 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
     }
 
     /**
-     * The last moment before the client asks for the binlog. Debezium has merged the purged GTIDs into what it asks for,
-     * which would pass over missing transactions in silence; with the exact set the server refuses instead.
+     * The last moment before the client asks for the binlog. Debezium has merged the purged GTIDs into its request,
+     * which would silently skip missing transactions; with the exact set the server refuses instead.
      */
     private Socket connecting() {
         client.setGtidSet(resume);
@@ -119,12 +119,12 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
         }
     }
 
-    /** The connection is over for this reason, unless it already was for another. */
+    /** The connection has ended for this reason, unless it already had for another. */
     void failed(QuorateException e) {
         end.complete(e);
     }
 
-    /** Waits for the connection to be over; null while it isn't. */
+    /** Waits for the connection to end; null while it hasn't. */
     QuorateException awaitEnd(Duration timeout) throws InterruptedException {
         try {
             return end.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
@@ -135,12 +135,12 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
         }
     }
 
-    /** Whether nothing came for longer than heartbeats take, and not because the sink holds us. */
+    /** Whether nothing came for longer than heartbeats take, although the sink isn't holding the reader back. */
     boolean isSilentFor(Duration limit) {
         return reader != null && !delivering && System.nanoTime() - lastEventNanos > limit.toNanos();
     }
 
-    /** Ends it from outside: closes the socket, wakes the reader where it waits. */
+    /** Ends the connection from outside: closes the socket, and wakes the reader if it waits. */
     void stop() {
         failed(new QuorateException(ErrorCode.CAPTURE_FAILED, "capture was stopped"));
         Socket open = socket;
@@ -148,7 +148,7 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
             try {
                 open.close();
             } catch (IOException e) {
-                // It is gone either way.
+                // The socket is closed either way.
             }
         }
         Thread waiting = reader;

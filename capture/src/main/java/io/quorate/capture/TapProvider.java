@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * How a {@link Tap} gets to its client. Debezium asks the providers of signal actions, found as services, after it has made
- * the binlog client and before it connects it. That order is not documented: Debezium's version is pinned, and a test
- * notices when it changes.
+ * Connects a {@link Tap} with its client. Debezium asks the providers of signal actions, which it finds as services,
+ * after it has made the binlog client and before it connects it. That sequence is not documented: Debezium's version is
+ * pinned, and a test notices when it changes.
  */
 public final class TapProvider implements SignalActionProvider {
     /** The engine's property that names its tap: what Debezium calls its logical name. */

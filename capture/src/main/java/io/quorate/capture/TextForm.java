@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Text under a collation: the weights of its characters, and of pairs that are one letter, without trailing spaces. Where
+ * Text under a collation: the weights of its characters, and of pairs that are one letter, without trailing spaces. If
  * the collation has levels, only the first counts: letters, not marks and case.
  */
 final class TextForm implements ComparisonForm {
@@ -19,8 +19,8 @@ final class TextForm implements ComparisonForm {
     private final Weights weights;
 
     /**
-     * @param prefix characters that count, 0 for all
-     * @param weights of the collation; null for one that compares codes
+     * @param prefix how many characters count, 0 for all
+     * @param weights of the collation; null for a collation that compares codes
      */
     TextForm(Collation collation, int prefix, Weights weights) {
         this.collation = collation;
@@ -38,7 +38,7 @@ final class TextForm implements ComparisonForm {
         } else if (unicode) {
             appendText(new String(bytes, offset, length, charset), out);
         } else if (weights == null) {
-            // As many bytes as characters count: fewer, which makes more texts equal.
+            // As many bytes as characters count: that is fewer, which makes more texts equal.
             appendBytes(bytes, offset, counted, out);
         } else {
             appendCodes(bytes, offset, offset + length, out);
@@ -48,7 +48,7 @@ final class TextForm implements ComparisonForm {
     private void appendCodes(byte[] bytes, int from, int end, KeyBytes out) {
         int characters = 0;
         int kept = out.size();
-        // Whatever weighs as much as a space is padding, too.
+        // Every character that weighs as much as a space is padding too.
         byte[] space = weights.ofCode(SPACE, 0, 1);
         for (int at = from; at < end && (prefix == 0 || characters < prefix); characters++) {
             int codeBytes = weights.codeBytes(bytes, at, end);
@@ -107,7 +107,7 @@ final class TextForm implements ComparisonForm {
         }
     }
 
-    /** Appends a character's weight, or that of the pair it begins; returns how many more characters it took. */
+    /** Appends the weight of a character, or of the pair it begins; returns how many more characters that took. */
     private int appendCharacter(int character, int next, KeyBytes out) {
         byte[] pair = next >= 0 && weights.hasPairs() ? weights.pair(character, next) : null;
         byte[] weight = pair == null ? weights.of(character) : pair;

@@ -24,20 +24,20 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Puts the events of a binlog together to transactions. How MySQL writes them:
+ * Combines the events of a binlog into transactions. This is how MySQL writes them:
  *
  * <ul>
  *   <li>a transaction: GTID, QUERY {@code BEGIN}, (TABLE_MAP, ROWS)*, then XID, or QUERY {@code COMMIT} when no
  *       transactional engine took part; savepoints are QUERY events in between;
  *   <li>a definition: GTID, QUERY; CREATE TABLE ... SELECT: GTID, {@code BEGIN}, the CREATE as QUERY, rows, XID;
- *   <li>XA: GTID, QUERY {@code XA START}, rows, QUERY {@code XA END}, XA_PREPARE (which says when it was ONE PHASE, and then
- *       it is the end); later GTID, QUERY {@code XA COMMIT} or {@code XA ROLLBACK}. One that is to be certified first
- *       ({@link CertifiedXid}) is a writeset when it is prepared already;
+ *   <li>XA: GTID, QUERY {@code XA START}, rows, QUERY {@code XA END}, XA_PREPARE (which says if it was ONE PHASE, and
+ *       then it is the end); later GTID, QUERY {@code XA COMMIT} or {@code XA ROLLBACK}. A transaction that is to be
+ *       certified first ({@link CertifiedXid}) becomes a writeset when it is prepared;
  *   <li>with compression: GTID, TRANSACTION_PAYLOAD with all the rest inside.
  * </ul>
  *
- * <p>A transaction that starts with a change of {@code quorate.position} is the applier's: nothing of it is kept but the
- * seqno it stands for. Lives as long as a connection; on one thread.
+ * <p>A transaction that starts with a change of {@code quorate.position} is the applier's: only the seqno in it is
+ * kept. Lives as long as a connection; on one thread.
  */
 final class TransactionReader {
     private static final String POSITION_TABLE = "position";
@@ -79,7 +79,7 @@ final class TransactionReader {
     private boolean applied;
     private boolean firstTable;
     private boolean ddl;
-    /** Whether it has left the mark of a transaction that is to be certified before it commits. */
+    /** Whether it has written the mark of a transaction that is to be certified before it commits. */
     private boolean marked;
 
     private TablePlan lastPlan;
@@ -130,7 +130,7 @@ final class TransactionReader {
                     EventType.ROWS_QUERY,
                     EventType.HEARTBEAT,
                     EventType.HEARTBEAT_V2 -> {
-                // Nothing to do with transactions, or texts for people.
+                // These have nothing to do with transactions, or are texts for people.
             }
             case EventType.INTVAR,
                     EventType.RAND,
@@ -186,7 +186,7 @@ final class TransactionReader {
             }
             case SAVEPOINT ->
                 savepoints.set(text.substring("SAVEPOINT".length()).strip(), payload.size());
-            // Keys of what was undone stay: more conflicts, none fewer.
+            // Keys of what was rolled back stay: that gives more conflicts, not fewer.
             case ROLLBACK_TO_SAVEPOINT ->
                 payload.truncate(
                         savepoints.back(text.substring("ROLLBACK TO".length()).strip()));
@@ -274,7 +274,7 @@ final class TransactionReader {
         append(b, offset, length);
         keys.add(plan.tableKey, KeyType.SHARED);
         if (ddl) {
-            // The table's key is exclusive already, and its definition of now need not be that of these rows.
+            // The table's key is exclusive already, and the present definition need not be that of these rows.
             return;
         }
         if (plan.coarse != null || committedMicros < plan.validFromMicros) {
@@ -368,7 +368,8 @@ final class TransactionReader {
                 && number > progress.last()
                 && decided.certified().isEmpty()) {
             throw new QuorateException(
-                    ErrorCode.UNSUPPORTED_EVENT, "XA COMMIT " + decided + " of what was prepared before capture began");
+                    ErrorCode.UNSUPPORTED_EVENT,
+                    "XA COMMIT " + decided + " of a transaction that was prepared before capture began");
         }
         WriteSet writeSet = transaction == null || !commits || transaction.payload().length == 0
                 ? null
@@ -387,7 +388,7 @@ final class TransactionReader {
         return new WriteSet(gtid(), lastSeen, committedMicros, kind, touched, events, WriteSet.BUILT_ON_NONE, session);
     }
 
-    /** Hands the transaction over, unless it was before, and only then counts it as read. */
+    /** Hands the transaction over, unless that was done before, and only then counts it as read. */
     private void cover(WriteSet writeSet, long[] undecided) throws InterruptedException {
         counters.transactions.increment();
         if (foreign != null) {

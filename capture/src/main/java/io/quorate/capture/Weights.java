@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a collation makes of single characters, and of pairs that it takes for one letter: the server's own weights, first
- * level only. A character that isn't here weighs what all such do.
+ * The weights that a collation gives to single characters, and to pairs that it treats as one letter: the server's own
+ * weights, first level only. All characters that aren't here have one common weight.
  */
 final class Weights {
     private static final byte[] NOTHING = {};
@@ -27,20 +27,21 @@ final class Weights {
     }
 
     void add(int character, byte[] weight) {
-        // Many weigh the same as a neighbour: case, and characters of no weight.
+        // Many have the same weight as a neighbour: other case, or characters of no weight.
         byte[] before = character == 0 ? NOTHING : characters[character - 1];
         characters[character] = weight.length == 0 ? NOTHING : Arrays.equals(weight, before) ? before : weight;
     }
 
-    /** Adds a character of a charset that is neither Unicode nor of single bytes, by its one to four bytes. */
+    /** Adds a character, by its one to four bytes, of a charset that is neither Unicode nor single-byte. */
     void addCode(byte[] code, byte[] weight) {
         codes.put(codeOf(code, 0, code.length), weight);
     }
 
     /**
-     * The bytes of the character at {@code at} of a text in such a charset; no character's bytes begin another's.
+     * The number of bytes of the character at {@code at} in a text of such a charset; no character's bytes are the
+     * beginning of another's.
      *
-     * @return 0 when there is none known
+     * @return 0 when no character is known there
      */
     int codeBytes(byte[] text, int at, int end) {
         for (int n = 1; n <= CODE_BYTES_MAX && at + n <= end; n++) {
@@ -51,7 +52,7 @@ final class Weights {
         return 0;
     }
 
-    /** What such a character weighs. */
+    /** The weight of such a character. */
     byte[] ofCode(byte[] text, int at, int bytes) {
         return bytes == 0 ? unknown : codes.get(codeOf(text, at, bytes));
     }
@@ -60,12 +61,12 @@ final class Weights {
         return ((long) bytes << 32) | Bytes.big(code, at, bytes);
     }
 
-    /** What characters weigh that were not added. */
+    /** Sets the weight of characters that were not added. */
     void unknown(byte[] weight) {
         unknown = weight;
     }
 
-    /** Adds a pair, unless its weight is just that of its characters. To be called when those are there. */
+    /** Adds a pair, unless its weight is just that of its characters. Call it after these were added. */
     void addPair(int first, int second, byte[] weight) {
         byte[] one = of(first);
         byte[] other = of(second);
@@ -77,7 +78,10 @@ final class Weights {
         }
     }
 
-    /** Makes letters, and all that weighs the same or has their weight in its own, count for nothing. Weights have two bytes. */
+    /**
+     * Removes letters, and everything that has the same weight or contains it, from the comparison. Weights have two
+     * bytes.
+     */
     void drop(String letters) {
         Set<Integer> dropped = new HashSet<>();
         letters.chars().forEach(letter -> dropped.add(unit(of(letter), 0)));
@@ -120,7 +124,7 @@ final class Weights {
         return weight == null ? unknown : weight;
     }
 
-    /** Whether it counts for nothing at the end of a text: a space, or what weighs the same or nothing. */
+    /** Whether it doesn't matter at the end of a text: a space, or a character that weighs the same or nothing. */
     boolean isPadding(int character) {
         byte[] weight = of(character);
         return weight.length == 0 || Arrays.equals(weight, of(' '));

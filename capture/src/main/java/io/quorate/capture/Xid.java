@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 record Xid(String global, String branch, long format) {
     private static final Pattern TEXT = Pattern.compile("X'([0-9a-fA-F]*)',X'([0-9a-fA-F]*)',(\\d+)");
 
-    /** The identifier in a statement's text; empty when there is none. */
+    /** The identifier in a statement's text; empty when it has none. */
     static Optional<Xid> in(String statement) {
         Matcher m = TEXT.matcher(statement);
         return m.find()
@@ -26,7 +26,7 @@ record Xid(String global, String branch, long format) {
                 : Optional.empty();
     }
 
-    /** From an XA_PREPARE event, read after its one-phase flag. */
+    /** Reads it from an XA_PREPARE event, after the one-phase flag. */
     static Xid read(EventReader in) {
         long format = in.u32();
         int globalBytes = (int) in.u32();
@@ -38,7 +38,7 @@ record Xid(String global, String branch, long format) {
         return new Xid(global, hex.formatHex(in.bytes, from, from + branchBytes), format);
     }
 
-    /** What it says when the transaction is to be certified before it commits. */
+    /** The request in it to be certified before the commit, if there is one. */
     Optional<CertifiedXid> certified() {
         HexFormat hex = HexFormat.of();
         return CertifiedXid.of(hex.parseHex(global), hex.parseHex(branch), format);

@@ -192,12 +192,14 @@ class CaptureIT {
     void recognisesTheAppliersTransactions() throws Exception {
         List<WriteSet> all = fixture.capture(
                 "BEGIN",
-                "UPDATE quorate.position SET seqno = 70, log_term = 1, log_index = 9, incarnation = UUID() WHERE worker = 1",
+                "UPDATE quorate.position SET seqno = 70, log_term = 1, log_index = 9, incarnation = UUID()"
+                        + " WHERE worker = 1",
                 "INSERT INTO shop.item VALUES (60, 'from elsewhere', 1)",
                 "COMMIT",
                 "INSERT INTO shop.item VALUES (61, 'ours', 1)",
                 "BEGIN",
-                "UPDATE quorate.position SET seqno = 60, log_term = 1, log_index = 9, incarnation = UUID() WHERE worker = 0",
+                "UPDATE quorate.position SET seqno = 60, log_term = 1, log_index = 9, incarnation = UUID()"
+                        + " WHERE worker = 0",
                 "COMMIT",
                 "BEGIN",
                 "INSERT INTO shop.item VALUES (62, 'ours', 1)",

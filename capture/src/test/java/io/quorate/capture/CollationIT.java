@@ -113,8 +113,8 @@ class CollationIT {
             return SOME.stream();
         }
         return server
-                .query(
-                        "SELECT COLLATION_NAME FROM information_schema.COLLATIONS WHERE COLLATION_NAME <> 'binary' ORDER BY 1")
+                .query("SELECT COLLATION_NAME FROM information_schema.COLLATIONS WHERE COLLATION_NAME <>"
+                        + " 'binary' ORDER BY 1")
                 .stream()
                 .map(row -> row.get(0));
     }

@@ -29,8 +29,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Values of every type that an index takes, drawn at random: whatever the server holds equal must have one key. A million
- * pairs for each type; texts are in {@link CollationIT}, and here as prefixes.
+ * Values of every type that an index takes, drawn at random: whatever the server holds equal must have one key. A
+ * million pairs for each type; texts are in {@link CollationIT}, and here as prefixes.
  */
 @Timeout(300)
 class IndexedTypesIT {

@@ -263,17 +263,21 @@ class KeysIT {
     void readsRowsAcrossEveryType() throws Exception {
         String t = table("(a TINYINT, b TINYINT UNSIGNED, c SMALLINT, d MEDIUMINT, e INT, f BIGINT, g FLOAT, h DOUBLE,"
                 + " i DECIMAL(30, 10), j DECIMAL(5, 0), k DATE, l TIME, m TIME(3), n DATETIME, o DATETIME(6),"
-                + " p TIMESTAMP NULL, q TIMESTAMP(2) NULL, r YEAR, s CHAR(10), t CHAR(255) CHARACTER SET utf8mb4, u VARCHAR(10),"
+                + " p TIMESTAMP NULL, q TIMESTAMP(2) NULL, r YEAR, s CHAR(10), t CHAR(255) CHARACTER SET"
+                + " utf8mb4, u VARCHAR(10),"
                 + " v VARCHAR(300), w BINARY(5), x VARBINARY(5), y TINYTEXT, z TEXT, aa MEDIUMTEXT, ab LONGBLOB,"
                 + " ac ENUM('a', 'b'), ad SET('a', 'b', 'c'), ae BIT(1), af BIT(17), ag JSON, ah GEOMETRY,"
-                + " ai INT AS (a + 1), aj INT AS (a + 2) STORED, ak BOOL, al INT NULL, am INT UNSIGNED, id INT UNSIGNED,"
+                + " ai INT AS (a + 1), aj INT AS (a + 2) STORED, ak BOOL, al INT NULL, am INT UNSIGNED, id INT"
+                + " UNSIGNED,"
                 + " UNIQUE (id), UNIQUE (ai), UNIQUE (r))");
         Keys keys = keys(
                 t,
                 "INSERT INTO T (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab,"
                         + " ac, ad, ae, af, ag, ah, ak, am, id) VALUES (1, 255, 2, 3, 4, 5, 1.5, 2.5, 12345.678, 99999,"
-                        + " '2024-01-02', '-10:11:12', '10:11:12.345', '2024-01-02 03:04:05', '2024-01-02 03:04:05.678901',"
-                        + " '2024-01-02 03:04:05', '2024-01-02 03:04:05.67', 2024, 'abc', REPEAT('ä', 255), 'x', REPEAT('y', 300),"
+                        + " '2024-01-02', '-10:11:12', '10:11:12.345', '2024-01-02 03:04:05', '2024-01-02"
+                        + " 03:04:05.678901',"
+                        + " '2024-01-02 03:04:05', '2024-01-02 03:04:05.67', 2024, 'abc', REPEAT('ä', 255),"
+                        + " 'x', REPEAT('y', 300),"
                         + " 'bin', 'var', 'tiny', 'text', 'medium', REPEAT('b', 70000), 'b', 'a,c', b'1', b'10101',"
                         + " '{\"a\": 1}', ST_GeomFromText('POINT(1 2)'), TRUE, 7, 4000000000)");
         Keys one = keys(table("(id INT UNSIGNED, UNIQUE (id))"), "INSERT INTO T VALUES (4000000000)");

@@ -12,9 +12,9 @@ import java.util.List;
  *     it brought only a position
  */
 public record Certification(Link link, List<Certified> certified) {
-    /** How a proposal stands to what the order has already taken from its origin. */
+    /** How a proposal relates to what the order has already taken from its origin. */
     public enum Link {
-        /** It continued it, perhaps after its known beginning was trimmed. */
+        /** It continued that, perhaps after its known beginning was trimmed. */
         TAKEN,
         /** All of it is known already. Nothing changed. */
         DUPLICATE,
@@ -23,8 +23,8 @@ public record Certification(Link link, List<Certified> certified) {
          */
         GAP,
         /**
-         * It claims to have seen what is not ordered yet, so its origin speaks of another history. Nothing changed; the
-         * origin must stop, for none of what it sends can be certified.
+         * It claims to have seen what is not ordered yet, so its origin has another history. Nothing changed; the
+         * origin must stop, because nothing that it sends can be certified.
          */
         IMPOSSIBLE
     }

@@ -19,46 +19,48 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Certification: gives every writeset of the total order its seqno, its verdict and what it must wait for. Every node
- * feeds it the same proposals in the same order, and nothing else enters a decision, so every node decides alike.
+ * Certification: gives every writeset of the total order its seqno, its verdict and the seqno it must wait for. Every
+ * node feeds it the same proposals in the same order, and nothing else enters a decision, so every node decides alike.
  *
  * <p><b>Verdict.</b> First committer wins: a writeset fails when one of its keys conflicts ({@link Matrix}) with a
  * passed writeset of another origin that its own origin had not applied when it committed ({@code found.seqno >
  * lastSeen}). All keys are checked before any is entered. {@link Keys#EVERYTHING} taken EXCLUSIVE conflicts with
  * everything foreign and unseen, in either direction.
  *
- * <p><b>Snapshot isolation.</b> A {@link WriteSet.Kind#PREPARED} writeset fails when anybody wrote its keys after its
- * snapshot, its own origin too: a lock that was waited for doesn't help who has read before. In the other direction it
- * counts as foreign to its own origin, because that may have to roll it back to let an earlier one pass, and then
- * applies it at its place like anybody's.
+ * <p><b>Snapshot isolation.</b> A {@link WriteSet.Kind#PREPARED} writeset fails when anybody, its own origin included,
+ * wrote its keys after its snapshot: waiting for a lock doesn't help a transaction that has read before. In the other
+ * direction it counts as foreign to its own origin, because that may have to roll it back to let an earlier one pass,
+ * and then applies it at its place like any other.
  *
- * <p><b>What failed.</b> A failed writeset takes a seqno and enters no keys. Its origin has committed it already and will
- * undo it; what it committed before that and on top of it says so ({@link WriteSet#builtOn}), and fails too. After
- * Galera's rule that an aborted transaction counts for its own node, but exact: one failure on a row that is written
- * all the time does not bring down all later ones. Nothing can be built on what was only prepared.
+ * <p><b>Failed writesets.</b> A failed writeset takes a seqno and enters no keys. Its origin has committed it already
+ * and will undo it. What the origin committed before the undo and on top of it names it ({@link WriteSet#builtOn}), and
+ * fails too. This follows Galera's rule that an aborted transaction counts for its own node, but is exact: on a row
+ * that is written all the time, one failure does not bring down all later transactions. Nothing can be built on a
+ * transaction that was only prepared.
  *
- * <p><b>dependsOn</b> is the highest seqno the keys met, of its own origin too, and at least the {@link #cut()} and the
- * last DDL statement's. A DDL statement waits for all before it.
+ * <p><b>dependsOn</b> is the highest seqno that the keys met, including those of its own origin, and at least the
+ * {@link #cut()} and the seqno of the last DDL statement. A DDL statement waits for everything before it.
  *
  * <p><b>Purge.</b> The index forgets the oldest generation of seqnos when it holds more than an eighth of {@code
- * keysMax} and every origin's last reported lastSeen has passed what others wrote in it; beyond {@code keysMax} it
- * forgets it anyway. An origin that has missed something forgotten, because it is gone or far behind, isn't waited for
- * until it has caught up. The cut rises with all this. A writeset whose lastSeen lies below the cut fails as {@link
- * Verdict#TOO_OLD}, unless no passed writeset of another origin lies between the two. An origin takes part from its
- * first proposal on; so a node that starts sends one (empty, if it has nothing else) before its clients write.
+ * keysMax}, and every origin's last reported lastSeen has passed what others wrote in that generation. Beyond {@code
+ * keysMax} it forgets the generation anyway. An origin that has missed something forgotten, because it is gone or far
+ * behind, isn't waited for until it has caught up. The cut rises with all this. A writeset whose lastSeen is below the
+ * cut fails as {@link Verdict#TOO_OLD}, unless no passed writeset of another origin is between the two. An origin takes
+ * part from its first proposal on; so a node that starts sends one (empty, if it has nothing else) before its clients
+ * write.
  *
  * <p><b>Restart.</b> The state is what all proposals up to one place in the log made of it, and only that. The owner
- * writes it out ({@link #writeTo}) beside the {@code resumeAfter} of the last entry delivered, at a moment when that
- * covers all entries delivered so far, after forcing the writeset cache; it lets the log forget entries up to that
- * place and no further. After a crash it reads the state back and has the log deliver again from that place. Certifying
- * these entries once more gives the same seqnos, verdicts and dependsOn as before, so those that the cache still holds
- * are left out there. The cache alone can't replace the log here: it says nothing of proposals that carried only a
- * position.
+ * writes it out ({@link #writeTo}) together with the {@code resumeAfter} of the last entry delivered, at a moment when
+ * that covers all entries delivered so far, after forcing the writeset cache; it lets the log discard entries up to
+ * that place and no further. After a crash it reads the state back and has the log deliver again from that place.
+ * Certifying these entries once more gives the same seqnos, verdicts and dependsOn as before, so the cache leaves out
+ * those that it still holds. The cache alone can't replace the log here: it says nothing of proposals that carried only
+ * a position.
  *
  * <p>Not thread-safe, except for {@link #stats}.
  */
 public final class Certifier {
-    /** What {@code keysMax} is unless set otherwise: at most some 120 MB. */
+    /** The default of {@code keysMax}: at most some 120 MB. */
     public static final long KEYS_MAX_DEFAULT = 4L << 20;
 
     private static final long KEYS_MAX_LIMIT = 1L << 30;
@@ -68,7 +70,7 @@ public final class Certifier {
     private final Origins origins = new Origins();
     private final Generations generations;
     private final KeyIndex index;
-    /** Of all writesets that passed, as {@link Keys#EVERYTHING} asks for it. */
+    /** The latest of all writesets that passed, for {@link Keys#EVERYTHING}. */
     private final Latest passed = new Latest();
 
     private long lastSeqno;
@@ -82,7 +84,8 @@ public final class Certifier {
     private volatile CertifierStats stats;
 
     /**
-     * @param keysMax bound of the index in entries, 64 to 2^30. Part of what decides: the same on every node
+     * @param keysMax bound of the index in entries, 64 to 2^30. It enters decisions, so it must be the same on every
+     *     node
      */
     public Certifier(long keysMax) {
         if (keysMax < Generations.GENERATIONS_MAX || keysMax > KEYS_MAX_LIMIT) {
@@ -97,7 +100,7 @@ public final class Certifier {
     /**
      * Takes the next entry of the order.
      *
-     * @param resumeAfter what the entry was delivered with; stamped on what is certified, decides nothing
+     * @param resumeAfter what the entry was delivered with; it is noted in what is certified and decides nothing
      */
     public Certification certify(Proposal proposal, LogPosition resumeAfter) {
         Link link = link(proposal);
@@ -208,12 +211,12 @@ public final class Certifier {
         return origins.position(origins.find(origin));
     }
 
-    /** The positions of all origins heard of, in the order in which they came. A copy. */
+    /** The positions of all origins heard of, in the order in which they appeared. A copy. */
     public Map<UUID, OriginPosition> positions() {
         return origins.all();
     }
 
-    /** The seqnos of this origin's writesets that failed, as far as what it built on them may still come. */
+    /** The seqnos of this origin's failed writesets, as long as something that was built on them may still come. */
     public long[] failures(UUID origin) {
         int number = origins.find(origin);
         return number == Origins.UNKNOWN
@@ -221,12 +224,12 @@ public final class Certifier {
                 : origins.failures(number).seqnos();
     }
 
-    /** Of the last writeset certified, 0 before the first. */
+    /** Seqno of the last writeset certified, 0 before the first. */
     public long lastSeqno() {
         return lastSeqno;
     }
 
-    /** What the index knew of seqnos up to here has been dropped. */
+    /** The seqno up to which the index has dropped everything. */
     public long cut() {
         return generations.cut();
     }
@@ -235,7 +238,7 @@ public final class Certifier {
         return keysMax;
     }
 
-    /** As of the last proposal. Any thread. */
+    /** The statistics as of the last proposal. Any thread. */
     public CertifierStats stats() {
         return stats;
     }
@@ -255,7 +258,7 @@ public final class Certifier {
     }
 
     /**
-     * Of the whole state, settings included; equal on nodes that have taken the same proposals. Needs no scan,
+     * A digest of the whole state, settings included; equal on nodes that have taken the same proposals. Needs no scan,
      * whatever the size of the index.
      */
     public long digest() {

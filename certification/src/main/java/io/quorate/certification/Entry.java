@@ -2,18 +2,18 @@
 package io.quorate.certification;
 
 /**
- * What stands beside a key's hash, in one long: {@code seqno << 16 | origin << 4 | type}. Never 0, as seqnos start
- * at 1.
+ * What an index entry holds beside a key's hash, in one long: {@code seqno << 16 | origin << 4 | type}. Never 0, as
+ * seqnos start at 1.
  */
 final class Entry {
     private static final int ORIGIN_VALUES = 1 << 12;
     static final int ORIGINS_MAX = ORIGIN_VALUES - 1;
-    /** Stands for the origin of what is foreign to every origin, its own too. */
+    /** Used as the origin of an entry that is foreign to every origin, even to its own. */
     static final int FOREIGN_TO_ALL = ORIGIN_VALUES - 1;
-    /** The origin in whose eyes everything is foreign. */
+    /** An asking origin to which everything is foreign. */
     static final int NOBODY = -1;
 
-    /** At 100,000 writesets a second reached after 89 years. */
+    /** At 100,000 writesets a second, reached after 89 years. */
     static final long SEQNO_MAX = (1L << 48) - 1;
 
     private Entry() {}

@@ -8,9 +8,9 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * The writesets of one origin that failed and that it has not reported as seen: what it built on them fails too. GTID
- * numbers and seqnos both rise. At the bound the oldest is forgotten, and whatever may have been built on that is too
- * old.
+ * The writesets of one origin that failed and that it has not reported as seen: whatever it built on them fails too.
+ * GTID numbers and seqnos both rise. At the bound the oldest is forgotten, and a writeset that may have been built on
+ * that one is too old.
  */
 final class Failures {
     static final int MAX = 1 << 16;
@@ -68,7 +68,7 @@ final class Failures {
         return 0;
     }
 
-    /** Whether {@code w} may have been built on one that is forgotten. */
+    /** Whether {@code w} may have been built on a failed writeset that is forgotten. */
     boolean mayHide(WriteSet w) {
         return w.builtOn().length > 0 && w.builtOn()[0] <= forgottenNumber && forgottenSeqno > w.lastSeen();
     }

@@ -10,17 +10,17 @@ import java.util.List;
 
 /**
  * Cuts the order into ranges of seqnos and counts the index entries of each, so that the index can forget a whole range
- * by moving {@link #cut} alone: no scan, no pause, whatever its size. There are at most {@value #GENERATIONS_MAX};
- * where one more is needed, the two neighbours with the fewest entries become one.
+ * by moving {@link #cut} alone: no scan, no pause, whatever its size. There are at most {@value #GENERATIONS_MAX}; when
+ * one more is needed, the two neighbours with the fewest entries become one.
  *
- * <p>All of it follows from the log: which writesets passed, and how many keys each had.
+ * <p>All of this follows from the log: which writesets passed, and how many keys each had.
  */
 final class Generations {
     static final int GENERATIONS_MAX = 64;
     private static final long OPEN_END = Long.MAX_VALUE;
 
     private static final class Generation {
-        /** Keys put while it was the newest, those that replaced another entry included. */
+        /** Keys put while this was the newest generation, including those that replaced another entry. */
         private long touched;
 
         private long entries;
@@ -33,7 +33,7 @@ final class Generations {
     private final long touchedMax;
     /** Oldest first; the last one is open. */
     private final List<Generation> list = new ArrayList<>();
-    /** Beside {@link #list}: the last seqno of each. */
+    /** The last seqno of each generation in {@link #list}. */
     private final long[] ends = new long[GENERATIONS_MAX];
 
     private final Latest dropped = new Latest();
@@ -53,7 +53,7 @@ final class Generations {
         return cut;
     }
 
-    /** Entries above the cut. */
+    /** The number of entries above the cut. */
     long entries() {
         return entries;
     }
@@ -100,8 +100,8 @@ final class Generations {
     }
 
     /**
-     * Whether nothing of the oldest closed one is unknown to the origins, given what each has seen. One that has missed
-     * something forgotten already isn't waited for: with that lastSeen it can't pass anyway.
+     * Whether every origin has seen everything in the oldest closed generation, judged by its lastSeen. An origin that
+     * has already missed something forgotten isn't waited for: with that lastSeen it can't pass anyway.
      */
     boolean oldestIsSeen(long[] lastSeen, int origins) {
         if (list.size() == 1) {
@@ -117,7 +117,7 @@ final class Generations {
         return true;
     }
 
-    /** Forgets the oldest; the open one, when it is the only one, up to {@code lastSeqno}. */
+    /** Forgets the oldest generation; if the open one is the only one, forgets it up to {@code lastSeqno}. */
     void dropOldest(long lastSeqno) {
         Generation oldest = list.remove(0);
         cut = Math.min(ends[0], lastSeqno);
@@ -132,7 +132,7 @@ final class Generations {
         }
     }
 
-    /** Forgets everything, and a writeset whose keys never went in. */
+    /** Forgets everything, including a writeset whose keys were never entered. */
     void dropAllAnd(long seqno, int origin) {
         open.passed.add(seqno, origin);
         while (entries > 0 || cut < seqno) {
@@ -171,7 +171,7 @@ final class Generations {
         return h;
     }
 
-    /** Without the counts and sums, which follow from the entries. */
+    /** Leaves out the counts and sums, which follow from the entries. */
     void writeTo(DataOutput out) throws IOException {
         out.writeLong(cut);
         dropped.writeTo(out);
@@ -200,7 +200,7 @@ final class Generations {
         State.require(ends[size - 1] == OPEN_END, "no open generation");
     }
 
-    /** While reading a state: an entry that is in the index again. */
+    /** While a state is read: this entry is in the index again. */
     void restored(long seqno, long digest) {
         Generation g = list.get(indexOf(seqno));
         g.entries++;

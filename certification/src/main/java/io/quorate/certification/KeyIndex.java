@@ -9,25 +9,24 @@ import java.io.DataOutput;
 import java.io.IOException;
 
 /**
- * Which passed writesets touched a key last. Entries of 16 bytes, the key's hash and {@link Entry}, stand in many small
- * open-addressing tables, chosen by the upper bits of the mixed hash. A table that fills up is rebuilt by itself, a
- * thousand entries or so, which takes microseconds; so there is neither a pause to grow nor one to purge. Entries at or
- * below the cut are dead: no look-up sees them, the next key of their chain takes their place, a rebuild leaves them
- * out.
+ * Which passed writesets touched a key last. Entries of 16 bytes, the key's hash and {@link Entry}, are kept in many
+ * small open-addressing tables, chosen by the upper bits of the mixed hash. A table that fills up is rebuilt alone, a
+ * thousand entries or so, which takes microseconds; so neither growing nor purging causes a pause. Entries at or below
+ * the cut are dead: no look-up sees them, the next key of their chain takes their place, and a rebuild leaves them out.
  *
  * <p>A key may have several entries, of different types and origins. The index keeps exactly those that can still
- * decide something. An entry decides nothing more once, for every origin that may ask, a later one at least as strong
- * stands in for it: one of its own origin, or two of two different origins (of which one at least is foreign to whoever
- * asks). That leaves one entry for a row that one node writes, and at most two for each type. What is kept therefore
- * depends on nothing but the passed writesets above the cut, and no conflict hides behind a later entry of the asking
- * origin.
+ * decide something. An entry no longer decides anything once, for every origin that may ask, a later entry at least as
+ * strong replaces it: either one of its own origin, or two of two different origins (of which at least one is foreign
+ * to whichever origin asks). That leaves one entry for a row that one node writes, and at most two for each type. So
+ * what is kept depends only on the passed writesets above the cut, and no conflict is hidden by a later entry of the
+ * asking origin.
  */
 final class KeyIndex {
     private static final int TABLE_ENTRIES = 1024;
     private static final int SLOTS_MIN = 8;
     private static final int ARRAY_BYTES = 16 + 4 + 4;
     private static final long SPREAD = 0x9E3779B97F4A7C15L;
-    /** Takes a slot of a chain, stands for nothing. */
+    /** Fills a slot of a chain and means nothing. */
     private static final long DEAD = 1;
 
     private static final int ENTRIES_PER_KEY_MAX = 2 * KeyType.values().length;
@@ -54,8 +53,8 @@ final class KeyIndex {
     }
 
     /**
-     * Holds keys against what is in the index, and the key of everything with them, which every writeset shares.
-     * Answers through {@link #conflictsWith()} and {@link #dependsOn()}.
+     * Compares keys with the index, together with the key of everything, which every writeset shares. The result is in
+     * {@link #conflictsWith()} and {@link #dependsOn()}.
      */
     void meet(Keys keys, int origin, long lastSeen) {
         conflictsWith = 0;
@@ -67,7 +66,7 @@ final class KeyIndex {
         }
     }
 
-    /** @param strict whether all that orders the two is a conflict */
+    /** @param strict whether everything that orders the two is a conflict */
     private void meet(long hash, int type, int origin, long lastSeen, boolean strict) {
         long mixed = hash * SPREAD;
         long[] table = tables[(int) (mixed >>> -tableBits)];
@@ -95,7 +94,7 @@ final class KeyIndex {
         return dependsOn;
     }
 
-    /** Enters a writeset that passed; {@code seqno} is above all before. */
+    /** Enters a writeset that passed; {@code seqno} is above all earlier ones. */
     void put(Keys keys, int origin, long seqno) {
         for (int i = 0; i < keys.size(); i++) {
             put(keys.hash(i), Entry.of(seqno, origin, keys.typeOrdinal(i)));
@@ -137,14 +136,14 @@ final class KeyIndex {
     private static final int NONE_FREED = -1;
     private static final int ENTERED_ALREADY = -2;
 
-    /** Takes out what {@code entry} makes superfluous; returns a slot that became free. */
+    /** Removes the entries that {@code entry} makes superfluous; returns a slot that became free. */
     private int replace(long[] table, long hash, long entry, int metCount) {
         int freed = NONE_FREED;
         for (int i = 0; i < metCount; i++) {
             long other = table[met[i] + 1];
             if (Entry.type(other) > Entry.type(entry)) {
                 if (Entry.seqno(other) == Entry.seqno(entry)) {
-                    // The hash stands twice in one writeset, which a peer's bug may cause; the stronger one counts.
+                    // A bug of a peer may put a hash twice into one writeset; the stronger one counts.
                     return ENTERED_ALREADY;
                 }
             } else if (Entry.origin(other) == Entry.origin(entry) || hasStandIn(table, other, entry, metCount)) {
@@ -156,7 +155,9 @@ final class KeyIndex {
         return freed;
     }
 
-    /** Whether beside {@code entry}, one of another origin than that one's is as strong as {@code other} and later. */
+    /**
+     * Whether, beside {@code entry}, there is one of a different origin that is later than {@code other} and as strong.
+     */
     private boolean hasStandIn(long[] table, long other, long entry, int metCount) {
         for (int i = 0; i < metCount; i++) {
             long third = table[met[i] + 1];
@@ -196,7 +197,7 @@ final class KeyIndex {
         table[slot + 1] = entry;
     }
 
-    /** Where a chain starts: rises with the mixed hash, so that a table stands almost in that order. */
+    /** Where a chain starts; it rises with the mixed hash, so that a table is almost in that order. */
     private int home(long mixed, long[] table) {
         return 2 * (int) ((((mixed << tableBits) >>> 32) * (table.length >> 1)) >>> 32);
     }
@@ -215,7 +216,7 @@ final class KeyIndex {
 
     /**
      * Writes count and entries in the order of the mixed hash, unsigned, then of the entry: the same whatever the
-     * tables went through.
+     * history of the tables.
      */
     void writeTo(DataOutput out) throws IOException {
         out.writeLong(generations.entries());
@@ -228,7 +229,7 @@ final class KeyIndex {
         }
     }
 
-    /** In rising order of home slots, those last that ran over the end of the table: almost sorted. */
+    /** In rising order of home slots, and at the end those that ran over the end of the table: almost sorted. */
     private void addByHome(Sorted sorted, long[] table, long cut) {
         int empty = 0;
         while (table[empty + 1] != 0) {

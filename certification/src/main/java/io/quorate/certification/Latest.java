@@ -6,15 +6,15 @@ import java.io.DataOutput;
 import java.io.IOException;
 
 /**
- * The highest seqno of some writesets, and the highest among those of any other origin than that one's. These two are
- * enough to answer exactly, for every origin, "the highest that is foreign to it".
+ * The highest seqno of a set of writesets, and the highest among those of any other origin than the first one's. These
+ * two are enough to answer exactly, for every origin, "which is the highest that is foreign to it".
  */
 final class Latest {
     private long seqno;
     private int origin = -1;
     private long other;
 
-    /** Adds one that is above all before. */
+    /** Adds a writeset that is above all earlier ones. */
     void add(long newSeqno, int newOrigin) {
         if (newOrigin != origin) {
             other = seqno;
@@ -23,7 +23,7 @@ final class Latest {
         seqno = newSeqno;
     }
 
-    /** Adds those of {@code newer}, which all lie above these. */
+    /** Adds those of {@code newer}, which are all above these. */
     void addAll(Latest newer) {
         if (newer.seqno > 0) {
             other = Math.max(newer.other, foreignTo(newer.origin));
@@ -32,7 +32,7 @@ final class Latest {
         }
     }
 
-    /** The highest of another origin, 0 when there is none. */
+    /** The highest seqno of another origin, 0 when there is none. */
     long foreignTo(int thatOrigin) {
         return thatOrigin == origin ? other : seqno;
     }

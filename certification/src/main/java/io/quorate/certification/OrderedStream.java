@@ -29,22 +29,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What happens on the thread that hands out the order: an entry is decoded, certified and appended to the writeset cache.
- * Nothing else, and nothing that waits for anything but this node's disk.
+ * What happens on the thread that hands out the order: an entry is decoded, certified and appended to the writeset
+ * cache. It does nothing else, and waits for nothing but this node's disk.
  *
  * <p>After a restart certification starts from its checkpoint, and the order hands out again what came after it. That
  * gives the same seqnos and verdicts as before; the cache compares them with what it still holds.
  *
- * <p>Entries and checkpoints come on one thread; anybody may ask. Who asks where the order stands with an origin is never told
- * of a transaction that the cache doesn't have yet.
+ * <p>Entries and checkpoints come on one thread; any thread may ask. The answer to where the order stands with an
+ * origin never includes a transaction that the cache doesn't have yet.
  */
 public class OrderedStream implements OrderListener, OwnOrder {
     private static final Logger log = LoggerFactory.getLogger(OrderedStream.class);
 
-    /** Numbers no origin ever reaches: what claims to go on from there is left out, and says only when it came. */
+    /**
+     * GTID numbers that no origin ever reaches: a proposal that claims to continue from there is left out, and shows
+     * only that it came.
+     */
     private static final long PROBES_FROM = 1L << 62;
 
-    /** Guards what certification knows, which it is, and that the cache has what it decided. */
+    /** Guards which certifier is used, what it knows, and that the cache has what it decided. */
     private final Object lock = new Object();
 
     private volatile Certifier certifier;
@@ -69,14 +72,14 @@ public class OrderedStream implements OrderListener, OwnOrder {
 
     /** Where the certification state and the position it belongs to are kept. */
     public interface Checkpoints {
-        /** Keeps both, durably; answers up to where the order may forget its log. */
+        /** Keeps both, durably; answers up to where the order may discard its log. */
         LogPosition write(LogPosition position, Certifier certifier) throws IOException;
     }
 
     /**
      * @param certifier what certification knows, at {@code position}
      * @param cache the node's record, which may have more than that, or less
-     * @param events hears of what this node can't go on with
+     * @param events is told of failures after which this node can't go on
      */
     public OrderedStream(
             Certifier certifier,
@@ -95,7 +98,10 @@ public class OrderedStream implements OrderListener, OwnOrder {
         this.cachedBefore = cache.last();
     }
 
-    /** From now on the deliveries of this origin are ours. Before the order is started, or under {@link #attach}. */
+    /**
+     * From now on the deliveries of this origin are ours. Call it before the order is started, or under {@link
+     * #attach}.
+     */
     public void self(UUID server) {
         synchronized (lock) {
             self = server;
@@ -104,10 +110,10 @@ public class OrderedStream implements OrderListener, OwnOrder {
     }
 
     /**
-     * Who hears of every writeset that failed, once it is in the cache. Before the order is started.
+     * Sets who is told of every writeset that failed, once it is in the cache. Call it before the order is started.
      *
-     * @param eachOne told of one by one
-     * @param upTo told up to where there may be more, which came in another way
+     * @param eachOne is told of them one by one
+     * @param upTo is told up to which seqno there may be more, which came in another way
      */
     public void onFailed(LongConsumer eachOne, LongConsumer upTo) {
         failed = eachOne;
@@ -146,14 +152,17 @@ public class OrderedStream implements OrderListener, OwnOrder {
                 } else if (seqno <= cache.last()) {
                     failed.add(cached(seqno));
                 }
-                // One that isn't cached yet is told when it is.
+                // A transaction that isn't in the cache yet is reported when it is.
             }
             OriginPosition at = positionOf(origin);
             register.ordered(failed, at.last(), at.lastSeen());
         }
     }
 
-    /** The first own writeset that failed and that what is captured again may have been built on; else the next seqno. */
+    /**
+     * The first failed own writeset that transactions captured again may have been built on; if there is none, the next
+     * seqno.
+     */
     public long oldestOwnFailure() {
         synchronized (lock) {
             long[] failures = self == null ? new long[0] : certifier.failures(self);
@@ -173,10 +182,10 @@ public class OrderedStream implements OrderListener, OwnOrder {
     }
 
     /**
-     * An entry that changes nothing on any node. Once it is {@link #isProbed} here, so is all that was ordered before it was
-     * submitted: what this node knows of the order is what the order knew then.
+     * An entry that changes nothing on any node. Once it is {@link #isProbed} here, so is everything that was ordered
+     * before it was submitted: then this node knows of the order what the order knew at that time.
      *
-     * @param nonce tells it from earlier ones
+     * @param nonce distinguishes it from earlier ones
      */
     public byte[] probe(int nonce) {
         long number = PROBES_FROM + nonce;
@@ -200,8 +209,8 @@ public class OrderedStream implements OrderListener, OwnOrder {
     }
 
     /**
-     * Goes on from what another node knew at its checkpoint; everything up to there is in the cache. Only while this node
-     * takes no part in the order and has no session with its server.
+     * Continues from what another node knew at its checkpoint; everything up to there is in the cache. Allowed only
+     * while this node takes no part in the order and has no session with its server.
      */
     public void install(Certifier received, LogPosition at) {
         synchronized (lock) {
@@ -223,10 +232,11 @@ public class OrderedStream implements OrderListener, OwnOrder {
         synchronized (lock) {
             result = certify(certifier, proposal, resumeAfter);
             position = resumeAfter;
-            // Before anybody hears that the order has an origin's transactions: who does looks for them in the cache.
+            // First append, and only then tell that the order has an origin's transactions: whoever is told looks for
+            // them in the cache.
             append(result.certified());
             if (proposal.origin().equals(self)) {
-                // One that isn't taken, such as a probe, doesn't make the origin known.
+                // A proposal that isn't taken, such as a probe, doesn't make the origin known.
                 own = result.link() == Certification.Link.TAKEN ? certifier.position(self) : own;
                 tellProposer(result.link());
             }
@@ -243,7 +253,7 @@ public class OrderedStream implements OrderListener, OwnOrder {
         }
     }
 
-    /** What an entry comes to. Certification alone decides that; who looks at it, or spoils it on purpose, comes in between. */
+    /** Decides an entry. Certification alone does that; a subclass may observe the decision, or spoil it on purpose. */
     protected Certification certify(Certifier state, Proposal proposal, LogPosition at) {
         return state.certify(proposal, at);
     }

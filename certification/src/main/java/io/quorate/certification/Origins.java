@@ -14,14 +14,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** The origins heard of, numbered as the order brought them, and how far each has come. */
+/** The origins heard of, numbered in the order of their appearance, and how far each has come. */
 final class Origins {
     static final int UNKNOWN = -1;
 
     private final Map<UUID, Integer> numbers = new HashMap<>();
     private final List<UUID> names = new ArrayList<>();
     private final List<OriginPosition> positions = new ArrayList<>();
-    /** By number, beside {@link #positions}, for the loop that asks what all have seen. */
+    /** By number, parallel to {@link #positions}, for the loop that asks what all have seen. */
     private long[] lastSeen = new long[16];
 
     private final List<Failures> failures = new ArrayList<>();

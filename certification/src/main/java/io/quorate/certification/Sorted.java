@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** Entries of one table in canonical order. They come almost in it, so each is inserted from the end. */
+/** Entries of one table in canonical order. They come almost sorted, so each is inserted from the end. */
 final class Sorted {
     private long[] mixed = new long[64];
     private long[] hashes = new long[64];

@@ -4,7 +4,7 @@ package io.quorate.certification;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 
-/** The serialized form: its mark, and what is done about one that can't be right. */
+/** The serialized form: its magic number, and the refusal of one that can't be right. */
 final class State {
     /** "QRC3" */
     static final int MAGIC = 0x51524333;

@@ -70,7 +70,10 @@ class OrderedStreamTest {
         public void close() {}
     }
 
-    /** Who hears that the order has a transaction looks for it in the cache: what a copy or a crash left is undone by that. */
+    /**
+     * Who hears that the order has a transaction looks for it in the cache: what a copy or a crash left is undone by
+     * that.
+     */
     @Test
     void nobodyHearsOfATransactionBeforeTheCacheHasIt() throws Exception {
         SlowLog log = new SlowLog();

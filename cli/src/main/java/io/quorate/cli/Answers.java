@@ -5,9 +5,9 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Reads what endpoints answer, as the records of {@link io.quorate.core.answer}. A node may be newer than this program,
- * or older: fields that a record doesn't have are passed over, those that the answer doesn't have are what the record
- * says.
+ * Reads the answers of endpoints, as the records of {@link io.quorate.core.answer}. A node may be newer than this
+ * program, or older: fields that a record doesn't have are ignored, and fields that the answer doesn't have get the
+ * record's defaults.
  */
 public final class Answers {
     private static final JsonMapper JSON = JsonMapper.builder()
@@ -18,7 +18,7 @@ public final class Answers {
 
     private Answers() {}
 
-    /** @throws tools.jackson.core.JacksonException when it is no JSON, or none of that kind */
+    /** @throws tools.jackson.core.JacksonException when it is not JSON, or not of that kind */
     public static <T> T read(String body, Class<T> type) {
         return JSON.readValue(body, type);
     }

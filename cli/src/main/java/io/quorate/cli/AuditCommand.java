@@ -18,11 +18,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code quorate audit}: whether all nodes have the same rows, which differ, and putting them right. */
+/** {@code quorate audit}: whether all nodes have the same rows, which rows differ, and their repair. */
 @Command(
         name = "audit",
-        description =
-                "Whether all nodes have the same rows, while they are written to; which differ; putting them right.",
+        description = "Compares the rows of all nodes while they are written to, shows which differ, and repairs them.",
         mixinStandardHelpOptions = true)
 final class AuditCommand implements Runnable {
     private static final String PATH = "/actuator/audit";
@@ -39,7 +38,7 @@ final class AuditCommand implements Runnable {
     }
 
     @Command(
-            description = "Has a node compare all servers: the one named, or the sandbox's first that runs.",
+            description = "Has a node compare all servers: the one named, or the first running node of the sandbox.",
             mixinStandardHelpOptions = true)
     int start(@Option(names = "--table", paramLabel = "SCHEMA.TABLE", description = "only this one") String table) {
         Map<String, String> what = new LinkedHashMap<>(Map.of("action", "start"));
@@ -57,7 +56,7 @@ final class AuditCommand implements Runnable {
     }
 
     @Command(
-            description = "How far it is, and what it has found. 1 when there are differences.",
+            description = "Shows how far the audit is and what it has found. Exit code 1 when there are differences.",
             mixinStandardHelpOptions = true)
     int status() {
         String body = NodeAddress.ask(owner(), PATH);
@@ -109,7 +108,7 @@ final class AuditCommand implements Runnable {
     }
 
     @Command(
-            description = "What differs: each row as each node has it, and which node is the odd one.",
+            description = "Shows what differs: each row as each node has it, and which node is the odd one.",
             mixinStandardHelpOptions = true)
     int show() {
         String body = NodeAddress.ask(owner(), PATH);
@@ -187,12 +186,15 @@ final class AuditCommand implements Runnable {
     }
 
     @Command(
-            description =
-                    "Says how rows would be put right on the nodes that differ from the majority; with --apply does it.",
+            description = "Says how rows would be repaired on the nodes that differ from the majority; with --apply,"
+                    + " repairs them.",
             mixinStandardHelpOptions = true)
     int repair(
             @Option(names = "--apply", description = "do it") boolean apply,
-            @Option(names = "--trust", paramLabel = "NODE", description = "whose rows are right, where no majority is")
+            @Option(
+                            names = "--trust",
+                            paramLabel = "NODE",
+                            description = "the node whose rows are right, where there is no majority")
                     String trusted) {
         Map<String, String> what = new LinkedHashMap<>(Map.of("action", "repair", "apply", Boolean.toString(apply)));
         if (trusted != null) {
@@ -218,7 +220,7 @@ final class AuditCommand implements Runnable {
         return 0;
     }
 
-    /** The node named; else the one of the sandbox that runs an audit or ran the latest. */
+    /** The node that the user names; otherwise the sandbox's node that runs an audit or ran the latest. */
     private String owner() {
         List<String> all = nodes.all();
         String owner = all.get(0);

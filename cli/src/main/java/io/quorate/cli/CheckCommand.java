@@ -8,7 +8,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * {@code quorate check}: what keeps a server out, and what of its schemas one should know. The service's own jar looks.
+ * {@code quorate check}: what keeps a server out, and what one should know about its schemas. The service's own jar
+ * does the check.
  */
 @Command(
         name = "check",

@@ -2,7 +2,8 @@
 package io.quorate.cli;
 
 /**
- * A command could not be carried out for a reason that its user can act upon. The message says what, and the way out.
+ * A command could not be carried out, for a reason that its user can act upon. The message says what failed, and the
+ * way out.
  */
 public class CommandException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -13,13 +14,13 @@ public class CommandException extends RuntimeException {
         this(message, null, false);
     }
 
-    /** @param usage whether what was asked for can't be, whatever the state of the machine */
+    /** @param usage whether the request is impossible, whatever the state of the machine */
     protected CommandException(String message, Throwable cause, boolean usage) {
         super(message, cause);
         this.usage = usage;
     }
 
-    /** Whether what was asked for can't be, whatever the state of the machine. */
+    /** Whether the request is impossible, whatever the state of the machine. */
     public boolean isUsage() {
         return usage;
     }

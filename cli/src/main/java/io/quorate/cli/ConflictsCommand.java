@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
 /** {@code quorate conflicts}: a node's journal of transactions that lost. */
 @Command(
         name = "conflicts",
-        description = "Transactions that lost against another: which rows, against whom, undone or not.",
+        description = "Transactions that lost against another: on which rows, against which one, undone or not.",
         mixinStandardHelpOptions = true)
 final class ConflictsCommand implements Runnable {
     private static final String PATH = "/actuator/conflicts";
@@ -58,7 +58,7 @@ final class ConflictsCommand implements Runnable {
         return 0;
     }
 
-    @Command(description = "All of one: both transactions with their rows.", mixinStandardHelpOptions = true)
+    @Command(description = "Shows one conflict: both transactions with their rows.", mixinStandardHelpOptions = true)
     int show(@Parameters(paramLabel = "SEQNO", description = "as list shows it") long seqno) {
         String body = NodeAddress.ask(node.first(), PATH + "/" + seqno);
         PrintWriter out = spec.commandLine().getOut();

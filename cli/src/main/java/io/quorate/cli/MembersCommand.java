@@ -14,7 +14,7 @@ import picocli.CommandLine.Spec;
 /** {@code quorate members}, {@code quorate join} and {@code quorate leave}. */
 @Command(
         name = "members",
-        description = "Who is a member of the cluster, where, and how far.",
+        description = "Shows the members of the cluster: their addresses, states, and how far each is.",
         mixinStandardHelpOptions = true)
 final class MembersCommand implements Runnable {
     private static final String FORMAT = "%-8s %-22s %-12s %10s %10s %9s %8s%n";
@@ -89,10 +89,11 @@ final class MembersCommand implements Runnable {
         }
     }
 
-    /** Takes a node out of what others wait for. */
+    /** Excludes a node from those that others wait for. */
     @Command(
             name = "desync",
-            description = "Has nobody wait for a node, however far behind it is: for a backup, say.",
+            description =
+                    "Keeps the others from waiting for a node, however far behind it is, for example during a backup.",
             mixinStandardHelpOptions = true)
     static final class Desync implements Callable<Integer> {
         @Mixin
@@ -105,7 +106,7 @@ final class MembersCommand implements Runnable {
         }
     }
 
-    /** Counts it again. */
+    /** Includes it again. */
     @Command(name = "resync", description = "Ends what desync began.", mixinStandardHelpOptions = true)
     static final class Resync implements Callable<Integer> {
         @Mixin
@@ -121,8 +122,8 @@ final class MembersCommand implements Runnable {
     /** Makes a node a member again. */
     @Command(
             name = "join",
-            description =
-                    "Has a node that was taken out ask to be a member again. A new node asks by itself when it starts.",
+            description = "Makes a node that was taken out ask to be a member again. A new node asks by itself when"
+                    + " it starts.",
             mixinStandardHelpOptions = true)
     static final class Join implements Callable<Integer> {
         @Mixin

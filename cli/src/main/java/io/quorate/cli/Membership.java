@@ -3,7 +3,7 @@ package io.quorate.cli;
 
 import java.util.Map;
 
-/** Has nodes change who is a member of their cluster. */
+/** Asks nodes to change the membership of their cluster. */
 public final class Membership {
     static final String PATH = "/actuator/members";
 
@@ -13,14 +13,14 @@ public final class Membership {
      * Takes a member out.
      *
      * @param host HTTP address of any member, {@code host:port}
-     * @param member name of the one to be taken out
+     * @param member name of the member to be taken out
      * @throws CommandException with the node's own words when it refuses
      */
     public static void leave(String host, String member) {
         NodeAddress.post(host, PATH, Map.of("action", "leave", "member", member));
     }
 
-    /** @param action {@code join}, {@code desync} or {@code resync}, of the node there */
+    /** @param action {@code join}, {@code desync} or {@code resync}, for the node at that address */
     static void change(String host, String action) {
         NodeAddress.post(host, PATH, Map.of("action", action));
     }

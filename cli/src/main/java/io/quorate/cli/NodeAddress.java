@@ -15,7 +15,7 @@ import java.util.Map;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
-/** Options of commands that ask a node, and the asking. */
+/** The options of commands that ask a node, and the requests. */
 final class NodeAddress {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -46,7 +46,7 @@ final class NodeAddress {
         return output == Output.JSON;
     }
 
-    /** The address given; else those of the nodes on this machine that run. */
+    /** The address given; otherwise those of the running nodes on this machine. */
     List<String> all() {
         return address != null ? List.of(address) : local.running(dir);
     }
@@ -56,20 +56,20 @@ final class NodeAddress {
         return all().get(0);
     }
 
-    /** What a node answers, as it came. */
+    /** A node's answer, as it came. */
     static String ask(String host, String path) {
         return send(host, path, HttpRequest.newBuilder().GET());
     }
 
-    /** What a node answers. */
+    /** A node's answer. */
     static <T> T ask(String host, String path, Class<T> type) {
         return Answers.read(ask(host, path), type);
     }
 
     /**
-     * Has a node do something.
+     * Asks a node to do something.
      *
-     * @return what it says of it, as it came
+     * @return its answer, as it came
      * @throws CommandException with the node's own words when it refuses
      */
     static String post(String host, String path, Map<String, String> what) {
@@ -82,7 +82,7 @@ final class NodeAddress {
         Outcome outcome = Answers.read(answer, Outcome.class);
         if (!outcome.done()) {
             String why = outcome.refusal();
-            throw new CommandException(why == null ? "the node at " + host + " did not, and doesn't say why" : why);
+            throw new CommandException(why == null ? "the node at " + host + " refused, and doesn't say why" : why);
         }
         return answer;
     }

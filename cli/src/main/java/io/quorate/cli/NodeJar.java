@@ -8,16 +8,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * The service's executable jar: where it is, in the source tree that the working directory is part of, and its tools.
- */
+/** The service's executable jar, in the source tree that the working directory is part of, and its tools. */
 public final class NodeJar {
     private static final String PROPERTY = "quorate.node.jar";
     private static final Path IN_TREE = Path.of("node", "target", "quorate-node.jar");
 
     private NodeJar() {}
 
-    /** Runs one of the jar's tools, which prints for itself; answers its exit code. */
+    /** Runs one of the jar's tools, which prints its own output; returns its exit code. */
     static int run(List<String> arguments) throws InterruptedException {
         List<String> command = new ArrayList<>(List.of(java(), "-XX:TieredStopAtLevel=1", "-jar", find().toString()));
         command.addAll(arguments);
@@ -28,7 +26,7 @@ public final class NodeJar {
         }
     }
 
-    /** The program that this one runs in. */
+    /** The java program that runs this one. */
     public static String java() {
         return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }

@@ -5,7 +5,7 @@ import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.IFactory;
 
-/** The commands of this module, for a command line that has them beside others. */
+/** The commands of this module, for a command line that has others too. */
 public final class OperatorCommands {
     /** In the order in which help lists them. */
     private static final List<Class<?>> ALL = List.of(
@@ -27,7 +27,7 @@ public final class OperatorCommands {
      * Makes a command line with these commands after those that the command itself declares.
      *
      * @param command annotated with picocli's {@code Command}
-     * @param nodes asked where a user names none
+     * @param nodes asked when the user names no node
      */
     public static CommandLine added(Object command, LocalNodes nodes) {
         CommandLine line = new CommandLine(command, factory(nodes));

@@ -21,11 +21,11 @@ import picocli.CommandLine.Spec;
 /** {@code quorate recover}. */
 @Command(
         name = "recover",
-        description = "When a majority is lost for good: what would be lost with it, and going on without it.",
+        description = "When a majority is lost for good: shows what would be lost with it, and goes on without it.",
         mixinStandardHelpOptions = true)
 final class RecoverCommand implements Callable<Integer> {
     private static final String PATH = "/actuator/recovery";
-    /** As votes are given: who knows a later term knows better, however long another's log is. */
+    /** Compared as in votes: a later term counts more than a longer log. */
     private static final Comparator<LogPosition> BY_TERM_AND_INDEX =
             Comparator.comparingLong(LogPosition::term).thenComparingLong(LogPosition::index);
 
@@ -37,9 +37,8 @@ final class RecoverCommand implements Callable<Integer> {
 
     @Option(
             names = "--force-primary",
-            description =
-                    "has this node go on alone, in a new life of the cluster; the others are shut out until they have"
-                            + " taken that over")
+            description = "makes this node go on alone, in a new life of the cluster; the others are shut out until"
+                    + " they have taken over that life")
     private boolean force;
 
     @Option(names = "--yes", description = "doesn't ask")
@@ -103,9 +102,9 @@ final class RecoverCommand implements Callable<Integer> {
             out.printf("LOST at least: %d writesets that a missing node had and this one lacks.%n", beyond);
         }
         if (!r.majority()) {
-            out.println(
-                    "LOST besides: whatever the missing nodes ordered or committed after they were heard last. That can't be"
-                            + " told from here. If one of them can be started again, start it instead.");
+            out.println("LOST besides: whatever the missing nodes ordered or committed after they were heard last."
+                    + " That can't be"
+                    + " told from here. If one of them can be started again, start it instead.");
         }
         out.flush();
     }

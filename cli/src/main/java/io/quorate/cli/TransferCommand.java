@@ -11,11 +11,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code quorate transfer}: what nodes receive from one another to come back. */
+/** {@code quorate transfer}: what nodes receive from one another in order to come back. */
 @Command(
         name = "transfer",
-        description =
-                "What nodes receive from one another to come back: how much is done, how fast, how long still; holding it up.",
+        description = "Shows what nodes receive from one another to come back: how much is done, how fast, how long"
+                + " it will take. Also pauses and limits full copies.",
         mixinStandardHelpOptions = true)
 final class TransferCommand implements Runnable {
     private static final String PATH = "/actuator/transfer";
@@ -31,7 +31,9 @@ final class TransferCommand implements Runnable {
         show();
     }
 
-    @Command(description = "Of the node named, or of all that run in the sandbox.", mixinStandardHelpOptions = true)
+    @Command(
+            description = "Shows the transfers of the node named, or of all running nodes of the sandbox.",
+            mixinStandardHelpOptions = true)
     int show() {
         PrintWriter out = spec.commandLine().getOut();
         for (String host : nodes.all()) {
@@ -46,7 +48,7 @@ final class TransferCommand implements Runnable {
     }
 
     @Command(
-            description = "Has a full copy by stream wait, once the pieces under way are here.",
+            description = "Pauses a full copy by stream, once the pieces in flight are here.",
             mixinStandardHelpOptions = true)
     int pause() {
         return change(Map.of("action", "pause"));
@@ -59,7 +61,7 @@ final class TransferCommand implements Runnable {
 
     @Command(description = "Limits a full copy, until the service ends.", mixinStandardHelpOptions = true)
     int throttle(
-            @Parameters(paramLabel = "BYTES", description = "a second, of rows; 0 for as much as there is")
+            @Parameters(paramLabel = "BYTES", description = "bytes of rows per second; 0 for no limit")
                     long bytesPerSecond) {
         return change(Map.of("action", "throttle", "bytesPerSecond", Long.toString(bytesPerSecond)));
     }
@@ -71,7 +73,7 @@ final class TransferCommand implements Runnable {
         return change(Map.of("action", "cancel"));
     }
 
-    /** Of the node named, or the only one that receives a copy. */
+    /** Changes the copy of the node named, or of the only one that receives one. */
     private int change(Map<String, String> what) {
         for (String host : nodes.all()) {
             if (NodeAddress.ask(host, PATH, TransferAnswer.class).copying() != null) {

@@ -137,7 +137,8 @@ class CommandsTest {
     void showsWhatEveryNodeReceivesAndGives() {
         n1.answers("transfer", """
                 {"node":"n1","state":"JOINER","reason":"receiving","giving":[],
-                "receiving":{"phase":"WRITESETS","donors":["n2"],"done":10,"toDo":20,"bytes":3145728,"perSecond":5,"etaMillis":4000},
+                "receiving":{"phase":"WRITESETS","donors":["n2"],"done":10,"toDo":20,"bytes":3145728,"perSecond":5,\
+                "etaMillis":4000},
                 "copying":{"stage":"FILE COPY","bytes":1048576,"toDo":2097152,"perSecond":0,"etaMillis":-1},
                 "method":null,"copyFrom":"n2","hence":"unknown"}""");
         n2.answers("transfer", """
@@ -146,7 +147,8 @@ class CommandsTest {
         assertThat(printed()).isEqualTo("""
                 n1 JOINER: receiving
                   receives WRITESETS: 10 done, 20 to do, 3 MB, 5/s, 4 s left
-                  copies the server of n2 by a method to be chosen: FILE COPY, 1 MB done, 2 MB to do, 0 MB/s, no telling how long
+                  copies the server of n2 by a method to be chosen: FILE COPY, 1 MB done, 2 MB to do, 0 MB/s, no \
+                telling how long
                 n2 SYNCED
                   gives n1 seqnos 1 to 9, is at 4
                 """);
@@ -175,8 +177,10 @@ class CommandsTest {
                 {"node":"n1","mismatches":[{"at":"noon","what":"{a=1}"}],"conflicts":[
                 {"seqno":9,"verdict":"CONFLICT","met":[{"table":"s.t","key":"PRIMARY","values":{"id":"7","n":null}}],
                  "loser":"u:4","committed":"now","winner":"v:1","undone":"undone here"},
-                {"seqno":8,"verdict":"CONFLICT","met":[],"loser":"u:3","committed":"now","winner":"v:1","undone":"undone here"},
-                {"seqno":7,"verdict":"TOO_OLD","loser":"u:2","committed":"now","winner":null,"undone":"never applied here"}]}""");
+                {"seqno":8,"verdict":"CONFLICT","met":[],"loser":"u:3","committed":"now","winner":"v:1",\
+                "undone":"undone here"},
+                {"seqno":7,"verdict":"TOO_OLD","loser":"u:2","committed":"now","winner":null,"undone":"never applied \
+                here"}]}""");
         assertThat(run("conflicts", "list")).isZero();
         assertThat(printed()).isEqualTo("""
                 noon  INCONSISTENT: {a=1}
@@ -189,10 +193,13 @@ class CommandsTest {
     @Test
     void showsBothTransactionsOfAConflict() {
         n1.answers("conflicts/9", """
-                {"seqno":9,"verdict":"BUILT_ON_FAILED","met":[{"table":"s.t","key":"PRIMARY","values":{"id":"7"}}],"undone":"undone here",
-                "loser":{"seqno":9,"gtid":"u:4","committed":"now","session":3,"account":"app@h","rowCount":1,"statement":null,
+                {"seqno":9,"verdict":"BUILT_ON_FAILED","met":[{"table":"s.t","key":"PRIMARY","values":{"id":"7"}}],\
+                "undone":"undone here",
+                "loser":{"seqno":9,"gtid":"u:4","committed":"now","session":3,"account":"app@h","rowCount":1,\
+                "statement":null,
                  "rows":[{"table":"s.t","before":null,"after":{"id":"7","n":null}}]},
-                "winner":{"seqno":8,"gtid":"v:1","committed":"then","session":4,"account":null,"rowCount":0,"statement":"DROP TABLE t"}}""");
+                "winner":{"seqno":8,"gtid":"v:1","committed":"then","session":4,"account":null,"rowCount":0,\
+                "statement":"DROP TABLE t"}}""");
         assertThat(run("conflicts", "show", "9")).isZero();
         assertThat(printed()).isEqualTo("""
                 seqno 9: BUILT_ON_FAILED, undone here
@@ -208,14 +215,17 @@ class CommandsTest {
             "differences":[
             {"table":"s.t","identity":"7","versions":{"n1":"aa","n2":"aa","n3":"bb"},"right":"aa","outcome":null,
              "rows":{"n1":{"id":"7","v":"x"},"n2":{"id":"7","v":"x"},"n3":{"id":"7","v":null}}},
-            {"table":"s.t","identity":"8","versions":{"n1":"cc","n2":"absent"},"right":null,"outcome":"left alone","rows":{}},
-            {"table":"s.u","identity":null,"versions":{"n1":"(a int)","n2":"(b int)"},"right":null,"rows":{},"outcome":null}]""";
+            {"table":"s.t","identity":"8","versions":{"n1":"cc","n2":"absent"},"right":null,"outcome":"left alone",\
+            "rows":{}},
+            {"table":"s.u","identity":null,"versions":{"n1":"(a int)","n2":"(b int)"},"right":null,"rows":{},\
+            "outcome":null}]""";
 
     private void audited(FakeNode node, String started, String ended) {
         node.answers(
                 "audit",
                 "{\"node\":\"n2\",\"waitsFor\":\"n3\",\"audit\":{\"started\":\"" + started + "\",\"ended\":" + ended
-                        + ",\"table\":\"s.t\",\"nodes\":[\"n1\",\"n2\"],\"tables\":4,\"tablesDone\":3,\"rows\":10,\"rowsToDo\":30,"
+                        + ",\"table\":\"s.t\",\"nodes\":[\"n1\",\"n2\"],\"tables\":4,\"tablesDone\":3,"
+                        + "\"rows\":10,\"rowsToDo\":30,"
                         + "\"left\":{\"s.x\":\"no key\"},\"missed\":{\"n3\":2},\"found\":4," + DIFFERENCES + "}}");
     }
 
@@ -266,9 +276,9 @@ class CommandsTest {
     void saysHowRowsWouldBePutRight() {
         audited(n1, "2026-01-01", "\"2026-01-02\"");
         n2.answers("audit", "{}");
-        String answer =
-                "{\"done\":true,\"differences\":[{\"table\":\"s.t\",\"identity\":\"7\",\"outcome\":\"n3 would be repaired\"},"
-                        + "{\"table\":\"s.u\",\"identity\":null,\"outcome\":\"left alone\"}]}";
+        String answer = "{\"done\":true,\"differences\":[{\"table\":\"s.t\",\"identity\":\"7\",\"outcome\":\"n3 would"
+                + " be repaired\"},"
+                + "{\"table\":\"s.u\",\"identity\":null,\"outcome\":\"left alone\"}]}";
         n1.outcome("audit", answer);
         assertThat(run("audit", "repair", "--trust", "n2")).isZero();
         assertThat(printed()).isEqualTo("""
@@ -289,7 +299,8 @@ class CommandsTest {
         return "{\"node\":\"" + node
                 + "\",\"cluster\":\"shop\",\"life\":\"0f9c\",\"majority\":false,\"ordered\":12,\"logEnd\":\""
                 + logEnd + "\",\"unconfirmedEntries\":2,\"furthestHeard\":14,\"present\":[\"n5\"],\"missing\":["
-                + "{\"name\":\"n3\",\"heardSecondsAgo\":30,\"ordered\":14},{\"name\":\"n4\",\"heardSecondsAgo\":null,\"ordered\":null}]}";
+                + "{\"name\":\"n3\",\"heardSecondsAgo\":30,\"ordered\":14},"
+                + "{\"name\":\"n4\",\"heardSecondsAgo\":null,\"ordered\":null}]}";
     }
 
     /** A later term outweighs a longer log. */
@@ -300,7 +311,8 @@ class CommandsTest {
         assertThat(run("recover")).isZero();
         assertThat(printed()).isEqualTo("""
                 n2 of cluster shop, in its life 0f9c: no majority
-                It holds the order up to seqno 12, and 2 entries after it that no majority has confirmed to it. All of that stays.
+                It holds the order up to seqno 12, and 2 entries after it that no majority has confirmed to it. All \
+                of that stays.
                 n3 is missing: heard 30 s ago, at seqno 14
                 n4 is missing, and was not heard of since this node started
                 n5 is here, and joins by itself

@@ -5,14 +5,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 
 /**
- * How DDL that the applier ran is told from a client's in a server's binlog. DDL commits implicitly, so the position row
- * can't be in its transaction; instead it runs under a GTID of its own, {@code source(incarnation):seqno}. The server
- * itself then runs it at most once, whatever crashes, and the capture takes no GTID whose source isn't its own server.
+ * How a DDL statement that the applier ran is told from a client's in a server's binlog. DDL commits implicitly, so the
+ * position row can't be in its transaction. Instead the statement runs under a GTID of its own, {@code
+ * source(incarnation):seqno}. The server itself then runs it at most once, whatever crashes, and the capture takes no
+ * GTID whose source isn't its own server.
  */
 public final class AppliedDdl {
     private AppliedDdl() {}
 
-    /** The GTID source of applied DDL; another one for each incarnation, because seqnos start anew with it. */
+    /** The GTID source of applied DDL; it differs between incarnations, because seqnos start anew with each of them. */
     public static UUID source(String incarnation) {
         return UUID.nameUUIDFromBytes(("quorate-ddl:" + incarnation).getBytes(StandardCharsets.UTF_8));
     }

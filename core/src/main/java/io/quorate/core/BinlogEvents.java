@@ -6,9 +6,9 @@ import java.nio.ByteOrder;
 
 /**
  * The shape of a writeset's payload: MySQL binlog events (v4) back to back, each with its 19-byte header, without
- * checksum (the length field says so), in the order in which the origin wrote them. No ROWS event without its TABLE_MAP
- * before it since the last STMT_END; the last ROWS event carries STMT_END. An XA_PREPARE event ends what was prepared. What these fields mean is in MySQL's
- * internals manual, "Binary Log Event".
+ * checksum (the length field says so), in the order in which the origin wrote them. Before a ROWS event, and after the
+ * last STMT_END, there is always its TABLE_MAP; the last ROWS event carries STMT_END. An XA_PREPARE event ends a
+ * prepared transaction. What these fields mean is in MySQL's internals manual, "Binary Log Event".
  */
 public final class BinlogEvents {
     public static final int HEADER_BYTES = 19;

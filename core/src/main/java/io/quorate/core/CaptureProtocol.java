@@ -7,33 +7,35 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /**
- * How what clients commit on this node's server comes to be proposed. Nothing may be left out, nothing may be proposed under
- * a number for which the order has something else, and nothing without what it was built on; while the order may deliver
- * between any two steps. Hence their order:
+ * The protocol by which the commits of this node's clients come to be proposed. No transaction may be left out, none
+ * may be proposed under a number for which the order has something else, and none without the transactions it was built
+ * on; and the order may deliver between any two steps. That is why the steps have this order:
  *
  * <ol>
  *   <li>{@link #attach}: the register of own transactions hears of the order from now on, and learns at once which of
- *       them have failed. That comes before anything is captured, for what is captured may have been built on these. What
- *       the server held before it became this node's is never captured, and counts as covered.
- *   <li>{@link #mayBegin}: the capture waits until the order, with a majority, has handed out all that this node ever acted
- *       upon. Before that, what was ordered long ago would look open here and be undone.
- *   <li>{@link #begin}: a window opens where the order stands with this server. A server that the order hasn't heard of is
- *       announced by an empty proposal, so that certification keeps for it what it hasn't seen.
- *   <li>The window's owner is attached to the order, and is told at once what came between. What comes later comes to it by
- *       itself; nothing falls between, because the order answers and attaches in one.
- *   <li>The binlog is read from where the order stands with this server. XA PREPAREs that were undecided there are read
- *       again.
- *   <li>{@link #read}, for each transaction: the register completes it with what it was built on; then the register hears
- *       that the binlog is covered so far; then it is handed on. Covered too early, and an applier that waited for the
- *       capture would overlook what it has to undo. Covered too late, and it would wait for a window that is full, which
- *       waits for the order, and so for others who wait for this node.
+ *       them have failed. This comes before anything is captured, because captured transactions may have been built on
+ *       failed ones. What the server held before it became this node's is never captured, and counts as covered.
+ *   <li>{@link #mayBegin}: the capture waits until the order, with a majority, has handed out everything that this node
+ *       ever acted upon. Before that, transactions that were ordered long ago would look open here and be undone.
+ *   <li>{@link #begin}: a window opens at the place up to which the order has taken this server's binlog. A server that
+ *       the order hasn't heard of is announced by an empty proposal, so that certification keeps whatever it hasn't
+ *       seen.
+ *   <li>The window's owner is attached to the order, and is told at once what was delivered in between. Later
+ *       deliveries come to it by themselves. Nothing falls between the two, because the order answers and attaches in
+ *       one step.
+ *   <li>The binlog is read from that place on. XA PREPAREs that were undecided there are read again.
+ *   <li>{@link #read}, for each transaction: the register adds what the transaction was built on; then the register
+ *       hears that the binlog is covered so far; then the transaction is handed on. If it were covered too early, an
+ *       applier that waited for the capture would overlook a transaction that it has to undo. If it were covered too
+ *       late, the applier would wait for a window that is full, which waits for the order, and so for other nodes,
+ *       which wait for this one.
  * </ol>
  *
- * One object serves one register and one capture: after it comes a new one. {@link #read} may be called by another thread
- * than the rest, once {@link #begin} has returned.
+ * One object serves one register and one capture; the next ones get a new object. {@link #read} may be called by
+ * another thread than the rest, once {@link #begin} has returned.
  */
 public class CaptureProtocol {
-    /** The owner of a {@link ProposalWindow}: takes what is captured, and has it ordered. */
+    /** The owner of a {@link ProposalWindow}: takes captured transactions and has them ordered. */
     public interface Proposing extends ProposalListener {
         /** A captured transaction, and the XA PREPAREs undecided right after it; waits while the window is full. */
         void captured(WriteSet writeSet, long[] undecided) throws InterruptedException;
@@ -68,11 +70,11 @@ public class CaptureProtocol {
     }
 
     /**
-     * Whether it is known where to capture from.
+     * Whether it is known where the capture has to start.
      *
      * @param primary whether there is a majority
      * @param applied how far the order is applied at the server
-     * @param orderedBefore a number that the order is known to have had of this server, 0 for none
+     * @param orderedBefore a GTID number of this server that the order is known to have had, 0 for none
      */
     public boolean mayBegin(boolean primary, long applied, long orderedBefore) {
         return primary && order.isCurrent(applied) && order.own().last() >= orderedBefore;
@@ -81,7 +83,7 @@ public class CaptureProtocol {
     /**
      * Opens a window and attaches its owner.
      *
-     * @param owner makes it
+     * @param owner makes the owner from the window
      * @return where the binlog is to be read from
      */
     public OriginPosition begin(ProposalWindow.Limits limits, Function<ProposalWindow, Proposing> owner) {
@@ -105,7 +107,7 @@ public class CaptureProtocol {
      * @param number its GTID number
      * @param lastSeen highest seqno applied at the server by then
      * @param undecided XA PREPAREs up to there neither committed nor rolled back, ascending
-     * @param writeSet what it changed, null when that is nothing others must apply
+     * @param writeSet what it changed, null when other nodes have nothing to apply
      * @throws InterruptedException while it waits for room; the transaction isn't taken then
      */
     public void read(long number, long lastSeen, long[] undecided, WriteSet writeSet) throws InterruptedException {
@@ -118,7 +120,7 @@ public class CaptureProtocol {
         }
     }
 
-    /** What a client claims to have seen of the order can't be more than was there. */
+    /** A client can't have seen more of the order than was there, whatever its xid claims. */
     private WriteSet believable(WriteSet w) {
         if (!w.isPrepared()) {
             return w;

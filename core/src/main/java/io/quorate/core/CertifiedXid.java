@@ -8,15 +8,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * How an XA transaction says that it is to be certified before it commits. The node decides it; whoever prepared it waits.
+ * The xid by which an XA transaction asks to be certified before it commits. The node then decides it; the client that
+ * prepared it waits.
  *
- * <p>As text: gtrid {@code slot.count.secret}, bqual the snapshot, formatID {@value #FORMAT}, so that {@code XA RECOVER CONVERT
- * XID} can be read. The transaction must write its mark into {@code quorate.certified}, {@code count} at {@code slot}:
- * whether the mark is there says after a crash whether it was committed.
+ * <p>As text: gtrid {@code slot.count.secret}, bqual the snapshot, formatID {@value #FORMAT}, so that {@code XA RECOVER
+ * CONVERT XID} can be read. The transaction must write its mark into {@code quorate.certified}, {@code count} at {@code
+ * slot}: after a crash the mark says whether the transaction was committed.
  *
  * @param slot of the session that prepares; one transaction at a time
  * @param count rises with each transaction of the slot
- * @param secret letters and digits; who knows it could decide the transaction
+ * @param secret letters and digits; whoever knows it could decide the transaction
  * @param snapshot the seqno up to which the order was in the database before the first statement
  */
 public record CertifiedXid(long slot, long count, String secret, long snapshot) {
@@ -26,7 +27,7 @@ public record CertifiedXid(long slot, long count, String secret, long snapshot) 
     private static final Pattern GLOBAL = Pattern.compile("(\\d{1,18})\\.(\\d{1,18})\\.([0-9A-Za-z]{1,28})");
     private static final Pattern BRANCH = Pattern.compile("\\d{1,18}");
 
-    /** From the parts of an xid; empty when it is somebody else's. */
+    /** Reads the parts of an xid; empty when it isn't one of ours. */
     public static Optional<CertifiedXid> of(byte[] global, byte[] branch, long format) {
         Matcher g = GLOBAL.matcher(new String(global, StandardCharsets.ISO_8859_1));
         String b = new String(branch, StandardCharsets.ISO_8859_1);
@@ -50,7 +51,7 @@ public record CertifiedXid(long slot, long count, String secret, long snapshot) 
         }
         WriteSetCodec.require(
                 last >= 0 && BinlogEvents.type(b, last) == BinlogEvents.XA_PREPARE,
-                "writeset " + w.gtid() + " was prepared and doesn't say as what");
+                "writeset " + w.gtid() + " was prepared, but has no XA_PREPARE event");
         // One phase or not, format, two lengths, and the two parts.
         ByteBuffer event = BinlogEvents.littleEndian(b);
         int at = last + BinlogEvents.HEADER_BYTES + 1;
@@ -62,7 +63,7 @@ public record CertifiedXid(long slot, long count, String secret, long snapshot) 
                         ErrorCode.MALFORMED_MESSAGE, "writeset " + w.gtid() + " was prepared under another's xid"));
     }
 
-    /** As it stands behind XA START, XA COMMIT and the like. */
+    /** The xid as it is written after XA START, XA COMMIT and the like. */
     public String sql() {
         return "'" + slot + "." + count + "." + secret + "','" + snapshot + "'," + FORMAT;
     }

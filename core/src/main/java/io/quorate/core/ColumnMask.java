@@ -5,15 +5,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Columns whose values are shown to nobody: in the conflict journal, in messages. */
+/** Columns whose values are shown nowhere, neither in the conflict journal nor in messages. */
 public final class ColumnMask {
     public static final ColumnMask NONE = new ColumnMask(List.of());
-    /** Stands for a value. */
+    /** Shown instead of a value. */
     public static final String MASKED = "(masked)";
 
     private final List<String[]> patterns = new ArrayList<>();
 
-    /** @param columns {@code schema.table.column}, any of the three may be {@code *}; lower case or not */
+    /** @param columns {@code schema.table.column}, any of the three may be {@code *}; case doesn't matter */
     public ColumnMask(List<String> columns) {
         for (String column : columns) {
             String[] parts = column.toLowerCase(Locale.ROOT).split("\\.", 3);

@@ -3,10 +3,9 @@ package io.quorate.core;
 
 /**
  * The stable codes of everything Quorate refuses or stops for. The number never changes its meaning; the first digit
- * says where to look: 1 configuration and server, 2 capture, 3 order and peers, 4 certification, 5 apply, 6 storage, 7 full
- * copies and audits, 8 Quorate itself.
- * Each code carries the way out, because it is read at 3 a.m., and what is done about it, so that this is decided in one place.
- * {@code docs/errors.md} has a row for each.
+ * says where to look: 1 configuration and server, 2 capture, 3 order and peers, 4 certification, 5 apply, 6 storage, 7
+ * full copies and audits, 8 Quorate itself. Each code carries the way out, because it is read at 3 a.m. It also carries
+ * its kind, so that what is done about it is decided in one place. {@code docs/errors.md} has a row for each.
  */
 public enum ErrorCode {
     SERVER_SETTINGS(
@@ -23,12 +22,12 @@ public enum ErrorCode {
             Kind.FATAL,
             "point quorate.mysql.* at the server this data directory belongs to, or give the node a new one"),
 
-    STATEMENT_FORMAT(
-            2001, Kind.FATAL, "set binlog_format=ROW for that session and repeat its changes, or exclude the node"),
+    STATEMENT_FORMAT(2001, Kind.FATAL, "set binlog_format=ROW for that client, then rebuild this node"),
     UNSUPPORTED_EVENT(
             2002,
             Kind.FATAL,
-            "undo what produced the event on this server; the binlog file and position are in the message"),
+            "find the statement with mysqlbinlog at the position named, keep clients from using it, and rebuild"
+                    + " this node"),
     BINLOG_PURGED(
             2003,
             Kind.FATAL,
@@ -48,7 +47,8 @@ public enum ErrorCode {
     BINLOG_SHORT(
             2008,
             Kind.FATAL,
-            "they are in this server's rows alone and can't be given to the others; rebuild this node from one of them, and"
+            "they are in this server's rows alone and can't be given to the others; rebuild this node from one"
+                    + " of them, and"
                     + " set sync_binlog=1"),
     TAIL_UNCLEAR(
             2009,
@@ -60,7 +60,7 @@ public enum ErrorCode {
     NO_QUORUM(
             3003,
             Kind.RETRYABLE,
-            "start the missing nodes or mend the network; writes are refused until a majority is connected"),
+            "start the missing nodes or repair the network; writes are refused until a majority is connected"),
     MALFORMED_MESSAGE(
             3004, Kind.REFUSAL, "the connection was closed; check that nothing but Quorate nodes uses this port"),
     LOG_UNREADABLE(
@@ -71,26 +71,32 @@ public enum ErrorCode {
             3006,
             Kind.RETRYABLE,
             "more is waiting to be ordered than memory is set aside for; it is sent again by itself"),
-    ORDER_INTERRUPTED(3007, Kind.RETRYABLE, "the leader changed or went away meanwhile; it is sent again by itself"),
+    ORDER_INTERRUPTED(3007, Kind.RETRYABLE, "the leader changed or went away meanwhile; this is tried again by itself"),
     ORDER_TOO_FAR_BEHIND(
             3008, Kind.RETRYABLE, "the node receives what it missed from the others' writeset caches by itself"),
-    NOT_A_MEMBER(3009, Kind.FATAL, "nothing to do if that was meant; otherwise make it one again: quorate join"),
+    NOT_A_MEMBER(
+            3009,
+            Kind.FATAL,
+            "nothing to do if that was intended; otherwise make the node a member again: quorate join"),
     COPY_NEEDED(
             3010,
             Kind.FATAL,
-            "give the node an empty server and data directory: then it receives a full copy, unless quorate.sst.method=none"),
+            "give the node an empty server and data directory: then it receives a full copy, unless"
+                    + " quorate.sst.method=none"),
     FORMER_LIFE(
             3011,
             Kind.RETRYABLE,
-            "if that was meant, nothing: the node takes over what the others have, or says why it can't"),
+            "nothing to do if that was intended: the node takes over what the others have, or says why it can't"),
     ORDER_STOPPED(
-            3012, Kind.FATAL, "see the cause; start this node again, with a larger heap (-Xmx) where memory ran out"),
+            3012,
+            Kind.FATAL,
+            "see the cause in the log, and start this node again, with a larger heap (-Xmx) if memory ran out"),
 
     UNDO_IMPOSSIBLE(4003, Kind.FATAL, "the other nodes never had that transaction; rebuild this node from one of them"),
     UNDO_MISMATCH(
             4004,
             Kind.FATAL,
-            "rows here are not as the transaction left them: something wrote around the binlog; rebuild this node"),
+            "rows here are not as the transaction left them, so something wrote without the binlog; rebuild this node"),
 
     APPLY_MISMATCH(
             5001, Kind.FATAL, "the rows here differ from the origin's; compare the tables and rebuild this node"),
@@ -98,7 +104,7 @@ public enum ErrorCode {
     APPLY_FAILED(5003, Kind.FATAL, "see the server's error; correct its cause and restart this node"),
 
     CACHE_CORRUPT(6001, Kind.RETRYABLE, "the node fetches what it needs from the others by itself; check this volume"),
-    DISK(6002, Kind.FATAL, "free space or mend the volume of quorate.data-dir, then restart this node"),
+    DISK(6002, Kind.FATAL, "free space or repair the volume of quorate.data-dir, then restart this node"),
     STATE_DIVERGED(6003, Kind.FATAL, "this node would decide differently from the others; rebuild it"),
     CACHE_PASSED(
             6004,
@@ -106,31 +112,36 @@ public enum ErrorCode {
             "start a node that still holds it, or rebuild this one; raise quorate.cache.bytes-max for next time"),
     DISK_LOW(6005, Kind.RETRYABLE, "free space on the volume of quorate.data-dir; the node goes on by itself then"),
 
-    COPY_REFUSED(7001, Kind.RETRYABLE, "correct what it names; the copy is tried again by itself"),
+    COPY_REFUSED(7001, Kind.RETRYABLE, "correct what the message names; the copy is tried again by itself"),
     COPY_TO_START(
             7002,
             Kind.RETRYABLE,
-            "start mysqld of this node; quorate.mysql.start-command has the service do it, a supervisor does it by itself"),
+            "start this node's mysqld; with quorate.mysql.start-command the service does it, and a supervisor"
+                    + " does it by itself"),
     COPY_NOT_BY_STREAM(
             7004, Kind.REFUSAL, "set quorate.sst.method=clone, or auto, on the node that is to get the copy"),
     AUDIT_REFUSED(
-            7003, Kind.REFUSAL, "correct what it names, then ask again; an audit that is under way goes on by itself"),
+            7003, Kind.REFUSAL, "correct what the message names, then ask again; a running audit goes on by itself"),
     COPY_NO_DONOR(
             7005,
             Kind.RETRYABLE,
-            "have a node with a server SYNCED that can be reached from here; the copy goes on by itself then"),
+            "make sure that a node with a server is SYNCED and can be reached from here; then the copy goes on"
+                    + " by itself"),
     COPY_TOO_EARLY(
             7006,
             Kind.RETRYABLE,
-            "it is asked again by itself; if it stays so, see what keeps the node named from ordering or applying"),
+            "this is tried again by itself; if it stays like this, find out what keeps the node named from"
+                    + " ordering or applying"),
     COPY_UNDECIDED(
             7007,
             Kind.RETRYABLE,
-            "decide them with the statement named, or they would be lost; the copy begins by itself then"),
+            "decide these transactions with the statement named, or they would be lost; then the copy begins by"
+                    + " itself"),
     COPY_UNUSABLE(
             7008,
             Kind.RETRYABLE,
-            "it is made again by itself; if that happens again and again, set another quorate.sst.method on this node"),
+            "the copy is made again by itself; if that happens again and again, set another quorate.sst.method"
+                    + " on this node"),
 
     INTERNAL(
             8001, Kind.FATAL, "a fault of Quorate itself: start this node again, and report it with what its log says");
@@ -138,11 +149,12 @@ public enum ErrorCode {
     /** What is done about a failure, wherever it is met. */
     public enum Kind {
         /**
-         * Passes by itself, or by somebody else's doing. What failed is tried again, in one place, with a bound or a reason
-         * for having none. That place isn't always the one that meets it: a damaged cache is mended by a transfer.
+         * Passes by itself, or when somebody does something about it. Whatever failed is tried again, in one place,
+         * with a bound or a reason for having none. That place isn't always the one that meets the failure: a damaged
+         * cache is repaired by a transfer.
          */
         RETRYABLE,
-        /** Something was asked for, by a person, a peer or a configuration, that is not done. The node goes on as before. */
+        /** A person, a peer or a configuration asked for something that is not done. The node goes on as before. */
         REFUSAL,
         /** The node leaves the cluster rather than go on with less than it has promised. Trying again wouldn't help. */
         FATAL
@@ -162,7 +174,7 @@ public enum ErrorCode {
         return kind;
     }
 
-    /** Whether what failed is worth another try, without anything being done about it here. */
+    /** Whether it is worth trying again, although nothing is done about it here. */
     public boolean isRetryable() {
         return kind == Kind.RETRYABLE;
     }
@@ -172,7 +184,7 @@ public enum ErrorCode {
         return "QRT-" + number;
     }
 
-    /** What to do about it, one sentence. */
+    /** What to do about it, in one sentence. */
     public String remedy() {
         return remedy;
     }

@@ -7,8 +7,8 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 /**
- * A set of GTIDs in MySQL's text form, {@code uuid:1-5:7,uuid:3}. Mutable; not thread-safe. Tagged GTIDs (8.3 and later)
- * are not understood and refused.
+ * A set of GTIDs in MySQL's text form, {@code uuid:1-5:7,uuid:3}. Mutable; not thread-safe. Tagged GTIDs (8.3 and
+ * later) are refused.
  */
 public final class GtidSet {
     /** Per source: start of each interval -> its end, both inclusive, neither touching nor overlapping. */

@@ -6,11 +6,11 @@ package io.quorate.core;
  * is in {@link Matrix}.
  */
 public enum KeyType {
-    /** Something below it is written: the table of a row. */
+    /** Something below the key is written: the key is the table of a row. */
     SHARED,
-    /** Must go on existing: the parent row of a foreign key. */
+    /** The key must go on existing: the parent row of a foreign key. */
     REFERENCE,
-    /** Written in place: an update that leaves the key's own columns as they were. */
+    /** Written in place, by an update that leaves the key's own columns as they were. */
     UPDATE,
     /** Appears or disappears: insert, delete, either side of a changed unique key, anything DDL touches. */
     EXCLUSIVE;

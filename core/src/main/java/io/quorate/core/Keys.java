@@ -4,20 +4,21 @@ package io.quorate.core;
 import java.util.Arrays;
 
 /**
- * The keys a writeset touches: 64-bit hashes of (schema, table, index, values in the index's comparison form) beside
- * their {@link KeyType}. Each hash stands once, with the strongest type met. The arrays are not copied; they belong to
- * this object once handed in.
+ * The keys a writeset touches: 64-bit hashes of (schema, table, index, values in the index's comparison form), each
+ * with its {@link KeyType}. Each hash occurs once, with the strongest type met. The arrays are not copied; they belong
+ * to this object once handed in.
  */
 public final class Keys {
     /** The key of everything: a DDL statement whose objects are not known takes it exclusively. */
     public static final long EVERYTHING = 0L;
 
-    /** The key of what is defined and has no rows: accounts, views, routines, databases. */
+    /** The key of everything that is defined and has no rows: accounts, views, routines, databases. */
     public static final long OBJECTS = 1L;
 
     /**
-     * Beside the tables that a statement takes exclusively: rows that others wrote to them, unseen where it ran, are a conflict, too. A
-     * TRUNCATE that runs before them there and after them elsewhere leaves other rows.
+     * Taken beside the tables that a statement takes exclusively, it says that rows which others wrote to these tables,
+     * unseen where the statement ran, are a conflict too. A TRUNCATE that runs before such rows there, and after them
+     * elsewhere, leaves other rows.
      */
     public static final long NO_ROWS_BEFORE = 2L;
 

@@ -4,8 +4,9 @@ package io.quorate.core;
 import java.util.Arrays;
 
 /**
- * Collects the keys of one writeset; a hash met twice keeps the strongest type. A small open-addressing table, reused
- * from one writeset to the next, so that building keys allocates only what the writeset keeps. Not thread-safe.
+ * Collects the keys of one writeset; a hash that is added twice keeps the strongest type. A small open-addressing
+ * table, reused from one writeset to the next, so that building keys allocates only what the writeset keeps. Not
+ * thread-safe.
  */
 public final class KeysBuilder {
     private static final int CAPACITY_MIN = 64;

@@ -6,16 +6,17 @@ public sealed interface NodeEvent {
     /** The order has, or has lost, a majority. */
     record QuorumChanged(TotalOrder.Quorum quorum) implements NodeEvent {}
 
-    /** The MySQL server answers, its settings are right, applier and capture have been started on it. */
+    /** The MySQL server answers, its settings are right, and applier and capture have been started on it. */
     record DatabaseUp() implements NodeEvent {}
 
     /** The MySQL server does not answer, or its settings are wrong. */
     record DatabaseDown(String reason) implements NodeEvent {}
 
     /**
-     * A regular look, several times a second.
+     * Reported regularly, several times a second.
      *
-     * @param lastOrdered seqno of the last writeset the order has, by the word of its leader; -1 while that isn't heard
+     * @param lastOrdered seqno of the last writeset the order has, as its leader reports it; -1 while the leader isn't
+     *     heard
      * @param lastApplied what the server holds
      * @param nowMillis what time it is
      */
@@ -24,7 +25,7 @@ public sealed interface NodeEvent {
     /**
      * This node has left the order until there is space on its disk, or has joined it again.
      *
-     * @param reason null when it has joined
+     * @param reason why it left; null when it has joined
      */
     record DiskLow(String reason) implements NodeEvent {}
 
@@ -45,7 +46,7 @@ public sealed interface NodeEvent {
      */
     record JoinChanged(Part part, String progress) implements NodeEvent {}
 
-    /** Whether this node gives a transfer now. */
+    /** Whether this node is giving a transfer now. */
     record Donating(boolean gives) implements NodeEvent {}
 
     /** Something fatal. */

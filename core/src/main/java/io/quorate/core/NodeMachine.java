@@ -13,20 +13,21 @@ import static io.quorate.core.NodeState.OPEN;
 import static io.quorate.core.NodeState.SYNCED;
 
 /**
- * A node's state, from nothing but events. Not thread-safe: the node's loop thread owns it.
+ * Derives a node's state from events alone. Not thread-safe: the node's loop thread owns it.
  *
- * <p>A node is CONNECTED with a majority alone, JOINED with a majority and a server, SYNCED once it has applied what was
- * ordered when it joined and little is left of what came since. It falls back to NON_PRIMARY or CONNECTED by losing one
- * of the two, and to JOINED never by lag alone: falling behind is flow control's business. It is JOINER while it receives
- * what it missed outside the order, DONOR instead of SYNCED while it gives. INCONSISTENT is final.
+ * <p>A node is CONNECTED when it has a majority but no server, and JOINED when it has both. It is SYNCED once it has
+ * applied everything that was ordered when it joined, and little is left of what was ordered since. It falls back to
+ * NON_PRIMARY or CONNECTED when it loses one of the two, but never to JOINED because of lag alone: falling behind is a
+ * matter of flow control. It is JOINER while it receives what it missed outside the order, and DONOR instead of SYNCED
+ * while it gives a transfer. INCONSISTENT is final.
  *
  * <p>A node without a server is ARBITRATOR where others are CONNECTED and beyond.
  *
- * <p>An election is not a loss: without a majority a SYNCED node stays so for a short grace, and its clients' writes wait to
- * be ordered, as they do anyway.
+ * <p>An election is not a loss of the majority: for a short grace a SYNCED node without a majority stays SYNCED, and
+ * its clients' writes wait to be ordered, as they do anyway.
  */
 public final class NodeMachine {
-    /** A node that is this close to the order's end counts as caught up, or it might never under load. */
+    /** A node that is this close to the order's end counts as caught up; otherwise, under load, it might never be. */
     private final long syncedLagMax;
 
     private final long electionGraceMillis;
@@ -44,7 +45,7 @@ public final class NodeMachine {
     private String joinProgress = "";
 
     private boolean donating;
-    /** Without it nobody knows how far behind this node is: it may have been cut off for long. */
+    /** While no leader is heard, nobody knows how far behind this node is: it may have been cut off for long. */
     private boolean leaderHeard;
 
     private long lastOrdered;
@@ -57,9 +58,9 @@ public final class NodeMachine {
     private long lostMillis = -1;
 
     /**
-     * @param syncedLagMax writesets a node may be behind when it is declared SYNCED
-     * @param electionGraceMillis how long the majority may be gone before the node is NON_PRIMARY, beyond what the order
-     *     itself takes to notice
+     * @param syncedLagMax how many writesets a node may be behind when it becomes SYNCED
+     * @param electionGraceMillis how long the majority may be gone before the node is NON_PRIMARY, in addition to the
+     *     time the order itself takes to notice
      */
     public NodeMachine(long syncedLagMax, long electionGraceMillis) {
         this(syncedLagMax, electionGraceMillis, false);
@@ -71,12 +72,12 @@ public final class NodeMachine {
         this.arbitrator = arbitrator;
     }
 
-    /** That of a node without a server. */
+    /** The machine of a node without a server. */
     public static NodeMachine ofArbitrator(long electionGraceMillis) {
         return new NodeMachine(0, electionGraceMillis, true);
     }
 
-    /** Takes an event; true when the state is another one afterwards. */
+    /** Takes an event; true when it changes the state. */
     public boolean on(NodeEvent event) {
         NodeState before = state;
         if (event instanceof NodeEvent.QuorumChanged e) {
@@ -171,7 +172,7 @@ public final class NodeMachine {
             case JOINED ->
                 leaderHeard
                         ? "catching up: " + Math.max(0, lastOrdered - lastApplied) + " writesets behind"
-                        : "waiting for the leader's word on how far the order is";
+                        : "waiting for the leader to say how far the order is";
             case JOINER, LEFT -> joinProgress;
             case SYNCED, DONOR, ARBITRATOR -> "";
             case INCONSISTENT -> failure.getMessage();

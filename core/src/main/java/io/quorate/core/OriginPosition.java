@@ -8,10 +8,11 @@ import java.util.Arrays;
  *
  * @param last highest GTID number covered; the origin resumes after it
  * @param lastSeen the origin's lastSeen at that point
- * @param undecided XA PREPAREs at or below {@code last} still neither committed nor rolled back, ascending
+ * @param undecided GTID numbers of XA PREPAREs at or below {@code last} that are still neither committed nor rolled
+ *     back, ascending
  */
 public record OriginPosition(long last, long lastSeen, long[] undecided) {
-    /** Of an origin that was never heard of. */
+    /** The position of an origin that the order has never heard of. */
     public static final OriginPosition NONE = new OriginPosition(0, 0, new long[0]);
 
     @Override

@@ -7,13 +7,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Which open transactions hold which keys; a part of {@link OwnWrites} and of {@link PreparedWrites}. Not thread-safe. */
+/**
+ * Which open transactions hold which keys; a part of {@link OwnWrites} and of {@link PreparedWrites}. Not thread-safe.
+ */
 final class OwnKeys {
     private static final int BUILT_ON_MAX = 64;
 
-    /** For REFERENCE and stronger. */
+    /** Per key, the transactions that hold it REFERENCE or stronger. */
     private final Map<Long, Touches> touches = new HashMap<>();
-    /** How many hold a key SHARED. */
+    /** Per key, how many transactions hold it SHARED. */
     private final Map<Long, Integer> shared = new HashMap<>();
 
     void add(OwnTransaction own) {
@@ -46,7 +48,10 @@ final class OwnKeys {
         }
     }
 
-    /** The open transactions that {@code w} was built on; more than {@value #BUILT_ON_MAX} are all of them. */
+    /**
+     * The open transactions that {@code w} was built on; if there are more than {@value #BUILT_ON_MAX}, it counts as
+     * built on all.
+     */
     long[] builtOn(WriteSet w) {
         Set<Long> numbers = new TreeSet<>();
         builtOn(w, Keys.EVERYTHING, KeyType.SHARED.ordinal(), numbers);
@@ -61,7 +66,7 @@ final class OwnKeys {
                 : numbers.stream().mapToLong(n -> n).toArray();
     }
 
-    /** From the latest back, until what comes before conflicts with one already named. */
+    /** Goes back from the latest, until the earlier ones conflict with one that is already named. */
     private void builtOn(WriteSet w, long hash, int type, Set<Long> numbers) {
         Touches list = touches.get(hash);
         long before = w.gtid().number();
@@ -92,7 +97,7 @@ final class OwnKeys {
         }
     }
 
-    /** Adds the numbers of those that lose against a writeset with these keys. */
+    /** Adds the numbers of the open transactions that lose against a writeset with these keys. */
     void addLosers(Keys winner, Collection<OwnTransaction> open, Set<Long> doomed) {
         if (winner.touchEverything()) {
             open.forEach(own -> doomed.add(own.number));
@@ -120,7 +125,7 @@ final class OwnKeys {
         }
     }
 
-    /** Who holds one key, by rising GTID number; those that leave are mostly the first. */
+    /** The holders of one key, by rising GTID number; those that leave are mostly the first. */
     private static final class Touches {
         private OwnTransaction[] owns = new OwnTransaction[2];
         private byte[] types = new byte[2];
@@ -153,7 +158,7 @@ final class OwnKeys {
                 to = size;
             }
             int at = to++;
-            // Only what an earlier session left is entered behind later ones.
+            // Only the remains of an earlier session are entered after later numbers.
             for (; at > from && owns[at - 1].number > own.number; at--) {
                 owns[at] = owns[at - 1];
                 types[at] = types[at - 1];

@@ -7,19 +7,22 @@ final class OwnTransaction {
     final Keys keys;
     final long[] builtOn;
     final boolean everything;
-    /** Whether rows that others wrote to its tables, unseen here, are a conflict. */
+    /** Whether rows that other nodes wrote to its tables, unseen here, are a conflict. */
     final boolean strict;
-    /** Null once the order has it: then the node's record has it too. */
+    /** Null once it is ordered: then the node's record has it too. */
     WriteSet writeSet;
-    /** Its seqno once it has failed, 0 before. */
+    /** Its seqno if it has failed, otherwise 0. */
     long failedAt;
-    /** The position that came with its undo, 0 while its rows stand. */
+    /** The position that was committed with its undo, 0 while its rows are there. */
     long undoneAt;
 
     boolean indexed;
-    /** What it was built on is guessed, on the safe side for certification; what will be certified may say otherwise. */
+    /**
+     * What it was built on is guessed, on the safe side for certification; the writeset that will be certified may say
+     * otherwise.
+     */
     boolean guessed;
-    /** When it was undone isn't known, only that it was. */
+    /** It was undone, but it isn't known when. */
     boolean undoneSometime;
 
     OwnTransaction(WriteSet w) {

@@ -16,28 +16,29 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
- * The transactions that clients of this node's server have committed and whose fate is open: not ordered yet, or ordered
- * and failed and not undone for good. Two questions are answered from it.
+ * The transactions that clients of this node's server have committed and whose fate is open: they are not ordered yet,
+ * or they are ordered, have failed, and are not undone for good. It answers two questions.
  *
- * <p><b>What is to be undone?</b> Before the applier commits another node's writeset, every open transaction here that
- * conflicts with it is known to fail: it had not seen that writeset, which comes before it in the order. It is undone in
- * the database transaction that applies the winner, together with all that was built on it, so that nobody ever reads
- * the winner beside remains of the loser. What fails for another reason ({@link Verdict#TOO_OLD}) is undone where the
- * order has it.
+ * <p><b>What has to be undone?</b> Before the applier commits another node's writeset, every open transaction here that
+ * conflicts with it is known to fail, because it had not seen that writeset, which comes before it in the order. It is
+ * undone in the database transaction that applies the winner, together with everything that was built on it, so that
+ * nobody ever reads the winner beside remains of the loser. A transaction that fails for another reason ({@link
+ * Verdict#TOO_OLD}) is undone at its place in the order.
  *
  * <p><b>What was a new transaction built on?</b> {@link WriteSet#builtOn} names the open transactions whose keys it
- * conflicts with and whose rows still stood when it committed. When one of them fails, it fails. Only the latest of a
- * chain is named: what that one was built on, it names itself. The certification needs no more, and a client's next
- * transaction after an undo is free of what went before, whether the loser is ordered by then or not.
+ * conflicts with and whose rows were still there when it committed. When one of them fails, it fails. Only the latest
+ * of a chain is named, because that one names what it was built on itself. The certification needs no more, and after
+ * an undo a client's next transaction doesn't depend on what went before, whether the loser is ordered by then or not.
  *
- * <p>Transactions that are {@link WriteSet.Kind#PREPARED} aren't among the open ones: nobody has seen them, so nothing is
- * built on them and nothing is to be undone. They may have been built on open ones themselves.
+ * <p>Transactions that are {@link WriteSet.Kind#PREPARED} aren't among the open ones: nobody has seen them, so nothing
+ * is built on them and nothing has to be undone. They may themselves have been built on open ones.
  *
- * <p>So what is undone and what fails are the same transactions: the first by the keys of the winner or by {@code builtOn}
- * here, the second by the same keys and the same {@code builtOn} in {@code certification}.
+ * <p>So the transactions that are undone are the same that fail. Which ones are undone is decided here, by the keys of
+ * the winner or by {@code builtOn}; which ones fail is decided in {@code certification}, by the same keys and the same
+ * {@code builtOn}.
  *
- * <p>Decides only: it has no lock and waits for nothing, which is up to who shares it between threads. One object lives as
- * long as a session with the server.
+ * <p>This class only decides: it has no lock and waits for nothing; that is up to its owner, which shares it between
+ * threads. One object lives as long as a session with the server.
  */
 public final class OwnWrites implements OwnRegister {
     /**
@@ -45,16 +46,16 @@ public final class OwnWrites implements OwnRegister {
      *
      * @param number its GTID number
      * @param failedAt its seqno, 0 while it isn't ordered
-     * @param writeSet null when it is ordered: read it from the record then
+     * @param writeSet null when it is ordered: then read it from the record
      */
     public record Doomed(long number, long failedAt, WriteSet writeSet) {}
 
     /**
-     * What is to be undone.
+     * What has to be undone.
      *
      * @param doomed the latest first
-     * @param certain false when it depends on what the order is still to tell of transactions that were captured before:
-     *     ask again later
+     * @param certain false when it depends on what the order has yet to say about transactions that were captured
+     *     before: ask again later
      */
     public record Losers(List<Doomed> doomed, boolean certain) {
         public static final Losers NONE = new Losers(List.of(), true);
@@ -64,7 +65,7 @@ public final class OwnWrites implements OwnRegister {
     private final NavigableMap<Long, OwnTransaction> open = new TreeMap<>();
     private final OwnKeys keys = new OwnKeys();
     private final PreparedWrites prepared = new PreparedWrites();
-    /** Those of {@link #open} whose rows are gone, or will be when the commit under way succeeds. */
+    /** Those of {@link #open} whose rows are gone, or will be when the commit in progress succeeds. */
     private final Set<OwnTransaction> undone = new LinkedHashSet<>();
 
     private final Map<Long, Long> undoneBefore;
@@ -86,7 +87,7 @@ public final class OwnWrites implements OwnRegister {
         this.isHere = isHere;
     }
 
-    /** Those that wait for their verdict. */
+    /** The prepared transactions that wait for their verdict. */
     public PreparedWrites prepared() {
         return prepared;
     }
@@ -149,7 +150,7 @@ public final class OwnWrites implements OwnRegister {
         forget();
     }
 
-    /** Whether all that the server committed up to {@code number} is known here. */
+    /** Whether everything that the server committed up to {@code number} is known here. */
     public boolean isCovered(long number) {
         return covered >= number;
     }
@@ -191,7 +192,7 @@ public final class OwnWrites implements OwnRegister {
         own.failedAt = c.seqno();
         own.writeSet = null;
         if (own.undoneAt == 0 && c.seqno() <= applied) {
-            // Undone in its place at the latest.
+            // It was undone at its own place in the order at the latest.
             own.undoneSometime = true;
             own.undoneAt = c.seqno();
             undone.add(own);
@@ -199,11 +200,13 @@ public final class OwnWrites implements OwnRegister {
     }
 
     /**
-     * What has to be undone before these writesets can be applied, the latest first: the order in which it is done.
+     * The transactions that have to be undone before these writesets can be applied, the latest first, which is the
+     * order in which they are undone.
      *
      * @param group consecutive writesets: those of other nodes that passed, and those of this one that failed
-     * @param chosen what will be undone in any case. Who is known to lose only through a chain of keys may drop out of the
-     *     answer when a link of it is forgotten; being chosen, it takes with it what was built on it all the same
+     * @param chosen what will be undone in any case. A transaction that is known to lose only through a chain of keys
+     *     may drop out of the answer when a link of the chain is forgotten; if it is chosen, what was built on it is
+     *     undone all the same
      */
     public Losers toUndo(Collection<Certified> group, Collection<Doomed> chosen) {
         if (open.isEmpty()) {
@@ -236,7 +239,10 @@ public final class OwnWrites implements OwnRegister {
         return new Losers(result, certain);
     }
 
-    /** Also through what is undone: something may have been built on it by its keys, and on what is doomed now by its rows. */
+    /**
+     * Follows also transactions that are undone: a transaction may have been built on one of them by its keys, and on a
+     * doomed one by its rows.
+     */
     private boolean addBuiltOn(NavigableSet<Long> doomed) {
         if (doomed.isEmpty()) {
             return true;
@@ -260,7 +266,7 @@ public final class OwnWrites implements OwnRegister {
         mark(transactions, seqno);
     }
 
-    /** That commit did not happen. */
+    /** The commit that was to undo these did not happen. */
     public void notUndone(Collection<Doomed> transactions) {
         mark(transactions, 0);
     }
@@ -290,7 +296,10 @@ public final class OwnWrites implements OwnRegister {
         return open.isEmpty() ? Math.min(ordered, covered) : Math.min(ordered, open.firstKey() - 1);
     }
 
-    /** The last transaction up to {@code number} that the order hasn't decided, 0 for none. The capture must have read so far. */
+    /**
+     * The last transaction up to {@code number} that the order hasn't decided, 0 for none. The capture must have read
+     * that far.
+     */
     public long lastUndecided(long number) {
         Long last = open.floorKey(number);
         while (last != null && open.get(last).failedAt != 0) {
@@ -299,14 +308,14 @@ public final class OwnWrites implements OwnRegister {
         return last == null ? 0 : last;
     }
 
-    /** How many are open, those undone and not yet passed by the order among them. */
+    /** How many are open, including those that are undone and not yet passed by the order. */
     public int size() {
         return open.size();
     }
 
     /**
-     * What is undone counts for nobody once all that was committed before the undo is captured. It is remembered until
-     * that is ordered, too: until then some of it may have to be captured again.
+     * An undone transaction no longer matters once everything that was committed before the undo is captured. It is
+     * remembered until that is also ordered, because until then some of it may have to be captured again.
      */
     private void forget() {
         for (Iterator<OwnTransaction> all = undone.iterator(); all.hasNext(); ) {

@@ -8,9 +8,10 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * The own transactions that are prepared and undecided, for one question: which of them are in the way of a writeset that
- * is about to be applied? Whatever conflicts with it had not seen it and fails, so it can be rolled back before the
- * verdict. Rolling back one that passes after all is no loss: it is applied at its place then.
+ * The own transactions that are prepared and undecided. It answers one question: which of them are in the way of a
+ * writeset that is about to be applied? A prepared transaction that conflicts with that writeset had not seen it and
+ * fails, so it can be rolled back before the verdict. If one is rolled back that passes after all, nothing is lost: it
+ * is then applied at its place.
  *
  * <p>Thread-safe. Lives as long as a session with the server, as {@link OwnWrites} does.
  */
@@ -31,7 +32,7 @@ public final class PreparedWrites {
         keys.add(own);
     }
 
-    /** Whether nothing is known to have decided it. */
+    /** Whether nothing has decided it, as far as is known. */
     public synchronized boolean isOpen(long number) {
         return open.containsKey(number);
     }

@@ -6,20 +6,21 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * What an origin asks the total order to take: the next stretch of its own binlog. It says "between {@code previous}
- * and {@code last}, these writesets and nothing else of mine", so an empty one is useful too: it moves the origin's
- * position past transactions that were not its own (the applier's) and carries its {@code lastSeen} to everyone.
+ * What an origin asks the total order to take: the next section of its own binlog. It says "between {@code previous}
+ * and {@code last}, these writesets and nothing else of mine". So an empty proposal is useful too: it moves the
+ * origin's position past transactions that were not its own (the applier's) and carries its {@code lastSeen} to
+ * everyone.
  *
- * <p>The link to {@code previous} makes "at least once, in any order" outside into "exactly once, in order" inside: the
- * state machine takes a proposal only where it continues what it has of that origin, drops what it has seen, and leaves
- * out what would open a gap, until the origin sends the missing part again.
+ * <p>Submissions arrive "at least once, in any order"; the link to {@code previous} turns that into "exactly once, in
+ * order". The state machine takes a proposal only where it continues what it has of that origin, drops what it has
+ * seen, and leaves out what would open a gap, until the origin sends the missing part again.
  *
  * @param origin the server's UUID, which is the source of its GTIDs
- * @param previous the GTID number the stretch starts after, 0 for the very first
- * @param last the GTID number it reaches, at least {@code previous}
+ * @param previous the GTID number after which the section starts, 0 for the very first
+ * @param last the GTID number up to which it reaches, at least {@code previous}
  * @param lastSeen the highest seqno applied at the origin by {@code last}
- * @param undecided GTID numbers up to {@code last} of XA PREPAREs neither committed nor rolled back by {@code last}, ascending:
- *     after a restart the origin reads those again
+ * @param undecided GTID numbers up to {@code last} of XA PREPAREs neither committed nor rolled back by {@code last},
+ *     ascending: after a restart the origin reads those again
  * @param writeSets ascending by GTID number, all of this origin, all within ({@code previous}, {@code last}]
  */
 public record Proposal(

@@ -5,26 +5,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * When an origin's proposals are submitted, and when again. Nothing that a submission answers proves anything; only the
- * delivery to this node does. So there is one way on from whatever goes wrong, the {@link ProposalWindow} goes back to its
- * oldest proposal, and the order drops what it turns out to have had already. That is done
+ * Decides when an origin's proposals are submitted, and when they are submitted again. The answer to a submission
+ * proves nothing; only the delivery to this node does. So whatever goes wrong is handled in one way: the {@link
+ * ProposalWindow} goes back to its oldest proposal, and the order drops what it turns out to have already. That is done
  *
  * <ul>
- *   <li>when a submission fails, unless it was made before the window went back last: then it no longer speaks for it;
+ *   <li>when a submission fails, unless it was made before the window last went back, because then it says nothing
+ *       about the window;
  *   <li>when the order left a proposal out because an earlier one is missing;
- *   <li>when something is under way and nothing was delivered for a while;
- *   <li>when the quorum changes: what the last leader had may be lost with it.
+ *   <li>when something is in flight and nothing was delivered for a while;
+ *   <li>when the quorum changes, because what the last leader had may be lost with it.
  * </ul>
  *
- * After the first two nothing is submitted for a moment, so that an order in trouble isn't kept so. Without a majority
- * nothing is submitted at all. Decides only; time comes in as an argument, of any clock that never goes back. Not
- * thread-safe.
+ * After the first two, nothing is submitted for a moment, in order not to keep an order that is in trouble there.
+ * Without a majority nothing is submitted at all. This class only decides; time comes in as an argument, from any clock
+ * that never goes back. Not thread-safe.
  */
 public final class ProposalCourse {
     private static final Logger log = LoggerFactory.getLogger(ProposalCourse.class);
 
     /**
-     * @param resendMillis how long something may be under way without a delivery before it is submitted again
+     * @param resendMillis how long something may be in flight without a delivery before it is submitted again
      * @param retryMillis how long nothing is submitted after a submission failed or a proposal was left out
      */
     public record Timing(long resendMillis, long retryMillis) {
@@ -37,14 +38,14 @@ public final class ProposalCourse {
     /**
      * What to submit next.
      *
-     * @param epoch what {@link #failed} is to be told with, should it fail
+     * @param epoch what {@link #failed} has to be called with if the submission fails
      */
     public record Submission(byte[] entry, long epoch) {}
 
     private final ProposalWindow window;
     private final Timing timing;
     private boolean primary;
-    /** Counts how often the window went back. */
+    /** How often the window has gone back. */
     private long epoch;
 
     private long notBeforeMillis = Long.MIN_VALUE;
@@ -59,7 +60,7 @@ public final class ProposalCourse {
         this.deliveredMillis = nowMillis;
     }
 
-    // The capture.
+    // For the capture.
 
     /** Whether the capture should wait before it hands in more. */
     public boolean isFull() {
@@ -76,7 +77,7 @@ public final class ProposalCourse {
         window.progress(last, lastSeen, undecided, nowMillis);
     }
 
-    // The order.
+    // For the order.
 
     /** The order has taken this origin that far. */
     public void delivered(OriginPosition position, long nowMillis) {
@@ -89,7 +90,7 @@ public final class ProposalCourse {
         retry("an earlier proposal is missing in the order", nowMillis);
     }
 
-    /** The quorum is another one than it was. */
+    /** The quorum has changed. */
     public void quorumChanged(boolean isPrimary, long nowMillis) {
         primary = isPrimary;
         rewind(nowMillis);
@@ -117,7 +118,7 @@ public final class ProposalCourse {
         deliveredMillis = nowMillis;
     }
 
-    // What is submitted.
+    // For whoever submits.
 
     /** The next entry to submit, null when there is nothing to submit now. */
     public Submission next(long nowMillis) {
@@ -137,7 +138,7 @@ public final class ProposalCourse {
         return new Submission(entry, epoch);
     }
 
-    /** Milliseconds until {@link #next} may have something though nothing happens; above zero. */
+    /** Milliseconds until {@link #next} may have something even if nothing happens; above zero. */
     public long waitMillis(long nowMillis) {
         if (!primary) {
             return timing.waitMillisMax();
@@ -147,7 +148,7 @@ public final class ProposalCourse {
                 : window.waitMillis(nowMillis, timing.waitMillisMax());
     }
 
-    // For who looks on.
+    // For observers.
 
     /** Whether everything captured is ordered. */
     public boolean isIdle() {
@@ -159,7 +160,7 @@ public final class ProposalCourse {
         return window.bytes();
     }
 
-    /** How often proposals under way had to be sent again. */
+    /** How often proposals in flight had to be sent again. */
     public long resends() {
         return resends;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.core;
 
-/** Hears what becomes of an origin's proposals. Called on the thread that hands out the order: returns at once. */
+/** Is told what becomes of an origin's proposals. Called on the thread that hands out the order: returns at once. */
 public interface ProposalListener {
     /** The order has taken this origin that far. */
     void delivered(OriginPosition position);

@@ -10,7 +10,8 @@ import java.util.UUID;
 /**
  * What an origin has captured and not yet seen ordered. Captured writesets wait here, are cut into {@link Proposal}s of
  * a sensible size as the order takes them, and stay until their own delivery proves them ordered. Whatever becomes of a
- * submission, the way on is the same: {@link #rewind}, and everything not delivered is proposed again, from the oldest.
+ * submission, the way on is the same: {@link #rewind}, and everything that was not delivered is proposed again, from
+ * the oldest.
  *
  * <p>Bytes are counted so that the owner can hold the capture back; time comes in as an argument. Not thread-safe.
  */
@@ -19,8 +20,8 @@ public final class ProposalWindow {
      * @param proposalBytesMax a proposal takes no further writeset beyond this
      * @param inFlightMax proposals submitted and not yet delivered
      * @param bytesMax what the window holds before {@link #full} says so
-     * @param intervalMillis a proposal that is not full comes no sooner than this after the one before: at high rates a round
-     *     of the order then carries many writesets, at low rates nothing waits
+     * @param intervalMillis a proposal that is not full comes no sooner than this after the one before: at high rates a
+     *     round of the order then carries many writesets, at low rates nothing waits
      * @param intervalMillisMax how far that grows when rounds of the order take long, see {@link Pace}
      * @param idleMillis how long a position without writesets may wait to be proposed
      */
@@ -79,8 +80,8 @@ public final class ProposalWindow {
     }
 
     /**
-     * Proposes where this origin stands though nothing was captured, so that the order knows of it before its clients
-     * write.
+     * Proposes this origin's position although nothing was captured, so that the order knows of the origin before its
+     * clients write.
      */
     public void announce() {
         announcing = true;
@@ -104,7 +105,7 @@ public final class ProposalWindow {
             progressSinceMillis = nowMillis;
         }
         this.capturedLast = last;
-        // A prepared transaction may have been begun long before.
+        // A prepared transaction may have begun long before.
         this.lastSeen = Math.max(this.lastSeen, lastSeen);
         this.undecided = undecided;
     }
@@ -114,7 +115,7 @@ public final class ProposalWindow {
         return bytes >= limits.bytesMax();
     }
 
-    /** The next entry to submit, null when there is nothing to or enough is under way. */
+    /** The next entry to submit, null when there is none or enough is in flight. */
     public byte[] poll(long nowMillis) {
         if (sent == limits.inFlightMax()) {
             return null;
@@ -133,7 +134,7 @@ public final class ProposalWindow {
         return next.entry;
     }
 
-    /** Milliseconds until {@link #poll} may have something though nothing happens, at most {@code otherwise}. */
+    /** Milliseconds until {@link #poll} may have something even if nothing happens, at most {@code otherwise}. */
     public long waitMillis(long nowMillis, long otherwise) {
         if (sent == limits.inFlightMax()) {
             return otherwise;
@@ -167,8 +168,8 @@ public final class ProposalWindow {
             taken.add(newest.writeSet());
             takenBytes += next;
         }
-        // Within a backlog a proposal ends at its last writeset, with what was undecided there: an XA PREPARE decided
-        // since must still be read again if we die before its decision is ordered.
+        // Within a backlog a proposal ends at its last writeset, with the XA PREPAREs that were undecided there: one
+        // that was decided since must still be read again if we die before its decision is ordered.
         boolean all = captured.isEmpty();
         Proposal p = all
                 ? new Proposal(origin, proposedLast, capturedLast, lastSeen, undecided, taken)
@@ -204,7 +205,10 @@ public final class ProposalWindow {
         }
     }
 
-    /** Submit everything not delivered again: a submission failed, timed out, or was left out for a gap. */
+    /**
+     * Submits everything that was not delivered again: a submission failed, timed out, or was left out because of a
+     * gap.
+     */
     public void rewind() {
         sent = 0;
     }

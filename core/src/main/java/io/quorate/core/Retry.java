@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * Trying again, in one place: up to when, after what pause, and when it is worth a line in the log. It neither sleeps nor looks
- * at a clock; whoever tries does both:
+ * Trying again, decided in one place: until when, after what pause, and when it is worth a line in the log. It neither
+ * sleeps nor looks at a clock; the caller does both:
  *
  * <pre>
  * Retry retry = new Retry(POLICY, System.nanoTime());
@@ -28,12 +28,12 @@ public final class Retry {
     /**
      * How something is tried.
      *
-     * @param attemptsMax it ends when so many have failed; {@link Integer#MAX_VALUE} for no such bound
+     * @param attemptsMax it ends when this many attempts have failed; {@link Integer#MAX_VALUE} for no such bound
      * @param within it ends with the first failure after this time; null for no such bound
-     * @param pause before the second attempt, and how much longer every further pause is
-     * @param pauseMax how long pauses get
-     * @param quiet attempts that may fail before anything is told
-     * @param tellEvery attempts after which something is told although nothing has changed
+     * @param pause before the second attempt; every further pause is longer by as much
+     * @param pauseMax the longest pause
+     * @param quiet how many attempts may fail before anything is reported
+     * @param tellEvery after how many attempts it is reported although nothing has changed
      */
     public record Policy(
             int attemptsMax, Duration within, Duration pause, Duration pauseMax, int quiet, int tellEvery) {
@@ -51,12 +51,12 @@ public final class Retry {
             }
         }
 
-        /** So many attempts, and no more. */
+        /** At most this many attempts. */
         public static Policy attempts(int max, Duration pause) {
             return new Policy(max, null, pause, pause, 0, TELL_EVERY);
         }
 
-        /** For so long, and once more. */
+        /** For this long, and then once more. */
         public static Policy within(Duration time, Duration pause) {
             return new Policy(Integer.MAX_VALUE, time, pause, pause, 0, TELL_EVERY);
         }
@@ -68,7 +68,7 @@ public final class Retry {
          */
         public static Policy unbounded(String why, Duration pause) {
             if (why.isBlank()) {
-                throw new IllegalArgumentException("what has no bound says why");
+                throw new IllegalArgumentException("a retry without a bound needs a reason");
             }
             return new Policy(Integer.MAX_VALUE, null, pause, pause, 0, TELL_EVERY);
         }
@@ -78,19 +78,19 @@ public final class Retry {
             return new Policy(attemptsMax, within, pause, max, quiet, tellEvery);
         }
 
-        /** Telling of it from the attempt after the first {@code silent} on, and at least every {@code every}. */
+        /** Reports the first failure after {@code silent} attempts, and then at least every {@code every} attempts. */
         public Policy telling(int silent, int every) {
             return new Policy(attemptsMax, within, pause, pauseMax, silent, every);
         }
     }
 
     /**
-     * What comes of a failure.
+     * What to do after a failure.
      *
      * @param again whether to try again
-     * @param pauseMillis to wait before; 0 when it is not tried again
+     * @param pauseMillis how long to wait before; 0 when it is not tried again
      * @param tell whether to log it: the reason has changed, or it has been a while
-     * @param attempts that have failed, this one included
+     * @param attempts how many have failed, this one included
      */
     public record Next(boolean again, long pauseMillis, boolean tell, int attempts) {}
 
@@ -100,13 +100,13 @@ public final class Retry {
     private String told;
     private int toldAt;
 
-    /** @param nowNanos any clock that goes on evenly, in nanoseconds */
+    /** @param nowNanos any clock that runs evenly, in nanoseconds */
     public Retry(Policy policy, long nowNanos) {
         this.policy = policy;
         this.startedNanos = nowNanos;
     }
 
-    /** It has succeeded, or come further: what fails next is a first failure. */
+    /** It has succeeded, or made progress: the next failure counts as a first one. */
     public void reset(long nowNanos) {
         startedNanos = nowNanos;
         attempts = 0;
@@ -114,7 +114,7 @@ public final class Retry {
         toldAt = 0;
     }
 
-    /** @param reason for people; the same one again is no news */
+    /** @param reason for people; the same one again is not reported as new */
     public Next failed(String reason, long nowNanos) {
         Objects.requireNonNull(reason, "reason");
         attempts++;

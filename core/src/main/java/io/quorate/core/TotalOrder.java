@@ -9,11 +9,11 @@ import java.util.concurrent.CompletableFuture;
  */
 public interface TotalOrder extends AutoCloseable {
     /**
-     * Asks for an entry to be ordered, through the leader, wherever it is. Calls from one thread reach a stable leader
-     * in call order. Never blocks.
+     * Asks for an entry to be ordered, through the leader, wherever that is. Calls from one thread reach a stable
+     * leader in call order. Never blocks.
      *
-     * @return completes when the leader says the entry is in the log; fails when it may not be. Neither is proof: only
-     *     the delivery to our own {@link OrderListener} is, and a failed one may still be ordered
+     * @return completes when the leader says that the entry is in the log; fails when it may not be. Neither is proof:
+     *     only the delivery to our own {@link OrderListener} is, and an entry that failed may still be ordered
      */
     CompletableFuture<Void> submit(byte[] entry);
 

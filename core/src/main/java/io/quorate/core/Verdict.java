@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.core;
 
-/** What certification decides of a writeset; the same on every node. */
+/** What certification decides about a writeset; the same on every node. */
 public enum Verdict {
     /** To be applied everywhere. */
     PASSED,
     /** Another origin's writeset that this one had not seen wrote one of its keys first. */
     CONFLICT,
-    /** Its lastSeen lies before what the certification index still knows, so a conflict can't be ruled out. */
+    /** Its lastSeen is older than what the certification index still knows, so a conflict can't be ruled out. */
     TOO_OLD,
-    /** Its origin had built it on a writeset of its own that failed. */
+    /** It was built on a writeset of its own origin that failed. */
     BUILT_ON_FAILED;
 
     private static final Verdict[] BY_ORDINAL = values();

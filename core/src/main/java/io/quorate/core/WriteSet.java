@@ -6,15 +6,15 @@ import java.util.Arrays;
 /**
  * One transaction of one origin: what it wrote, and what certification needs to know of it.
  *
- * @param gtid names it: the GTID under which its origin committed it, rising in that server's binlog
- * @param lastSeen the highest seqno whose writeset had been applied at the origin before this transaction committed; of
- *     one that is {@link Kind#PREPARED}, before it took its snapshot
+ * @param gtid its name: the GTID under which its origin committed it, rising in that server's binlog
+ * @param lastSeen the highest seqno whose writeset had been applied at the origin before this transaction committed,
+ *     or, if it is {@link Kind#PREPARED}, before it took its snapshot
  * @param committedMicros when the origin committed or prepared it, microseconds since the epoch by the origin's clock
  * @param kind rows, DDL, or rows that wait for the verdict
  * @param keys what it touches
  * @param payload raw binlog events back to back, as {@link BinlogEvents} describes them
- * @param builtOn GTID numbers of the origin's own transactions, ascending, that this one was built on and whose fate was
- *     open when it committed: it fails when one of them does. {@link #builtOnAll} for all that were open. Only the
+ * @param builtOn GTID numbers of the origin's own transactions, ascending, that this one was built on and whose fate
+ *     was open when it committed: it fails when one of them does. {@link #builtOnAll} for all that were open. Only the
  *     latest of a chain need be named, see {@link OwnWrites}
  * @param session the origin's number of the client's connection, 0 when unknown
  */
@@ -36,7 +36,7 @@ public record WriteSet(
 
     private static final long[] BUILT_ON_ALL = {0};
 
-    /** One that was built on nothing whose fate was open, by an unknown session. */
+    /** A writeset of an unknown session that was built on nothing whose fate was open. */
     public WriteSet(Gtid gtid, long lastSeen, long committedMicros, Kind kind, Keys keys, byte[] payload) {
         this(gtid, lastSeen, committedMicros, kind, keys, payload, BUILT_ON_NONE, 0);
     }
@@ -59,12 +59,13 @@ public record WriteSet(
         ROWS,
         /**
          * A QUERY event that is not row changes: DDL, account statements. A CREATE TABLE ... SELECT is the CREATE's
-         * QUERY event followed by its row events. A barrier: applied alone, after all before it and before all after.
+         * QUERY event followed by its row events. A barrier: applied alone, after everything before it and before
+         * everything after it.
          */
         DDL,
         /**
-         * As {@link #ROWS}, of an XA transaction that its origin has prepared and nobody has seen: the verdict decides
-         * whether it commits there. Mode {@code certified}; held to snapshot isolation.
+         * Like {@link #ROWS}, of an XA transaction that its origin has prepared and nobody has seen: the verdict
+         * decides whether it commits there. Mode {@code certified}; it must satisfy snapshot isolation.
          */
         PREPARED
     }

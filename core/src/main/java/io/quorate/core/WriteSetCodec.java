@@ -52,8 +52,8 @@ public final class WriteSetCodec {
     /**
      * Reads at the buffer's position and moves it; the result shares nothing with the buffer.
      *
-     * @throws QuorateException {@link ErrorCode#INCOMPATIBLE_PEER} for another version, {@link ErrorCode#MALFORMED_MESSAGE}
-     *     for anything that can't have been written by {@link #encode}
+     * @throws QuorateException {@link ErrorCode#INCOMPATIBLE_PEER} for another version, {@link
+     *     ErrorCode#MALFORMED_MESSAGE} for anything that can't have been written by {@link #encode}
      */
     public static WriteSet decode(ByteBuffer in) {
         ByteOrder order = in.order();

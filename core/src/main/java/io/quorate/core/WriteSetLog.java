@@ -6,14 +6,14 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The port to the node's own ordered record of what was certified: relay log for the applier, source for IST, evidence.
- * One thread appends; any number of cursors read.
+ * The port to the node's own ordered record of everything certified: relay log for the applier, source for IST,
+ * evidence. One thread appends; any number of cursors read.
  */
 public interface WriteSetLog extends AutoCloseable {
     /** Seqno of the first record still held; one above {@link #last} when it is empty. */
     long first();
 
-    /** Seqno of the last record appended, 0 when there was none ever. */
+    /** Seqno of the last record appended, 0 when there has never been one. */
     long last();
 
     /** Appends consecutive seqnos, visible to cursors on return, durable after {@link #force} only. */

@@ -110,7 +110,7 @@ class PreparedWritesTest {
             assertThatThrownBy(() -> CertifiedXid.of(w)).isInstanceOf(QuorateException.class);
         }
         WriteSet none = writeSet(1, WriteSet.Kind.PREPARED, new byte[0], UPDATE, ROW);
-        assertThatThrownBy(() -> CertifiedXid.of(none)).hasMessageContaining("doesn't say as what");
+        assertThatThrownBy(() -> CertifiedXid.of(none)).hasMessageContaining("has no XA_PREPARE event");
         byte[] global = "1.3.abc".getBytes(StandardCharsets.US_ASCII);
         assertThat(CertifiedXid.of(global, new byte[0], CertifiedXid.FORMAT)).isEmpty();
         assertThat(CertifiedXid.of(global, new byte[] {'4'}, 1)).isEmpty();

@@ -29,16 +29,16 @@ public final class CacheCursor implements WriteSetLog.Cursor {
         cache.cursorsChanged(1);
     }
 
-    /** What {@link #next} will return, when it comes. */
+    /** The seqno that {@link #next} will return next. */
     public long nextSeqno() {
         return seqno;
     }
 
     /**
-     * {@inheritDoc} When the thread is interrupted the cursor is of no use any more.
+     * {@inheritDoc} When the thread is interrupted, the cursor can't be used any more.
      *
-     * @throws QuorateException {@link ErrorCode#CACHE_CORRUPT} when a record fails its checksum,
-     *     {@link ErrorCode#CACHE_PASSED} when the cursor has stayed so far behind that the record was deleted
+     * @throws QuorateException {@link ErrorCode#CACHE_CORRUPT} when a record fails its checksum, {@link
+     *     ErrorCode#CACHE_PASSED} when the cursor has stayed so far behind that the record was deleted
      */
     @Override
     public Certified next(Duration timeout) throws IOException, InterruptedException {
@@ -53,10 +53,10 @@ public final class CacheCursor implements WriteSetLog.Cursor {
         }
     }
 
-    /** The next record, which is held. */
+    /** The next record, which must be held. */
     Certified nextHeld() throws IOException {
         while (true) {
-            // Taken before the look, so that a segment sealed meanwhile is not left too early.
+            // Read before the record is examined, so that a segment sealed meanwhile is not left too early.
             boolean sealed = segment.sealed();
             long end = segment.end();
             SegmentReader.Found found = reader.look(end);

@@ -14,14 +14,14 @@ import java.util.NavigableMap;
 import java.util.UUID;
 
 /**
- * Looks at a cache directory from outside and changes nothing: whether a node has it open or not, and whatever is wrong with
- * it. What a node that has it open is just writing may look like a torn end.
+ * Examines a cache directory from outside and changes nothing, whether a node has it open or not, and whatever is wrong
+ * with it. If a node has it open, a record that is just being written may look like a torn end.
  */
 public final class CacheInspector {
     /**
      * One file.
      *
-     * @param first its first seqno, by its name
+     * @param first its first seqno, according to its name
      * @param last the last whole record's, {@code first - 1} when there is none
      * @param bytes of the file
      * @param closed whether it ends with a trailer; the last file of a cache doesn't
@@ -32,7 +32,7 @@ public final class CacheInspector {
 
     /** Takes what is read, record by record. */
     public interface Reader {
-        /** @return whether to go on */
+        /** @return whether to continue */
         boolean record(Certified c);
     }
 
@@ -42,15 +42,15 @@ public final class CacheInspector {
         this.directory = directory;
     }
 
-    /** Every file, every record's checksum. */
+    /** Checks every file, and every record's checksum. */
     public List<SegmentReport> verify() throws IOException {
         return read(0, Long.MAX_VALUE, c -> true);
     }
 
     /**
-     * Hands out what is whole between two seqnos, in order, and says what it met on the way.
+     * Hands out the whole records between two seqnos, in order, and reports what it met on the way.
      *
-     * @return a report of every file read; those that lie wholly outside are left out
+     * @return a report of every file read; files that are entirely outside the range are left out
      */
     public List<SegmentReport> read(long from, long to, Reader reader) throws IOException {
         NavigableMap<Long, Path> files = SegmentFiles.list(directory);
@@ -72,7 +72,7 @@ public final class CacheInspector {
                     }
                 });
             } catch (NoSuchFileException e) {
-                // The node let it go meanwhile.
+                // The node deleted it meanwhile.
                 continue;
             }
             if (report.damage == null && expected >= 0 && report.first != expected) {

@@ -6,11 +6,11 @@ import java.time.Duration;
 import java.util.UUID;
 
 /**
- * @param directory where the segments are; the cache's alone
- * @param incarnation the cluster's life the seqnos belong to; segments of another one are refused
+ * @param directory where the segments are; used by nothing else
+ * @param incarnation the life of the cluster that the seqnos belong to; segments of another one are refused
  * @param segmentBytes a segment is closed before it would grow beyond this, unless one batch alone is larger
  * @param bytesMax what the segments may take together before the oldest is deleted; never less than two segments
- * @param ageMax segments whose last record is older go even if there is room; zero for never
+ * @param ageMax segments whose last record is older are deleted even if there is room; zero for never
  */
 public record CacheSettings(Path directory, UUID incarnation, long segmentBytes, long bytesMax, Duration ageMax) {
     public static final long SEGMENT_BYTES_DEFAULT = 64L << 20;

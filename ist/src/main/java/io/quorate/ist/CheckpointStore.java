@@ -30,9 +30,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the two newest checkpoints: a state, opaque here, with the place in the log that it is the state of. Each is a
- * file of its own, written aside, forced and renamed, so a crash leaves it whole or not at all; when the newest turns
- * out to be damaged the older one serves. Therefore the log may be forgotten up to the <i>older</i> one only.
+ * Keeps the two newest checkpoints. A checkpoint is a state, opaque here, with the place in the log that it belongs to.
+ * Each is a file of its own, written under a temporary name, forced and renamed, so after a crash it is whole or
+ * doesn't exist. If the newest turns out to be damaged, the older one is used. Therefore the log may be discarded up to
+ * the <i>older</i> one only.
  *
  * <p>A file, big-endian: {@code "QRCP" | i32 version | i64 term | i64 index | i64 seqno | content | i32 CRC32C of all
  * before}. Thread-safe.
@@ -58,9 +59,9 @@ public final class CheckpointStore {
     }
 
     /**
-     * @param position after which the log continues it
-     * @param seqno of the last writeset it knows
-     * @param file where it is
+     * @param position after which the log continues the state
+     * @param seqno of the last writeset that the state knows
+     * @param file the checkpoint's file
      */
     public record Checkpoint(LogPosition position, long seqno, Path file) {
         /** The content, to be closed by the caller. */
@@ -81,10 +82,10 @@ public final class CheckpointStore {
     }
 
     /**
-     * Opens a directory, which is made when it isn't there, and checks what is in it.
+     * Opens a directory, creating it if it doesn't exist, and checks what is in it.
      *
-     * @throws QuorateException {@link ErrorCode#CACHE_CORRUPT} when there are checkpoints and all are damaged: to start
-     *     from nothing then would be wrong; {@link ErrorCode#DISK} when the directory can't be read
+     * @throws QuorateException {@link ErrorCode#CACHE_CORRUPT} when there are checkpoints and all are damaged, because
+     *     starting from nothing would be wrong then; {@link ErrorCode#DISK} when the directory can't be read
      */
     public static CheckpointStore open(Path directory) {
         CheckpointStore store = new CheckpointStore(directory);
@@ -112,8 +113,8 @@ public final class CheckpointStore {
     }
 
     /**
-     * Up to where the log is not needed any more: the older checkpoint's position, {@link LogPosition#START} without
-     * one.
+     * The position up to which the log is not needed any more: that of the older checkpoint, {@link LogPosition#START}
+     * without one.
      */
     public synchronized LogPosition forgettable() {
         return whole.size() < KEPT
@@ -122,8 +123,9 @@ public final class CheckpointStore {
     }
 
     /**
-     * Up to where the writeset cache is not needed to go on from either checkpoint, 0 without an older one. What lies between
-     * the two is: with a cache that doesn't reach back to it the older one is of no use. Waits for nothing.
+     * The seqno up to which the writeset cache is not needed to continue from either checkpoint, 0 without an older
+     * one. What comes between the two is needed: with a cache that doesn't reach back to the older checkpoint, that one
+     * is of no use. Waits for nothing.
      */
     public long forgettableSeqno() {
         return forgettableSeqno;
@@ -135,9 +137,9 @@ public final class CheckpointStore {
     }
 
     /**
-     * Makes a checkpoint durable, and deletes all but it and the one before.
+     * Makes a checkpoint durable, and deletes all except it and the one before.
      *
-     * @throws QuorateException {@link ErrorCode#DISK} when it can't be written; those before are as they were
+     * @throws QuorateException {@link ErrorCode#DISK} when it can't be written; the earlier ones are unchanged then
      */
     public synchronized void save(LogPosition position, long seqno, Content content) {
         Path aside = directory.resolve("new-checkpoint");
@@ -150,7 +152,7 @@ public final class CheckpointStore {
     }
 
     /**
-     * Writes down a state that another node sends, up to the stream's end; {@link #adopt} makes it one of ours.
+     * Writes a state that another node sends to a file, up to the stream's end; {@link #adopt} makes it one of ours.
      *
      * @throws IOException also when the stream breaks off
      */
@@ -165,7 +167,7 @@ public final class CheckpointStore {
         return new Checkpoint(position, seqno, aside);
     }
 
-    /** Makes a checkpoint whose file is whole and durable, but not yet under its name, the newest one. */
+    /** Makes a received checkpoint, whose file is whole and durable but has a temporary name, the newest one. */
     public synchronized void adopt(Checkpoint written) {
         long number = whole.isEmpty() ? 1 : whole.lastKey() + 1;
         Path file = directory.resolve(String.format("%s%019d", PREFIX, number));

@@ -23,13 +23,13 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Gives incremental transfers from this node's cache, and the newest checkpoint for who comes without one. It reads what
- * anybody may read at any time, so the node goes on serving meanwhile; what a transfer still needs stays in the cache.
+ * Gives incremental transfers from this node's cache, and the newest checkpoint to a joiner that lacks one. It only
+ * reads what may be read at any time, so the node goes on serving; what a transfer still needs stays in the cache.
  */
 public final class Donor implements PeerStreams.Server {
     /** The lowest level: certified writesets shrink to a third or less, at several hundred MB a second. */
     private static final int ZSTD_LEVEL = 1;
-    /** Together they take what a donor can spare; a joiner that is refused asks another one, or again. */
+    /** Together they take what a donor can spare; a joiner that is refused asks another donor, or asks again. */
     private static final int TRANSFERS_MAX = 16;
 
     private final WriteSetCache cache;
@@ -40,7 +40,7 @@ public final class Donor implements PeerStreams.Server {
     private final AtomicLong bytes = new AtomicLong();
 
     /**
-     * A transfer under way.
+     * A transfer in progress.
      *
      * @param from first seqno asked for
      * @param to last seqno asked for
@@ -54,7 +54,7 @@ public final class Donor implements PeerStreams.Server {
         this.incarnation = incarnation;
     }
 
-    /** Whether bytes that begin so ask for what a donor has. */
+    /** Whether bytes with this beginning ask for something that a donor has. */
     public static boolean understands(byte[] request) {
         return TransferRequest.isOne(request);
     }
@@ -170,7 +170,7 @@ public final class Donor implements PeerStreams.Server {
             bytes.addAndGet(length);
         }
 
-        /** The answer's end is its owner's to tell. */
+        /** Leaves the answer's end to the answer's owner. */
         @Override
         public void close() throws IOException {
             flush();

@@ -10,20 +10,23 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Who is asked for what, by what they offer and how they did lately. Time comes in as an argument. Thread-safe. */
+/**
+ * Chooses the donor for each request, by the offers and by how the donors did lately. Time comes in as an argument.
+ * Thread-safe.
+ */
 public final class DonorChoice {
-    /** A donor that has failed isn't asked again before. */
+    /** A donor that has failed isn't asked again before this time has passed. */
     static final long REST_MILLIS = 500;
 
     private final Map<String, Long> restsUntil = new ConcurrentHashMap<>();
     private final Map<String, Integer> busy = new ConcurrentHashMap<>();
 
     /**
-     * Who gives writesets: the nearest; among those the one that gives least now; among those the one that keeps longest what
-     * is needed.
+     * The donor for a range of writesets: the nearest; among those the one that gives least now; among those the one
+     * that will keep what is needed longest.
      *
-     * @return nobody while all who have them rest
-     * @throws QuorateException CACHE_PASSED when nobody has them: it says what that is, and who holds what
+     * @return empty while all donors that have them rest
+     * @throws QuorateException CACHE_PASSED when nobody has them: it says what is missing, and who holds what
      */
     public Optional<Offer> donorOf(List<Offer> offers, long from, long to, long nowMillis) {
         List<Offer> having = offers.stream()
@@ -40,7 +43,9 @@ public final class DonorChoice {
                         .thenComparingLong(Offer::first));
     }
 
-    /** Who has the newest checkpoint; ORDER_INTERRUPTED when nobody has one at or after {@code indexMin} now. */
+    /**
+     * The donor with the newest checkpoint; ORDER_INTERRUPTED when no donor has one at or after {@code indexMin} now.
+     */
     Offer checkpointFrom(List<Offer> offers, long indexMin, long nowMillis) {
         return offers.stream()
                 .filter(offer -> offer.checkpointIndex() >= Math.max(0, indexMin) && isRested(offer.donor(), nowMillis))
@@ -58,7 +63,7 @@ public final class DonorChoice {
         busy.merge(donor, -1, Integer::sum);
     }
 
-    /** It broke off, or refused. */
+    /** The donor broke off, or refused. */
     public void failed(String donor, long nowMillis) {
         restsUntil.put(donor, nowMillis + REST_MILLIS);
     }

@@ -17,7 +17,7 @@ public final class DonorClient {
     private final UUID incarnation;
     private final IntConsumer receivedBytes;
 
-    /** @param receivedBytes told of what comes, compressed */
+    /** @param receivedBytes is told how much has arrived, compressed */
     public DonorClient(PeerStreams peers, UUID incarnation, IntConsumer receivedBytes) {
         this.peers = peers;
         this.incarnation = incarnation;
@@ -27,8 +27,8 @@ public final class DonorClient {
     /**
      * Has {@code reader} read what it lacks. What it handed on before a failure stays handed on.
      *
-     * @throws IOException when the donor is gone, or sent what isn't whole
-     * @throws io.quorate.core.QuorateException as the donor refuses
+     * @throws IOException when the donor is gone, or sent something incomplete
+     * @throws io.quorate.core.QuorateException the donor's refusal
      */
     public void records(String donor, RecordReader reader) throws IOException, InterruptedException {
         try (InputStream in = open(
@@ -37,7 +37,7 @@ public final class DonorClient {
         }
     }
 
-    /** The donor's newest checkpoint, written aside in {@code checkpoints} and not adopted. */
+    /** The donor's newest checkpoint, written to a file of {@code checkpoints} and not adopted. */
     public CheckpointStore.Checkpoint state(String donor, CheckpointStore checkpoints) throws IOException {
         try (DataInputStream in = new DataInputStream(
                 open(donor, new TransferRequest(TransferRequest.Kind.CHECKPOINT, incarnation, 0, 0)))) {

@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * When a cache let go of what, for who comes too late for it: a line of the last seqno and the time for each segment deleted. Nothing
- * depends on it, so a crash may take its end, and what can't be read is left out.
+ * Records when a cache deleted what, for nodes that come too late for it: a line with the last seqno and the time for
+ * each segment deleted. Nothing depends on it, so a crash may take its end, and unreadable lines are ignored.
  */
 final class Forgotten {
     private static final Logger log = LoggerFactory.getLogger(Forgotten.class);
@@ -26,7 +26,7 @@ final class Forgotten {
     private final NavigableMap<Long, Instant> until = new ConcurrentSkipListMap<>();
     private int lines;
 
-    /** What was noted in a cache's directory. */
+    /** Reads what was recorded in a cache's directory. */
     Forgotten(Path directory) {
         file = directory.resolve(FILE);
         if (Files.exists(file)) {
@@ -46,11 +46,11 @@ final class Forgotten {
         try {
             until.put(Long.valueOf(parts[0]), Instant.ofEpochMilli(Long.parseLong(parts[1])));
         } catch (RuntimeException e) {
-            log.debug("{} has a line that is none: {}", file, line);
+            log.debug("{} has an invalid line: {}", file, line);
         }
     }
 
-    /** Notes that what there is up to a seqno has gone. One thread. */
+    /** Records that everything up to a seqno has been deleted. One thread. */
     void add(long lastSeqno, Instant at) {
         until.put(lastSeqno, at);
         while (until.size() > LINES_MAX) {
@@ -76,7 +76,7 @@ final class Forgotten {
         return seqno + " " + at.toEpochMilli();
     }
 
-    /** When a seqno was let go, null when that isn't known. Any thread. */
+    /** When a seqno was deleted, null when that isn't known. Any thread. */
     Instant until(long seqno) {
         Map.Entry<Long, Instant> entry = until.ceilingEntry(seqno);
         return entry == null ? null : entry.getValue();

@@ -14,22 +14,26 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * Whether what this node and its server hold of the order is what the others hold, or the beginning of it. After a cluster went
- * on without its majority that isn't a matter of course: the nodes left behind may have ordered something else. The last record
- * decides: it names its place in Raft's log, by term and index, and by Raft's log matching whoever agrees there agrees on all
- * before.
+ * Checks that what this node and its server hold of the order is what the others hold, or the beginning of it. After a
+ * cluster went on without its majority that isn't certain: the nodes left behind may have ordered something else. The
+ * last record decides. It names its place in Raft's log, by term and index, and by Raft's log matching two nodes that
+ * agree on it agree on everything before.
  *
- * <p>Who has just begun to lead, or to serve, may not have been handed out all that its log holds. So a history that goes further
- * than theirs is another one only when theirs hasn't moved for a while. Time comes in as an argument.
+ * <p>A node that has just begun to lead, or to serve, may not have been handed out everything that its log holds. So a
+ * history that goes further than the others' counts as a different one only when theirs hasn't moved for a while. Time
+ * comes in as an argument.
  */
 public final class HistoryCheck {
-    /** Longer than a node takes that begins to lead, or to serve, to be handed out what its log holds, or to say that it moves. */
+    /**
+     * Longer than it takes a node that begins to lead, or to serve, to be handed out what its log holds, or to report
+     * progress.
+     */
     private static final long PATIENCE_MILLIS = 5_000;
 
     private final WriteSetCache cache;
     private final DonorClient client;
     private final DonorChoice choice = new DonorChoice();
-    /** How far the others' went, when it was last seen not to reach what this node holds. */
+    /** How far the others were when last seen, if that was short of what this node holds. */
     private long shortAt = -1;
 
     private long shortSinceMillis;
@@ -40,14 +44,15 @@ public final class HistoryCheck {
     }
 
     /**
-     * Compares the last record of the cache with the others' and, where the server is further than the cache, the server's position.
+     * Compares the last record of the cache with the others' and, where the server is further than the cache, the
+     * server's position.
      *
      * @param offers what the others hold
      * @param applied the server holds everything up to this seqno; 0 for nothing
      * @param at the place in the log that goes with it
-     * @throws QuorateException COPY_NEEDED when it is another history; ORDER_INTERRUPTED while the others may only be about to
-     *     reach what this node holds; CACHE_PASSED when nobody there holds what it would be compared with
-     * @throws IOException when whoever does breaks off; the same call may be tried again
+     * @throws QuorateException COPY_NEEDED when it is another history; ORDER_INTERRUPTED while the others may only be
+     *     about to reach what this node holds; CACHE_PASSED when nobody there holds what it would be compared with
+     * @throws IOException when the connection to that node breaks off; the same call may be tried again
      */
     public synchronized void require(
             List<IncrementalTransfer.Offer> offers, long applied, LogPosition at, long nowMillis) throws IOException {
@@ -90,12 +95,12 @@ public final class HistoryCheck {
         IncrementalTransfer.Offer donor;
         try {
             donor = choice.donorOf(offers, seqno, seqno, nowMillis)
-                    .orElseThrow(() -> new IOException("who holds seqno " + seqno + " broke off; it is asked again"));
+                    .orElseThrow(() ->
+                            new IOException("the node that holds seqno " + seqno + " broke off; it is asked again"));
         } catch (QuorateException e) {
             throw new QuorateException(
                     ErrorCode.CACHE_PASSED,
-                    "whether this node's history is that of the others can't be told: nobody there holds seqno "
-                            + seqno,
+                    "can't tell whether this node's history is that of the others: nobody there holds seqno " + seqno,
                     e);
         }
         List<Certified> read = new ArrayList<>();
@@ -124,7 +129,7 @@ public final class HistoryCheck {
         if (nowMillis - shortSinceMillis < PATIENCE_MILLIS) {
             throw new QuorateException(
                     ErrorCode.ORDER_INTERRUPTED,
-                    "whether this node's history is that of the others can't be told yet: " + what);
+                    "can't tell yet whether this node's history is that of the others: " + what);
         }
         throw other(what);
     }

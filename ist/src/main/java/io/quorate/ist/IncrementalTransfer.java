@@ -16,29 +16,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings a node's writeset cache up to date from the caches of others, and fetches what certification knew at the end of it,
- * so that the order can go on from there. Nothing is certified again: a record carries its verdict and what it depends on.
+ * Brings a node's writeset cache up to date from the caches of others, and fetches what certification knew at the end
+ * of it, so that the order can continue from there. Nothing is certified again: a record carries its verdict and its
+ * dependencies.
  *
- * <p>Ranges of seqnos are fetched in parallel, from several donors where there are, and appended in order; a range that
- * waits for its turn holds its donor back, so memory is bounded. What breaks goes on where it broke, from another donor when
- * there is one; a crash of this node as well, because what was appended is in the cache. The first record asked for is the
- * last one held: were it another one there, this node would have a history of its own, and {@link
- * ErrorCode#STATE_DIVERGED} says so.
+ * <p>Ranges of seqnos are fetched in parallel, from several donors if there are any, and appended in order; a range
+ * that waits for its turn holds its donor back, so memory is bounded. After a break the transfer continues where it
+ * broke, from another donor if there is one; and so it does after a crash of this node, because what was appended is in
+ * the cache. The first record asked for is the last one held: if the donor has a different one, this node has a history
+ * of its own, and {@link ErrorCode#STATE_DIVERGED} says so.
  *
  * <p>The idea of an incremental transfer from a ring of certified writesets is Galera's (IST from gcache).
  */
 public final class IncrementalTransfer {
     private static final Logger log = LoggerFactory.getLogger(IncrementalTransfer.class);
 
-    /** Large enough for the round trip not to count, small enough for a broken one not to either. */
+    /** Large enough for the round trip not to matter, and small enough for a broken range not to matter either. */
     private static final int RANGE_SEQNOS = 8_192;
 
     private static final int PARALLEL = 4;
-    /** Attempts in a row that brought nothing, before a transfer gives up for the time being. */
+    /** After this many attempts in a row that brought nothing, a transfer gives up for the time being. */
     private static final int FRUITLESS_MAX = 5;
 
     /**
-     * What a node has to give.
+     * What a node can give.
      *
      * @param distance 0 for a node in the same place as this one; the nearest are asked first
      * @param first first seqno in its cache
@@ -55,7 +56,7 @@ public final class IncrementalTransfer {
     private final TransferProgress progress;
     private final DonorChoice choice = new DonorChoice();
 
-    /** @param offers what others have now; asked again and again */
+    /** @param offers what the others can give now; asked again and again */
     public IncrementalTransfer(
             WriteSetCache cache,
             CheckpointStore checkpoints,
@@ -71,12 +72,13 @@ public final class IncrementalTransfer {
     }
 
     /**
-     * Fetches what is missing. Afterwards the cache holds everything up to the checkpoint returned, or begins after it, durably;
-     * whether that is whole is the caller's to find out before it is adopted.
+     * Fetches what is missing. Afterwards the cache holds everything up to the checkpoint returned, or begins after it,
+     * durably. The caller has to find out whether the checkpoint is whole before it is adopted.
      *
      * @return null where records alone were asked for
-     * @throws QuorateException CACHE_PASSED when nobody holds what is missing: it says what that is, and who holds what;
-     *     ORDER_INTERRUPTED when nobody answers. What was fetched is kept, so the same call goes on where this one ended
+     * @throws QuorateException CACHE_PASSED when nobody holds what is missing: it says what that is, and who holds
+     *     what; ORDER_INTERRUPTED when nobody answers. What was fetched is kept, so the same call continues where this
+     *     one ended
      * @throws IOException when this node's own disk fails
      */
     public CheckpointStore.Checkpoint run(TransferCourse.Goal goal) throws IOException, InterruptedException {
@@ -123,13 +125,16 @@ public final class IncrementalTransfer {
         }
     }
 
-    /** Fetches {@code from} to {@code to} from whoever has it, and goes on with another one where one breaks off. */
+    /**
+     * Fetches {@code from} to {@code to} from a donor that has it, and continues with another one when one breaks off.
+     */
     private void fetch(long from, long to, RecordReader.Sink sink) throws IOException, InterruptedException {
         long next = from;
         for (int fruitless = 0; next <= to; fruitless++) {
             if (fruitless == FRUITLESS_MAX) {
                 throw new QuorateException(
-                        ErrorCode.ORDER_INTERRUPTED, "who has seqno " + next + " breaks off again and again");
+                        ErrorCode.ORDER_INTERRUPTED,
+                        "the nodes that have seqno " + next + " break off again and again");
             }
             Offer donor = donorOf(next, to);
             long before = next;
@@ -173,7 +178,7 @@ public final class IncrementalTransfer {
         }
     }
 
-    /** What those who hold later ones say of a seqno: they may know until when they had it. */
+    /** What the nodes that hold later seqnos say about this one: they may know until when they had it. */
     private String untilWhen(long seqno, List<Offer> all) throws InterruptedException {
         StringBuilder text = new StringBuilder();
         for (Offer offer : all) {
@@ -195,7 +200,7 @@ public final class IncrementalTransfer {
         } catch (IOException e) {
             throw brokeOff(donor, e);
         } catch (QuorateException e) {
-            // What ends the donor's part in the cluster doesn't end this node's.
+            // An error that ends the donor's part in the cluster doesn't end this node's.
             throw e.code().isRetryable() ? e : brokeOff(donor, e);
         } finally {
             progress.givesNoMore(donor);

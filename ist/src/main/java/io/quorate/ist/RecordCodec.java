@@ -48,7 +48,9 @@ final class RecordCodec {
         out.putInt(start + 4, crc(out, start, body));
     }
 
-    /** Of the record at {@code start}, whose body is {@code body} bytes and wholly in the buffer. */
+    /**
+     * The checksum of the record at {@code start}, whose body is {@code body} bytes long and entirely in the buffer.
+     */
     static int crc(ByteBuffer record, int start, int body) {
         CRC32C crc = new CRC32C();
         ByteBuffer bytes = record.duplicate();
@@ -69,7 +71,7 @@ final class RecordCodec {
         return body.get(body.position() + FLAGS_OFFSET) != 0;
     }
 
-    /** Reads a body that its checksum has proved; moves the buffer's position. */
+    /** Reads a body whose checksum has been verified; moves the buffer's position. */
     static Certified decode(ByteBuffer body) {
         long seqno = body.getLong();
         int verdict = body.get();
@@ -96,7 +98,9 @@ final class RecordCodec {
         out.putInt(TRAILER_MARK).putInt(trailerCrc(lastSeqno)).putLong(lastSeqno);
     }
 
-    /** The last seqno in a trailer, -1 when the buffer's remaining bytes are none. Moves nothing. */
+    /**
+     * The last seqno in a trailer, -1 when the buffer's remaining bytes are not a trailer. Doesn't move the position.
+     */
     static long trailer(ByteBuffer in) {
         int at = in.position();
         if (in.remaining() != TRAILER_BYTES || in.getInt(at) != TRAILER_MARK) {

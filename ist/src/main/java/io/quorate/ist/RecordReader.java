@@ -10,14 +10,14 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads the records of a range from a stream and proves each by its checksum, and that none is missing. */
+/** Reads the records of a range from a stream, and verifies each one's checksum and that none is missing. */
 public final class RecordReader {
     /** Records are handed on in batches of about this size. */
     private static final int BATCH_BYTES = 256 << 10;
 
     private static final int RECORD_BYTES_MAX = 1 << 30;
 
-    /** Who takes what was read. */
+    /** Takes what was read. */
     @FunctionalInterface
     public interface Sink {
         void take(List<Certified> batch) throws InterruptedException;

@@ -16,12 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds out what of a cache directory is whole.
+ * Finds out which part of a cache directory is whole.
  *
- * <p>The owner says up to which seqno it has made the cache durable. Whatever is wrong below that is damage, and is
- * refused: those records can't be had again from the order's log. Above it, a crash may have left anything, also whole
- * records behind broken ones, as the system writes pages in any order; there the cache is cut after the last log entry
- * before the first broken record, and the log delivers the rest again.
+ * <p>The owner says up to which seqno it has made the cache durable. Anything wrong below that is damage, and is
+ * refused: those records can't be had again from the order's log. Above it, a crash may have left anything, even whole
+ * records after broken ones, because the system writes pages in any order. There the cache is cut after the last log
+ * entry before the first broken record, and the log delivers the rest again.
  */
 final class Recovery {
     private static final Logger log = LoggerFactory.getLogger(Recovery.class);
@@ -41,9 +41,10 @@ final class Recovery {
         boolean cut = false;
         for (Map.Entry<Long, Path> file : files.entrySet()) {
             long first = file.getKey();
-            // Above what is durable, a hole is what a crash leaves when the system had not written a file's name yet.
+            // Above the durable part, a crash leaves a hole if the system had not written a file's name yet.
             cut |= !segments.isEmpty() && last() >= durableSeqno && last() != first - 1;
-            // What follows the durable part is never dropped on purpose: the hole may come before the first file.
+            // Retention never deletes records after the durable part: if these are missing, a crash has left a hole
+            // before the first file.
             cut |= segments.isEmpty() && first > durableSeqno + 1;
             if (cut) {
                 log.warn("Deleting {}: the cache ends before it", file.getValue());
@@ -72,7 +73,7 @@ final class Recovery {
         return segments.isEmpty() ? 0 : segments.lastEntry().getValue().lastSeqno();
     }
 
-    /** Null when the file was never anything, and is gone. */
+    /** Null when the file never had any content, and is deleted. */
     private Segment open(Path file, long first, Long next) throws IOException {
         SegmentHeader header;
         long size;
@@ -92,13 +93,15 @@ final class Recovery {
             throw corrupt(
                     file, "it belongs to incarnation " + header.incarnation() + ", not " + settings.incarnation());
         }
-        // A durable record in the next one says that this one was closed before the cache was forced.
+        // If the next one has a durable record, this one was closed before the cache was forced.
         return next != null && next <= durableSeqno
                 ? trusted(file, first, size)
                 : scanned(file, first, size, next != null);
     }
 
-    /** All of it is durable and was closed: its trailer says where it ends, records are checked when they are read. */
+    /**
+     * All of it is durable and was closed: its trailer says where it ends, and records are checked when they are read.
+     */
     private Segment trusted(Path file, long first, long size) throws IOException {
         long end = size - RecordCodec.TRAILER_BYTES;
         long last = -1;
@@ -147,7 +150,8 @@ final class Recovery {
     }
 
     /**
-     * A hole: someone moved a segment away. What lies before it is of no use, but is kept for whoever wants to look.
+     * There is a hole: someone moved a segment away. Anything before it is of no use, but is kept so that it can be
+     * examined.
      */
     private void setAsideWhatDoesNotReach(long first) throws IOException {
         if (segments.isEmpty() || last() == first - 1) {

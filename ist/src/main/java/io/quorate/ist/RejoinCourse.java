@@ -9,35 +9,36 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * How a node is brought back that the order's log doesn't reach back to any more, or whose cache is lost, while it takes no part in
- * the order:
+ * How a node is brought back when the order's log no longer reaches back to it, or its cache is lost, while it takes no
+ * part in the order:
  *
  * <ol>
- *   <li>A cache that holds nothing of use begins anew after what the server holds; of a node without a server, after what it has
- *       been handed out.
- *   <li>It receives what it missed: records where its own certification goes on, records and state where not, the state alone
- *       where there is no server.
- *   <li>A node whose records nobody holds any more gets a copy of another server, if it may: it begins with what certification knows at
- *       a peer, and what is ordered from there on is kept for the copy.
+ *   <li>A cache that holds nothing of use begins anew after what the server holds; that of a node without a server,
+ *       after what it has been handed out.
+ *   <li>The node receives what it missed: records, if its own certification can continue; records and state, if not;
+ *       the state alone, if there is no server.
+ *   <li>If nobody holds its records any more, it gets a copy of another server, if that is allowed: it begins with a
+ *       peer's state of certification, and everything that is ordered from there on is kept for the copy.
  *   <li>It takes part in the order again; a copy is made after that.
  * </ol>
  *
- * <p>While it receives it has no vote. Where those who could give have no leader themselves, they may be waiting for that very vote.
- * So a node that the order's log doesn't reach back to, and that nobody has given anything for {@link #IN_VAIN_MILLIS}, takes part in
- * the order meanwhile ({@link #votesMeanwhile}); when there is a leader whose log doesn't reach back to it, it comes here again.
+ * <p>While it receives it has no vote. If the nodes that could give have no leader themselves, they may be waiting for
+ * that very vote. So a node that the order's log doesn't reach back to, and to which nobody has given anything for
+ * {@link #IN_VAIN_MILLIS}, takes part in the order meanwhile ({@link #votesMeanwhile}). When there is a leader whose
+ * log doesn't reach back to it, it comes here again.
  *
- * <p>Nothing of this is remembered: a node that dies in the middle finds by itself what it lacks when it starts again. Decides only:
- * {@link #next} says what is to be done, and is told what came of it.
+ * <p>Nothing of this is remembered: a node that dies in the middle finds out what it lacks when it starts again. This
+ * class only decides: {@link #next} says what has to be done, and the methods after it take the results.
  */
 public final class RejoinCourse {
-    /** Why a node is to be brought back. */
+    /** Why a node has to be brought back. */
     public enum Cause {
-        /** The others' logs begin after the place where it stands. */
+        /** The others' logs begin after the node's place in the order. */
         LOG_PASSED,
-        /** Its cache is damaged, or lacks what is to be applied; the order could go on. */
+        /** Its cache is damaged, or lacks what has to be applied; the order could go on. */
         CACHE_LOST;
 
-        /** Of what stopped a part of the node; null for what no transfer mends. */
+        /** The cause, from the exception that stopped a part of the node; null for one that no transfer can repair. */
         public static Cause of(QuorateException stopped) {
             return switch (stopped.code()) {
                 case ORDER_TOO_FAR_BEHIND -> LOG_PASSED;
@@ -47,7 +48,7 @@ public final class RejoinCourse {
         }
     }
 
-    /** Where it stands. */
+    /** The steps of the course. */
     public enum Step {
         BEGIN,
         EMPTY_CACHE,
@@ -72,12 +73,12 @@ public final class RejoinCourse {
      * @param cacheFirst first seqno that its cache may hold
      * @param cacheLast last seqno that it holds
      * @param lastOrdered last seqno that its certification knows
-     * @param nextIndex of the entry of the order's log that would be handed out next
+     * @param nextIndex index of the entry of the order's log that would be handed out next
      */
     public record Here(boolean server, long cacheFirst, long cacheLast, long lastOrdered, long nextIndex) {}
 
     /**
-     * A copy of another server for this node's.
+     * A copy of another server for this node's server.
      *
      * @param allowed whether it may have one
      * @param pending whether it is to have one anyway
@@ -86,38 +87,38 @@ public final class RejoinCourse {
         public static final Copy NONE = new Copy(false, false);
     }
 
-    /** What is to be done; {@link #done} when it is, unless it says otherwise. */
+    /** What has to be done; call {@link #done} when it is, unless the task says otherwise. */
     public sealed interface Task permits AskServer, EmptyCache, Receive, WantCopy, GoOn {}
 
-    /** Find out up to which seqno the server holds everything, and tell {@link #serverHolds}. */
+    /** Find out up to which seqno the server holds everything, and call {@link #serverHolds}. */
     public record AskServer() implements Task {}
 
-    /** Empty the cache, to go on at a seqno. */
+    /** Empty the cache, to continue at a seqno. */
     public record EmptyCache(long next) implements Task {}
 
     /**
-     * Bring the cache to that; what certification knew at the checkpoint that came with it, if any, is this node's then. Tell {@link #received},
-     * or {@link #failed}.
+     * Bring the cache to that goal; if a checkpoint came with it, its state of certification is this node's then. Call
+     * {@link #received}, or {@link #failed}.
      */
     public record Receive(Goal goal) implements Task {}
 
-    /** Remember that the server needs a copy, which has to reach this seqno at least: what comes after it is kept. */
+    /** Remember that the server needs a copy, which has to reach at least this seqno: everything after it is kept. */
     public record WantCopy(long from) implements Task {}
 
     /** Take part in the order again. */
     public record GoOn() implements Task {}
 
-    /** What {@link #beginWithCopy} says. */
+    /** The answer of {@link #beginWithCopy}. */
     public enum Beginning {
         /** This node is told to leave its server alone. */
         REFUSED,
-        /** The others' logs are whole: the copy alone, from the beginning of the order. */
+        /** The others' logs are whole: begin with the copy alone, from the beginning of the order. */
         COPY_ALONE,
-        /** What certification knows first. */
+        /** Begin with the state of certification, then the copy. */
         STATE_AND_COPY
     }
 
-    /** So long a node asks for records while none comes, before it takes part in the order without them. */
+    /** A node asks for records in vain for this long before it takes part in the order without them. */
     public static final long IN_VAIN_MILLIS = 10_000;
 
     private final Cause cause;
@@ -127,14 +128,14 @@ public final class RejoinCourse {
     private boolean votesMeanwhile;
     private Step step = Step.BEGIN;
     private boolean copying;
-    /** The cache goes on after this seqno. */
+    /** The cache continues after this seqno. */
     private long held;
 
     public RejoinCourse(Cause cause) {
         this.cause = cause;
     }
 
-    /** Of a node that holds nothing of the order, and whose server is to have a copy. */
+    /** The course of a node that holds nothing of the order, and whose server is to have a copy. */
     public static RejoinCourse ofCopy() {
         RejoinCourse course = new RejoinCourse(Cause.LOG_PASSED);
         course.copying = true;
@@ -143,7 +144,7 @@ public final class RejoinCourse {
     }
 
     /**
-     * How a node that holds nothing of the order begins, whose server can't begin from the order alone.
+     * How a node begins that holds nothing of the order, if its server can't begin from the order alone.
      *
      * @param offers what the others have
      */
@@ -159,7 +160,7 @@ public final class RejoinCourse {
         return Beginning.COPY_ALONE;
     }
 
-    /** Whether something that stopped a part of the node is mended by a transfer. */
+    /** Whether a transfer can repair what stopped a part of the node. */
     public static boolean mends(QuorateException stopped) {
         return Cause.of(stopped) != null;
     }
@@ -168,7 +169,7 @@ public final class RejoinCourse {
         return step;
     }
 
-    /** What is to be done now; asked again without an answer in between, it may say something else. */
+    /** What has to be done now; asked again without an answer in between, it may say something else. */
     public Task next(Here here, Copy copy) {
         if (step == Step.BEGIN) {
             boolean useless = cause == Cause.CACHE_LOST || here.cacheLast < here.cacheFirst;
@@ -226,8 +227,9 @@ public final class RejoinCourse {
      * {@link Receive} has failed.
      *
      * @param nowMillis on a clock that only goes forward
-     * @return why, where that passes: after a while it goes on with {@link #next}. Null where it goes on at once, by a copy
-     * @throws QuorateException the same, where it doesn't pass
+     * @return why, if that passes: after a while continue with {@link #next}. Null if the course continues at once, by
+     *     a copy
+     * @throws QuorateException the same one, if it doesn't pass
      */
     public String failed(QuorateException e, Here here, Copy copy, long nowMillis) {
         boolean gone = e.code() == ErrorCode.CACHE_PASSED;
@@ -249,7 +251,10 @@ public final class RejoinCourse {
         return copying ? null : gone ? e.getMessage() : e.detail();
     }
 
-    /** Whether it takes part in the order again although nothing came, since the others may need its vote. */
+    /**
+     * Whether the node takes part in the order again although it received nothing, because the others may need its
+     * vote.
+     */
     public boolean votesMeanwhile() {
         return votesMeanwhile;
     }

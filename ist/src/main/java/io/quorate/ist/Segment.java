@@ -12,11 +12,11 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 
 /**
- * One file of the cache. The thread that appends owns it, except for what is volatile or synchronized: {@link #end} and
- * {@link #lastSeqno} are raised only when all bytes below are in the file, so readers go by them.
+ * One file of the cache. The thread that appends owns it, except for its volatile and synchronized parts: {@link #end}
+ * and {@link #lastSeqno} are raised only when all bytes below are in the file, so readers can rely on them.
  */
 final class Segment {
-    /** Places of records are remembered at least this far apart; a reader passes over what is between. */
+    /** Offsets of records are remembered at least this far apart; a reader skips what is between. */
     private static final int INDEX_BYTES = 256 << 10;
 
     private final Path file;
@@ -50,7 +50,7 @@ final class Segment {
         return segment;
     }
 
-    /** A file that is there, with what is known to be good in it. */
+    /** An existing file, with what is known to be good in it. */
     static Segment existing(Path file, long firstSeqno, long lastSeqno, long end, boolean sealed) {
         Segment segment = new Segment(file, firstSeqno);
         segment.lastSeqno = lastSeqno;
@@ -59,7 +59,7 @@ final class Segment {
         return segment;
     }
 
-    /** What a scan has found. */
+    /** Sets what a scan has found. */
     void restore(long foundEnd, long foundLastSeqno, boolean foundSealed) {
         end = foundEnd;
         lastSeqno = foundLastSeqno;
@@ -74,12 +74,12 @@ final class Segment {
         return firstSeqno;
     }
 
-    /** One below the first when it is empty. */
+    /** The last seqno in it; one below the first when it is empty. */
     long lastSeqno() {
         return lastSeqno;
     }
 
-    /** Where the records end. */
+    /** The offset at which the records end. */
     long end() {
         return end;
     }
@@ -106,7 +106,7 @@ final class Segment {
         lastSeqno = newLastSeqno;
     }
 
-    /** Takes back what was written and not committed, as far as possible; recovery would cut it off as well. */
+    /** Removes what was written and not committed, as far as possible; recovery would cut it off as well. */
     void rollBack() throws IOException {
         channel().truncate(end);
     }
@@ -131,7 +131,7 @@ final class Segment {
         }
     }
 
-    /** Remembers where a record starts, when the last place remembered is far enough away. Any thread. */
+    /** Remembers the offset at which a record starts, if the last remembered one is far enough away. Any thread. */
     void index(long seqno, long offset) {
         if (offset - indexedUpTo >= INDEX_BYTES) {
             addToIndex(seqno, offset);
@@ -151,7 +151,7 @@ final class Segment {
         indexedUpTo = offset;
     }
 
-    /** The last place remembered that is not behind a seqno's record. */
+    /** The last remembered offset that is not after a seqno's record. */
     synchronized long offsetBefore(long seqno) {
         int at = Arrays.binarySearch(indexSeqnos, 0, indexed, seqno);
         return indexOffsets[at >= 0 ? at : -at - 2];
@@ -165,7 +165,7 @@ final class Segment {
         }
     }
 
-    /** Lets go of the file handle, which appending and forcing open again when needed. */
+    /** Closes the file handle; appending and forcing open it again when needed. */
     synchronized void rest() throws IOException {
         if (channel != null) {
             channel.close();

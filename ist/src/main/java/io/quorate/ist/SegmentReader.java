@@ -15,7 +15,7 @@ import java.nio.file.StandardOpenOption;
  * and shrinks after it.
  */
 final class SegmentReader implements Closeable {
-    /** What stands at the reader's place. */
+    /** What is at the reader's place. */
     enum Found {
         RECORD,
         END,
@@ -49,9 +49,9 @@ final class SegmentReader implements Closeable {
     }
 
     /**
-     * Looks at the record where the reader stands.
+     * Examines the record at the reader's place.
      *
-     * @param end the file's bytes up to here may be read
+     * @param end the file may be read up to this offset
      */
     Found look(long end) throws IOException {
         if (offset == end) {
@@ -83,7 +83,7 @@ final class SegmentReader implements Closeable {
         }
     }
 
-    /** The last seqno by the trailer where the reader stands, -1 when there is none that ends the file. */
+    /** The last seqno in the trailer at the reader's place, -1 when there is no trailer that ends the file. */
     long trailer(long end) throws IOException {
         return end - offset == RecordCodec.TRAILER_BYTES && fill(RecordCodec.TRAILER_BYTES, end)
                 ? RecordCodec.trailer(buffer.duplicate()
@@ -92,7 +92,7 @@ final class SegmentReader implements Closeable {
                 : -1;
     }
 
-    /** Has at least {@code bytes} from the reader's place in the buffer; false when the file has fewer. */
+    /** Makes sure that the buffer has at least {@code bytes} from the reader's place; false when the file has fewer. */
     private boolean fill(long bytes, long end) throws IOException {
         if (buffer.remaining() >= bytes) {
             return true;

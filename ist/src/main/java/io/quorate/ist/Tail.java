@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** The end of the cache, which readers wait at. Costs who appends a lock only while someone does. */
+/** The end of the cache, where readers wait. Appending takes a lock only while a reader waits. */
 final class Tail {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition moved = lock.newCondition();
@@ -30,7 +30,7 @@ final class Tail {
         wake();
     }
 
-    /** Everything is gone; goes on after {@code seqno}. */
+    /** Everything is gone; the cache continues after {@code seqno}. */
     void reset(long seqno) {
         lives.incrementAndGet();
         reach(seqno);
@@ -42,7 +42,7 @@ final class Tail {
     }
 
     private void wake() {
-        // A reader says that it waits before it looks a last time, so one of the two sees the other.
+        // A reader announces that it waits before it checks a last time, so one of the two sees the other.
         if (waiting.get() > 0) {
             lock.lock();
             try {

@@ -5,30 +5,35 @@ import io.quorate.ist.IncrementalTransfer.Offer;
 import java.util.List;
 
 /**
- * The course of a transfer. To records and state: writesets up to where somebody has a checkpoint, then that donor's newest
- * checkpoint, then the writesets up to this one. Decides only; what it decides upon is done elsewhere.
+ * The course of a transfer. A transfer of records and state fetches the writesets up to a checkpoint that some donor
+ * has, then that donor's newest checkpoint, then the writesets up to this one. It only decides; the work is done
+ * elsewhere.
  */
 public final class TransferCourse {
-    /** How far the newest checkpoint may have run away before the writesets up to it are fetched, rather than the state. */
+    /**
+     * If the newest checkpoint has moved further ahead than this, the writesets up to it are fetched first, rather than
+     * the state.
+     */
     private static final long FAR_SEQNOS = 20_000;
 
     /** What a transfer brings. */
     public enum Kind {
-        /** Writesets, for a node that knows how to go on from there: only its cache is gone. */
+        /** Writesets, for a node whose certification can continue: only its cache is gone. */
         RECORDS,
-        /** Writesets, and what certification knows at the end of them. */
+        /** Writesets, and the state of certification at the end of them. */
         RECORDS_AND_STATE,
         /**
-         * What certification knows and nothing else, for a node that applies nothing, or gets a copy of a server: however long
-         * it was away, nobody needs to have kept what it missed.
+         * The state of certification and nothing else, for a node that applies nothing, or gets a copy of a server:
+         * however long it was away, nobody needs to have kept what it missed.
          */
         STATE
     }
 
     /**
-     * What a transfer is to reach.
+     * What a transfer has to reach.
      *
-     * @param until of {@link Kind#RECORDS} the last seqno; of the others the place in the log that the checkpoint must not lie before
+     * @param until for {@link Kind#RECORDS} the last seqno; for the others the place in the log that the checkpoint
+     *     must not precede
      */
     public record Goal(Kind kind, long until) {
         public static Goal records(long to) {
@@ -44,13 +49,13 @@ public final class TransferCourse {
         }
     }
 
-    /** What is to be done next. */
+    /** What has to be done next. */
     public enum Next {
         /** Append the writesets up to {@link #to}. */
         RECORDS,
-        /** Ask {@link #donor} for its newest checkpoint, and tell {@link #received} of it. */
+        /** Ask {@link #donor} for its newest checkpoint, and call {@link #received} with it. */
         STATE,
-        /** Empty the cache, to go on after the checkpoint received. */
+        /** Empty the cache, to continue after the checkpoint received. */
         BEGIN_AFTER_STATE,
         /** Force the cache; then the checkpoint received, if any, is this node's. */
         DONE
@@ -105,7 +110,7 @@ public final class TransferCourse {
     }
 
     /**
-     * The first record to ask for: the last one held, to be compared with the donor's, where there are both.
+     * The first record to ask for: the last one held, so that it can be compared with the donor's, if both have it.
      *
      * @param first first seqno that the cache may hold
      * @param held last seqno that it holds
@@ -127,7 +132,7 @@ public final class TransferCourse {
         received = checkpoint;
     }
 
-    /** What was received; null before, and where records alone are. */
+    /** The checkpoint received; null before, and when records alone are transferred. */
     public CheckpointStore.Checkpoint checkpoint() {
         return received;
     }

@@ -6,27 +6,27 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.LongSupplier;
 
-/** How far an incremental transfer is. Written by the transfer, read by anybody. */
+/** How far an incremental transfer is. Written by the transfer, read by any thread. */
 public final class TransferProgress {
-    /** The rate is that of the last few seconds, for the ETA to follow what happens. */
+    /** The rate is that of the last few seconds, so that the ETA follows what happens. */
     private static final long WINDOW_MILLIS = 5_000;
 
     /** What is being done. */
     public enum Phase {
-        /** Nobody was found who has what is missing. */
+        /** No node with the missing writesets was found. */
         WAITING,
         /** Receiving the writesets that were missed. */
         WRITESETS,
-        /** Receiving what certification knows. */
+        /** Receiving the state of certification. */
         STATE,
         /** Both are here. */
         DONE
     }
 
     /**
-     * A look at it.
+     * A snapshot of the progress.
      *
-     * @param donors who gives
+     * @param donors names of the nodes that give
      * @param done writesets received
      * @param toDo writesets still to come, as known now
      * @param bytes received, compressed
@@ -56,7 +56,7 @@ public final class TransferProgress {
         phase = next;
     }
 
-    /** Seqnos up to {@code to} are to be here; those up to {@code have} are. */
+    /** Sets the goal: seqnos up to {@code to} have to be here; those up to {@code have} are already. */
     synchronized void target(long have, long to) {
         if (first == 0) {
             first = have + 1;

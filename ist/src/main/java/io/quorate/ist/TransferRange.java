@@ -8,11 +8,14 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 
-/** A range of seqnos on its way, fetched by a thread of its own that waits when it is some batches ahead of who takes them. */
+/**
+ * A range of seqnos that is being fetched by a thread of its own, which waits when it is some batches ahead of the
+ * consumer.
+ */
 final class TransferRange implements AutoCloseable {
     private static final int BATCHES_AHEAD = 4;
 
-    /** Fetches a range, or throws what makes that impossible. */
+    /** Fetches a range, or throws the reason why that is impossible. */
     interface Fetch {
         void run(long from, long to, RecordReader.Sink sink) throws IOException, InterruptedException;
     }

@@ -9,7 +9,7 @@ import java.util.UUID;
 /**
  * What a joiner asks a donor for: {@code u8 kind | incarnation, 16 bytes | i64 from | i64 to}, big-endian.
  *
- * @param incarnation the life of the cluster the seqnos belong to
+ * @param incarnation the life of the cluster that the seqnos belong to
  * @param from first seqno, of RECORDS
  * @param to last seqno, of RECORDS
  */
@@ -42,7 +42,7 @@ record TransferRequest(Kind kind, UUID incarnation, long from, long to) {
         return new TransferRequest(kind, new UUID(in.getLong(), in.getLong()), in.getLong(), in.getLong());
     }
 
-    /** Whether bytes that begin so are a request for a transfer. */
+    /** Whether bytes with this beginning are a request for a transfer. */
     static boolean isOne(byte[] bytes) {
         return bytes.length > 0 && bytes[0] >= 0 && bytes[0] < Kind.values().length;
     }

@@ -7,11 +7,12 @@ import java.nio.channels.ClosedChannelException;
 import java.util.function.BooleanSupplier;
 
 /**
- * File work that an interrupt must not break off. A {@link java.nio.channels.FileChannel} is closed, for all its users,
- * when one of them is interrupted; so the work is done again with a new one, and the interrupt is handed on afterwards.
+ * File work that an interrupt must not break off. When a thread is interrupted, the {@link
+ * java.nio.channels.FileChannel} it uses is closed, for all its users; so the work is done again with a new one, and
+ * the interrupt is passed on afterwards.
  */
 interface Uninterrupted {
-    /** Opens its channel anew when that is closed, and may be done again. */
+    /** Opens its channel anew if that is closed; may be run again. */
     void work() throws IOException;
 
     static void run(Uninterrupted work) throws IOException {

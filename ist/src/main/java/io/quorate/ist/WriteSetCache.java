@@ -30,13 +30,13 @@ import java.util.concurrent.atomic.LongAdder;
  * The certified writesets of a node on its own disk: a directory of segment files, each with consecutive seqnos,
  * appended to at the end and deleted from the beginning.
  *
- * <p><b>Durability.</b> What is appended is readable at once and durable after {@link #force}. After a crash {@link
- * #open} keeps everything up to the seqno its owner knows to be durable, and of the rest what is whole ({@link
+ * <p><b>Durability.</b> What is appended is readable at once, and durable after {@link #force}. After a crash {@link
+ * #open} keeps everything up to the seqno that its owner knows to be durable, and of the rest what is whole ({@link
  * Recovery}). The order's log then delivers again what followed the owner's checkpoint; {@link #append} compares that
  * with what is still held, and adds what is not.
  *
- * <p><b>Retention.</b> The oldest segments go when all together exceed {@code bytesMax} or they are older than {@code
- * ageMax}, but none that {@link #retain} asks to keep; until that was called, none goes.
+ * <p><b>Retention.</b> The oldest segments are deleted when all together exceed {@code bytesMax} or they are older than
+ * {@code ageMax}, except those that {@link #retain} asks to keep; until that was called, none is deleted.
  *
  * <p><b>Threads.</b> One thread appends. {@link #force}, {@link #retain}, {@link #read} and the getters may be called
  * from any; each cursor belongs to one thread.
@@ -49,7 +49,7 @@ public final class WriteSetCache implements WriteSetLog {
     private final NavigableMap<Long, Segment> segments;
     private final Tail tail = new Tail();
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    /** Guarded by itself, and never held during I/O. */
+    /** Guarded by its own monitor, which is never held during I/O. */
     private final Set<Segment> unforced = new LinkedHashSet<>();
     /** Held while forcing, so that appending need not wait for it. */
     private final Object forcing = new Object();
@@ -77,7 +77,8 @@ public final class WriteSetCache implements WriteSetLog {
         if (segments.isEmpty()) {
             begin(1);
         } else {
-            // Read back is not yet durable: the system may not have written it when the node was stopped.
+            // Segments that were read back are not known to be durable: the system may not have written them when the
+            // node was stopped.
             unforced.addAll(segments.values());
             unforcedNames = true;
             active = segments.lastEntry().getValue();
@@ -91,7 +92,7 @@ public final class WriteSetCache implements WriteSetLog {
     }
 
     /**
-     * Opens a directory, which is made when it isn't there.
+     * Opens a directory, creating it if it doesn't exist.
      *
      * @param durableSeqno up to which seqno the cache is known to have been forced, 0 when nothing is known: anything
      *     wrong up to there is refused, anything broken after it is cut off
@@ -140,7 +141,7 @@ public final class WriteSetCache implements WriteSetLog {
     }
 
     /**
-     * Appends consecutive seqnos, whole log entries at a time, with one write where they fit its buffer of 1 MB. Those
+     * Appends consecutive seqnos, whole log entries at a time, with one write if they fit its buffer of 1 MB. Writesets
      * that are held already, because the order delivered them again, are compared with what is held and left out.
      *
      * @throws QuorateException {@link ErrorCode#DISK} when it can't be written, for instance because the disk is full:
@@ -210,7 +211,7 @@ public final class WriteSetCache implements WriteSetLog {
         }
     }
 
-    /** Not the position: it may name an earlier entry after a restart in the middle of a large one. */
+    /** The position isn't compared: it may name an earlier entry after a restart in the middle of a large one. */
     private static boolean isSameDecision(Certified a, Certified b) {
         return a.seqno() == b.seqno()
                 && a.verdict() == b.verdict()
@@ -291,7 +292,7 @@ public final class WriteSetCache implements WriteSetLog {
     }
 
     /**
-     * Makes durable what was appended before the call; who wants to know up to where asks for {@link #last} first.
+     * Makes durable what was appended before the call. To know up to where, ask for {@link #last} before it.
      *
      * @throws QuorateException {@link ErrorCode#DISK} when the disk failed; what was appended since the last force may
      *     be lost
@@ -329,7 +330,7 @@ public final class WriteSetCache implements WriteSetLog {
     }
 
     /**
-     * Says what the cache must keep whatever its size.
+     * Says what the cache must keep, whatever its size.
      *
      * @param seqno of the first record that is still needed, by the local applier for instance
      */
@@ -362,7 +363,7 @@ public final class WriteSetCache implements WriteSetLog {
                         > settings.ageMax().toMillis();
     }
 
-    /** What the records after {@code seqno} take here. Any thread. */
+    /** How many bytes the records after {@code seqno} take here. Any thread. */
     public long bytesAfter(long seqno) {
         long sum = 0;
         for (Segment segment : segments.tailMap(seqno, false).values()) {
@@ -391,8 +392,8 @@ public final class WriteSetCache implements WriteSetLog {
     }
 
     /**
-     * Empties the cache, to go on at {@code nextSeqno}: for a node that got its data as a full copy. Open cursors fail
-     * from now on.
+     * Empties the cache, to continue at {@code nextSeqno}: for a node that got its data as a full copy. Open cursors
+     * fail from now on.
      */
     public synchronized void reset(long nextSeqno) {
         requireOpen();
@@ -478,7 +479,7 @@ public final class WriteSetCache implements WriteSetLog {
         return new QuorateException(ErrorCode.DISK, what + ": " + cause, cause);
     }
 
-    /** Makes everything durable. Cursors that wait fail. */
+    /** Makes everything durable. Waiting cursors fail. */
     @Override
     public synchronized void close() throws IOException {
         if (closed) {

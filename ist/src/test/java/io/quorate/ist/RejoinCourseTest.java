@@ -134,7 +134,9 @@ class RejoinCourseTest {
                 .isEqualTo(new Receive(Goal.recordsAndState(700)));
     }
 
-    /** Found by the simulation: two of three were below the log, and the third could not be elected without one of them. */
+    /**
+     * Found by the simulation: two of three were below the log, and the third could not be elected without one of them.
+     */
     @Test
     void whomNobodyGivesAnythingTakesPartMeanwhileForTheOthersMayNeedItsVote() {
         RejoinCourse course = new RejoinCourse(Cause.LOG_PASSED);

@@ -91,7 +91,8 @@ class ArbitratorIT {
                     return cacheFirst(1) > had + 1 && cacheFirst(2) > had + 1;
                 }))
                 .as(
-                        "the others have forgotten what came after %d; they hold what follows %d and %d, applied: %s %s",
+                        "the others have forgotten what came after %d; they hold what follows %d and %d,"
+                                + " applied: %s %s",
                         had,
                         cacheFirst(1),
                         cacheFirst(2),

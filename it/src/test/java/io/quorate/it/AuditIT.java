@@ -44,16 +44,20 @@ class AuditIT {
                 .execute(
                         "CREATE DATABASE load_test",
                         Load.TABLE,
-                        "CREATE TABLE load_test.many (a VARCHAR(20) CHARACTER SET latin1, b DATETIME(3), c VARBINARY(4), v INT,"
+                        "CREATE TABLE load_test.many (a VARCHAR(20) CHARACTER SET latin1, b DATETIME(3), c"
+                                + " VARBINARY(4), v INT,"
                                 + " w INT AS (v + 1) STORED, PRIMARY KEY (a, b, c), UNIQUE KEY (v))",
                         "CREATE TABLE load_test.bag (v VARCHAR(20), f FLOAT)",
-                        "CREATE TABLE load_test.kinds (e ENUM('x','y') PRIMARY KEY, f FLOAT, d DOUBLE, n DECIMAL(20,5), j JSON,"
-                                + " t TIME(6), b BIT(13), s SET('a','b'), g GEOMETRY, x BINARY(4), y YEAR, u CHAR(5) CHARACTER SET"
+                        "CREATE TABLE load_test.kinds (e ENUM('x','y') PRIMARY KEY, f FLOAT, d DOUBLE, n"
+                                + " DECIMAL(20,5), j JSON,"
+                                + " t TIME(6), b BIT(13), s SET('a','b'), g GEOMETRY, x BINARY(4), y YEAR, u"
+                                + " CHAR(5) CHARACTER SET"
                                 + " utf16, z TIMESTAMP(2) NULL, o BLOB)",
                         "CREATE TABLE load_test.`o'dd.table` (`i``d` BIGINT UNSIGNED PRIMARY KEY, `t` TEXT)");
         try (Connection connection = cluster.app(1);
                 PreparedStatement insert = connection.prepareStatement(
-                        "INSERT INTO load_test.many (a, b, c, v) VALUES (?, '2020-01-01 00:00:00' + INTERVAL ? MINUTE, ?, ?)")) {
+                        "INSERT INTO load_test.many (a, b, c, v) VALUES (?, '2020-01-01 00:00:00' + INTERVAL ?"
+                                + " MINUTE, ?, ?)")) {
             connection.setAutoCommit(false);
             for (int i = 0; i < ROWS; i++) {
                 insert.setString(1, "ä'" + i % 7);
@@ -68,8 +72,10 @@ class AuditIT {
         cluster.mysql(1)
                 .execute(
                         "INSERT INTO load_test.bag VALUES ('a', 1), ('a', 1), ('a', 1), ('b', 1e-30), (NULL, NULL)",
-                        "INSERT INTO load_test.kinds VALUES ('x', 16777217, -0.1, -1.5, '{\"a\": [1, \"é\"]}', '-01:02:03.000004',"
-                                + " b'101', 'a,b', POINT(1, 2), x'00', 1999, _utf8mb4'é', '2020-02-02 02:02:02.02', x'27005C')",
+                        "INSERT INTO load_test.kinds VALUES ('x', 16777217, -0.1, -1.5, '{\"a\": [1, \"é\"]}',"
+                                + " '-01:02:03.000004',"
+                                + " b'101', 'a,b', POINT(1, 2), x'00', 1999, _utf8mb4'é', '2020-02-02"
+                                + " 02:02:02.02', x'27005C')",
                         "INSERT INTO load_test.`o'dd.table` VALUES (18446744073709551615, 'it''s \\\\ here')");
         Bank.open(cluster, 1);
         cluster.assertConverged();

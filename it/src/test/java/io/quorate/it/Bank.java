@@ -14,10 +14,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Writers on all nodes that move money between the same few accounts. Each transfer enters itself in the history, in its
- * own transaction, so the history says of every transfer whether it happened, and every balance can be computed from it:
- * a lost update, half an undo, an undo too many shows in the balances. Beside it they churn a unique key, reference the
- * accounts, and write a table without any key.
+ * Writers on all nodes that move money between the same few accounts. Each transfer enters itself in the history, in
+ * its own transaction, so the history says of every transfer whether it happened, and every balance can be computed
+ * from it: a lost update, half an undo, an undo too many shows in the balances. Beside it they churn a unique key,
+ * reference the accounts, and write a table without any key.
  */
 final class Bank implements AutoCloseable {
     static final int ACCOUNTS = 600;

@@ -17,8 +17,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The {@link Bank} with clients that are certified before they commit, as a gateway would drive them: note what is applied, XA
- * START, read, write what follows from what was read, XA PREPARE, and wait. Readers beside them add up all balances.
+ * The {@link Bank} with clients that are certified before they commit, as a gateway would drive them: note what is
+ * applied, XA START, read, write what follows from what was read, XA PREPARE, and wait. Readers beside them add up all
+ * balances.
  */
 final class CertifiedBank implements AutoCloseable {
     private final Cluster cluster;

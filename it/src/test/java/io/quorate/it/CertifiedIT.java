@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Clients of three nodes that commit by the verdict. More with {@code -Dquorate.seconds=300}, the same again with {@code
- * -Dquorate.seed=S}.
+ * Clients of three nodes that commit by the verdict. More with {@code -Dquorate.seconds=300}, the same again with
+ * {@code -Dquorate.seed=S}.
  */
 @Timeout(1800)
 class CertifiedIT {

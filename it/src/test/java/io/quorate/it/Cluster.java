@@ -347,7 +347,8 @@ final class Cluster implements AutoCloseable {
     }
 
     /**
-     * How often a node has taken a step to receive what it missed, since its service began; 0 while that doesn't answer.
+     * How often a node has taken a step to receive what it missed, since its service began; 0 while that doesn't
+     * answer.
      *
      * @param step as the metric {@code quorate.join.steps} names it
      */

@@ -31,8 +31,8 @@ import org.testcontainers.utility.MountableFile;
 import org.yaml.snakeyaml.Yaml;
 
 /**
- * Runs what a Compose file says, as far as ours says it, on a Docker engine, and does to the containers what happens to hosts.
- * Ends and deletes all it has made.
+ * Runs what a Compose file says, as far as ours says it, on a Docker engine, and does to the containers what happens to
+ * hosts. Ends and deletes all it has made.
  */
 final class Compose implements AutoCloseable {
     static final String NODE_IMAGE = "quorate-node";
@@ -75,8 +75,8 @@ final class Compose implements AutoCloseable {
     }
 
     /**
-     * Makes the image of MySQL from the distribution that all tests use, where nothing can be pulled: when the engine is one that
-     * {@code .ci/engine} has started.
+     * Makes the image of MySQL from the distribution that all tests use, where nothing can be pulled: when the engine
+     * is one that {@code .ci/engine} has started.
      */
     static void provideMySqlImage(String name) {
         if ("local".equals(System.getenv("QUORATE_IMAGES"))) {
@@ -273,8 +273,8 @@ final class Compose implements AutoCloseable {
     }
 
     /**
-     * One in which this host has no address: an engine that was killed leaves its bridges, and of two with the same subnet only the
-     * older one is reached.
+     * One in which this host has no address: an engine that was killed leaves its bridges, and of two with the same
+     * subnet only the older one is reached.
      */
     private static String freeSubnet() {
         List<String> taken = new ArrayList<>();

@@ -30,8 +30,8 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The Compose file and the node's image, on a Docker engine: each server and each node at an address of its own, each node in one
- * network with its server and in another one with the other nodes. Skipped where there is no engine.
+ * The Compose file and the node's image, on a Docker engine: each server and each node at an address of its own, each
+ * node in one network with its server and in another one with the other nodes. Skipped where there is no engine.
  */
 @Timeout(900)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -289,7 +289,8 @@ class ContainersIT {
         for (int node = 1; node <= nodes; node++) {
             ledgers.add(value(
                     node,
-                    "SELECT CONCAT(COUNT(*), ' rows, ', COALESCE(SUM(CRC32(CONCAT_WS(',', writer, n, touched, note))), 0))"
+                    "SELECT CONCAT(COUNT(*), ' rows, ', COALESCE(SUM(CRC32(CONCAT_WS(',', writer, n, touched,"
+                            + " note))), 0))"
                             + " FROM load_test.ledger"));
         }
         return ledgers;

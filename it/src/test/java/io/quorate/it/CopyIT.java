@@ -61,9 +61,11 @@ class CopyIT {
                         "CREATE TABLE load_test.fat (id INT PRIMARY KEY, v LONGBLOB)",
                         // CLONE holds itself to a bandwidth only by and by: what is small is here at once.
                         "CREATE TABLE load_test.ballast (id INT PRIMARY KEY) AUTOEXTEND_SIZE = 256M",
-                        "CREATE TABLE load_test.kinds (id INT PRIMARY KEY, f FLOAT, d DOUBLE, j JSON, t TIME(6), b BIT(13),"
+                        "CREATE TABLE load_test.kinds (id INT PRIMARY KEY, f FLOAT, d DOUBLE, j JSON, t"
+                                + " TIME(6), b BIT(13),"
                                 + " e ENUM('a','b'), g GEOMETRY, x BINARY(4), c CHAR(5) CHARACTER SET latin1)",
-                        "INSERT INTO load_test.kinds VALUES (1, 1e-30, -0.0, JSON_OBJECT('d', CAST('2020-01-01' AS DATE), 'n',"
+                        "INSERT INTO load_test.kinds VALUES (1, 1e-30, -0.0, JSON_OBJECT('d', CAST('2020-01-01'"
+                                + " AS DATE), 'n',"
                                 + " 1.10), '-01:02:03.000001', b'101', 'b', POINT(1, 2), x'0100', _latin1 x'E4')",
                         "CREATE PROCEDURE load_test.p() SELECT 1",
                         "CREATE USER 'late'@'%' IDENTIFIED WITH mysql_native_password BY 'late'");
@@ -82,7 +84,10 @@ class CopyIT {
                 .isPositive();
     }
 
-    /** Whoever dies in the middle of the copy: the joiner, the donor's server, with {@code -Dquorate.long=true} first the service alone. */
+    /**
+     * Whoever dies in the middle of the copy: the joiner, the donor's server, with {@code -Dquorate.long=true} first
+     * the service alone.
+     */
     @Test
     @Order(1)
     void aNodeThatWasAwayTooLongHandsOverWhatItHasAndGetsACopyWhoeverDies() throws Exception {
@@ -133,7 +138,9 @@ class CopyIT {
         writes(3);
     }
 
-    /** What the donor's clients commit during the copy conflicts with what others do, and some of it is prepared only. */
+    /**
+     * What the donor's clients commit during the copy conflicts with what others do, and some of it is prepared only.
+     */
     @Test
     @Order(2)
     void aNewNodeGetsACopyWhileTheOthersWrite() throws Exception {
@@ -198,7 +205,10 @@ class CopyIT {
         Load.assertNothingLost(cluster, acknowledged, SEED);
     }
 
-    /** Starts what is down of n3 without waiting for it, until a copy is half way. One that nobody saw is made once more. */
+    /**
+     * Starts what is down of n3 without waiting for it, until a copy is half way. One that nobody saw is made once
+     * more.
+     */
     private static CompletableFuture<Boolean> restartUntilCopying() throws Exception {
         StringBuilder before = new StringBuilder();
         for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {

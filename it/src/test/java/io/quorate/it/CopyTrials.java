@@ -27,8 +27,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Full copies that are too large for every build, each by both methods, always while clients write; a command of their own, see
- * it/README.md. All tables are compared at the end.
+ * Full copies that are too large for every build, each by both methods, always while clients write; a command of their
+ * own, see it/README.md. All tables are compared at the end.
  */
 @Timeout(1800)
 class CopyTrials {

@@ -17,9 +17,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 
 /**
- * Writers on several nodes that keep book: each inserts rows of its own, numbered without gaps, changes and deletes some of
- * them, in transactions of several rows, and remembers what the server acknowledged. Nothing acknowledged may be missing
- * later, and nothing may be there twice. A lost connection or a read-only server is tried again with the same numbers.
+ * Writers on several nodes that keep book: each inserts rows of its own, numbered without gaps, changes and deletes
+ * some of them, in transactions of several rows, and remembers what the server acknowledged. Nothing acknowledged may
+ * be missing later, and nothing may be there twice. A lost connection or a read-only server is tried again with the
+ * same numbers.
  */
 final class Load implements AutoCloseable {
     static final String TABLE =
@@ -73,8 +74,8 @@ final class Load implements AutoCloseable {
     }
 
     /**
-     * Steady rather than all the machine has, and the less the slower it is: services that start and nodes that catch up meanwhile
-     * need some of it too.
+     * Steady rather than all the machine has, and the less the slower it is: services that start and nodes that catch
+     * up meanwhile need some of it too.
      *
      * @param startNanos when the transaction began that has just ended
      */
@@ -108,8 +109,8 @@ final class Load implements AutoCloseable {
     }
 
     /**
-     * Rows of 400 KB that don't compress, each a transaction, for a table {@code load_test.fat}. A node whose leader has just been killed
-     * takes no writes until there is another.
+     * Rows of 400 KB that don't compress, each a transaction, for a table {@code load_test.fat}. A node whose leader
+     * has just been killed takes no writes until there is another.
      */
     static void fat(Cluster cluster, int node, int from, int rows) throws SQLException {
         Random random = new Random(from);

@@ -27,9 +27,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Power fails under load for servers that don't force their logs at each commit. They lose transactions that were ordered;
- * their nodes have to find that out and put them back. What was acknowledged and never ordered may be gone, from all nodes
- * alike. Needs the right to mount; skipped without, and counted so.
+ * Power fails under load for servers that don't force their logs at each commit. They lose transactions that were
+ * ordered; their nodes have to find that out and put them back. What was acknowledged and never ordered may be gone,
+ * from all nodes alike. Needs the right to mount; skipped without, and counted so.
  */
 @Timeout(600)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -37,7 +37,9 @@ class PowerLossIT {
     private static final List<Integer> ALL = List.of(1, 2, 3);
     private static final int ROUNDS_MAX = 5;
 
-    /** Nor does InnoDB force its log by itself for a while, as it does before it writes pages: there is more to lose. */
+    /**
+     * Nor does InnoDB force its log by itself for a while, as it does before it writes pages: there is more to lose.
+     */
     private static final Map<String, String> RELAXED = Map.of(
             "mysql.sync_binlog", "0",
             "mysql.innodb_flush_log_at_trx_commit", "2",

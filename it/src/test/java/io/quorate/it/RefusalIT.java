@@ -57,7 +57,8 @@ class RefusalIT {
             server.execute(
                     "CREATE DATABASE shop",
                     "CREATE TABLE shop.p (id INT PRIMARY KEY)",
-                    "CREATE TABLE shop.c (id INT PRIMARY KEY, p INT, CONSTRAINT c_p FOREIGN KEY (p) REFERENCES shop.p (id)"
+                    "CREATE TABLE shop.c (id INT PRIMARY KEY, p INT, CONSTRAINT c_p FOREIGN KEY (p) REFERENCES"
+                            + " shop.p (id)"
                             + " ON DELETE CASCADE)",
                     "CREATE TABLE shop.keyless (a INT)",
                     "CREATE TABLE shop.old (id INT PRIMARY KEY) ENGINE = MyISAM",

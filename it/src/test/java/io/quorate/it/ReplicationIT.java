@@ -111,9 +111,9 @@ class ReplicationIT {
     private static String hexOf(String table) {
         StringBuilder columns = new StringBuilder();
         for (List<String> column : cluster.mysql(2)
-                .query(
-                        "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'awkward' AND TABLE_NAME = '"
-                                + table + "' ORDER BY ORDINAL_POSITION")) {
+                .query("SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'awkward' AND"
+                        + " TABLE_NAME = '"
+                        + table + "' ORDER BY ORDINAL_POSITION")) {
             String bytes = "CAST(`" + column.get(0).replace("`", "``") + "` AS BINARY)";
             columns.append(columns.isEmpty() ? "" : ", ")
                     .append("IF(LENGTH(" + bytes + ") > 1000, SHA2(" + bytes + ", 256), HEX(" + bytes + "))");
@@ -198,7 +198,9 @@ class ReplicationIT {
                 .contains("quorate_ordered_seqno", "quorate_apply_lag_seconds", "quorate_state{state=\"SYNCED\"} 1.0");
     }
 
-    /** A backlog of 100 MB for a heap of 160, half of which has other uses; one that grew with it would end the process. */
+    /**
+     * A backlog of 100 MB for a heap of 160, half of which has other uses; one that grew with it would end the process.
+     */
     @Test
     @Order(5)
     void keepsTheBacklogOfAnAbsentServerOnDisk() throws Exception {
@@ -267,7 +269,8 @@ class ReplicationIT {
             cluster.mysql(1).execute("ALTER TABLE rep.busy ADD x INT");
             cluster.awaitQuery(
                     3,
-                    "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = 'rep' AND table_name = 'busy'",
+                    "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = 'rep' AND table_name"
+                            + " = 'busy'",
                     "3");
             cluster.awaitQuery(3, "SELECT @@read_only", "0");
             // Clients write on.

@@ -68,7 +68,8 @@ class StreamIT {
                 Load.TABLE,
                 "CREATE TABLE load_test.fat (id INT PRIMARY KEY, v LONGBLOB)",
                 "CREATE TABLE load_test.parent (id INT PRIMARY KEY, v INT)",
-                "CREATE TABLE load_test.child (id INT AUTO_INCREMENT PRIMARY KEY, parent INT, KEY (parent), FOREIGN KEY (parent)"
+                "CREATE TABLE load_test.child (id INT AUTO_INCREMENT PRIMARY KEY, parent INT, KEY (parent),"
+                        + " FOREIGN KEY (parent)"
                         + " REFERENCES load_test.parent (id) ON DELETE CASCADE ON UPDATE CASCADE)",
                 "CREATE VIEW load_test.view AS SELECT id FROM load_test.fat",
                 "CREATE PROCEDURE load_test.p() SELECT 1",
@@ -169,7 +170,8 @@ class StreamIT {
                 "SHOW CREATE PROCEDURE load_test.p",
                 "SHOW CREATE USER 'late'@'%'",
                 "SELECT user, host, plugin, HEX(authentication_string) FROM mysql.user ORDER BY 1, 2",
-                "SELECT TRIGGER_NAME, ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = 'load_test'",
+                "SELECT TRIGGER_NAME, ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA ="
+                        + " 'load_test'",
                 "SELECT HEX(CAST(j AS CHAR)), JSON_TYPE(JSON_EXTRACT(j, '$.t')) FROM awkward.docs ORDER BY id")) {
             assertThat(text(node, sql)).as(sql).isEqualTo(text(1, sql));
         }

@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 
-/** A node that was away for longer than the order's log is kept, and comes back from the writeset caches of the others. */
+/**
+ * A node that was away for longer than the order's log is kept, and comes back from the writeset caches of the others.
+ */
 @Timeout(900)
 class TransferIT {
     private static final int ATTEMPTS = 3;
@@ -47,8 +49,8 @@ class TransferIT {
     }
 
     /**
-     * While n3 is down: writes a transfer's worth on another node, starts n3 without waiting for it, and waits until it is in the
-     * middle of receiving that. A transfer that was over before anybody saw it is made once more.
+     * While n3 is down: writes a transfer's worth on another node, starts n3 without waiting for it, and waits until it
+     * is in the middle of receiving that. A transfer that was over before anybody saw it is made once more.
      */
     private static CompletableFuture<Void> restartUntilInTransfer(int writer, int firstId) throws Exception {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -4,8 +4,8 @@ package io.quorate.sandbox;
 import java.util.List;
 
 /**
- * The accounts of a sandbox's servers. They are made on each server by itself and outside its binlog, so that all nodes
- * begin with the same data and nothing executed.
+ * The accounts of a sandbox's servers. They are made on each server separately and outside its binlog, so that all
+ * nodes begin with the same data and with nothing executed.
  */
 final class Accounts {
     static final String SERVICE_USER = "quorate";
@@ -13,7 +13,7 @@ final class Accounts {
     static final String APP_USER = "app";
     static final String APP_PASSWORD = "app";
 
-    /** All rights on schemas, none that passes read_only. */
+    /** All rights on schemas, but none that passes read_only. */
     private static final String APP_GRANTS = "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES,"
             + " CREATE TEMPORARY TABLES, LOCK TABLES, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE,"
             + " EVENT, TRIGGER, PROCESS, REPLICATION CLIENT, XA_RECOVER_ADMIN";
@@ -23,7 +23,7 @@ final class Accounts {
 
     private Accounts() {}
 
-    /** Makes the accounts unless they are there. */
+    /** Makes the accounts if they don't exist. */
     static void create(MySqlServer server) {
         if (server.queryLong("SELECT COUNT(*) FROM mysql.user WHERE user = '" + SERVICE_USER + "'") == 0) {
             server.execute(statements(server.distribution().version()).toArray(new String[0]));
@@ -31,7 +31,7 @@ final class Accounts {
     }
 
     static List<String> statements(String version) {
-        // Every client speaks the old authentication without TLS; from 8.4 on the server has it no longer.
+        // Every client supports the old authentication without TLS; servers from 8.4 on don't have it.
         String by = version.startsWith("8.0.") ? "IDENTIFIED WITH mysql_native_password BY" : "IDENTIFIED BY";
         String app = "'" + APP_USER + "'@'localhost'";
         String service = "'" + SERVICE_USER + "'@'localhost'";
@@ -42,9 +42,9 @@ final class Accounts {
                 "REVOKE SELECT, EXECUTE, SHOW VIEW, " + WRITES + " ON mysql.* FROM " + app,
                 "REVOKE " + WRITES + " ON sys.* FROM " + app,
                 "REVOKE " + WRITES + " ON quorate.* FROM " + app,
-                // Last: its being there says that all is done.
+                // Last, because its existence says that everything is done.
                 "CREATE USER " + service + " " + by + " '" + SERVICE_PASSWORD + "'",
-                // Whatever DDL comes from another node, on accounts and grants too, is to be applied here.
+                // Any DDL from another node, on accounts and grants too, has to be applied here.
                 "GRANT ALL ON *.* TO " + service + " WITH GRANT OPTION");
     }
 }

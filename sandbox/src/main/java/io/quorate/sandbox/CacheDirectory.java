@@ -13,9 +13,9 @@ import java.util.Comparator;
 import java.util.stream.Stream;
 
 /**
- * The directory outside the repository that holds what is made once for a user: {@code $QUORATE_CACHE}, else
- * {@code $XDG_CACHE_HOME/quorate}, else {@code ~/.cache/quorate}. An entry is a directory that is made under another
- * name and then renamed, so that it is either complete or absent, also when two processes want it at the same time.
+ * The directory outside the repository for what is made once per user: {@code $QUORATE_CACHE}, else {@code
+ * $XDG_CACHE_HOME/quorate}, else {@code ~/.cache/quorate}. An entry is a directory that is made under another name and
+ * then renamed, so that it is either complete or absent, even when two processes need it at the same time.
  */
 final class CacheDirectory {
     /** Fills a new directory with an entry's content. */
@@ -43,19 +43,19 @@ final class CacheDirectory {
         return root;
     }
 
-    /** Where the sandbox is kept: where the user says, or here. */
+    /** The sandbox's directory: the user's choice, or the one in the cache. */
     static Path sandbox(Path chosen) {
         return chosen != null ? chosen : ofUser().root().resolve("sandbox");
     }
 
-    /** The entry of that name, made first when it isn't there. */
+    /** The entry of that name; it is made first if it doesn't exist. */
     Path entry(String name, Maker maker) {
         Path entry = root.resolve(name);
         if (Files.isDirectory(entry)) {
             return entry;
         }
         try {
-            // Locks of FileChannel are per process; threads of this one are kept apart by the monitor.
+            // Locks of FileChannel are per process; the monitor separates the threads of this one.
             synchronized (CacheDirectory.class) {
                 Files.createDirectories(root);
                 Path lock = root.resolve(name + ".lock");
@@ -98,7 +98,7 @@ final class CacheDirectory {
         return Files.createTempDirectory(Files.createDirectories(root), prefix);
     }
 
-    /** Deletes a directory and all below it, without following links; nothing happens when it isn't there. */
+    /** Deletes a directory and everything below it, without following links; does nothing if it doesn't exist. */
     static void deleteTree(Path directory) throws IOException {
         if (!Files.exists(directory)) {
             return;

@@ -23,8 +23,9 @@ public final class Checksums {
 
     /**
      * @param rows number of rows
-     * @param checksum as CHECKSUM TABLE says
-     * @param definition as SHOW CREATE TABLE says, without the next AUTO_INCREMENT value: each node counts for itself
+     * @param checksum as printed by CHECKSUM TABLE
+     * @param definition as printed by SHOW CREATE TABLE, without the next AUTO_INCREMENT value, which each node counts
+     *     for itself
      */
     record Content(long rows, String checksum, String definition) {}
 
@@ -41,14 +42,14 @@ public final class Checksums {
 
     private Checksums() {}
 
-    /** Compares servers, each under the name it is to be called by. */
+    /** Compares servers, each under the name that messages use for it. */
     public static Comparison compare(Map<String, MySqlServer> servers) {
         Map<String, Map<String, Content>> contents = new LinkedHashMap<>();
         servers.forEach((name, server) -> contents.put(name, contents(server)));
         return compareContents(contents);
     }
 
-    /** One connection for all of it: there may be hundreds of tables. */
+    /** On one connection: there may be hundreds of tables. */
     static Map<String, Content> contents(MySqlServer server) {
         Map<String, Content> contents = new TreeMap<>();
         try (Connection connection = server.connect();
@@ -79,8 +80,8 @@ public final class Checksums {
     }
 
     /**
-     * What CHECKSUM TABLE says; but for a table with a multi-valued index that is another number in every session, so its
-     * columns are summed up by a query.
+     * The result of CHECKSUM TABLE. For a table with a multi-valued index that is another number in every session, so
+     * its columns are summed up by a query instead.
      */
     private static String checksum(Statement statement, String table) throws SQLException {
         String definition = value(statement, "SHOW CREATE TABLE " + table, 2);

@@ -35,7 +35,7 @@ final class Command {
         return run(limit, null, Map.of(), command);
     }
 
-    /** Runs until it ends or the limit is over (then it is killed and a {@link SandboxException} thrown). */
+    /** Runs until the program ends or the limit is over (then it is killed and a {@link SandboxException} thrown). */
     static Result run(Duration limit, Path directory, Map<String, String> environment, List<String> command) {
         try {
             Path output = Files.createTempFile("quorate-", ".out");
@@ -83,7 +83,7 @@ final class Command {
         return new String(Files.readAllBytes(file), java.nio.charset.StandardCharsets.UTF_8);
     }
 
-    /** Where a program is on PATH, or null. */
+    /** The path of a program on PATH, or null. */
     static Path onPath(String program) {
         String path = System.getenv("PATH");
         for (String directory : (path == null ? "" : path).split(":")) {

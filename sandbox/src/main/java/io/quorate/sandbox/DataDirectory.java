@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * New data directories of mysqld. Initializing one takes seconds, copying one takes a moment: the first is kept in the
- * user's cache as a template. It has no auto.cnf, so every copy gets a server UUID of its own.
+ * New data directories of mysqld. Initializing one takes seconds, copying one takes a moment, so the first is kept in
+ * the user's cache as a template. It has no auto.cnf, so every copy gets a server UUID of its own.
  */
 final class DataDirectory {
     /** Settings that are fixed when a data directory is initialized. */
@@ -61,7 +61,7 @@ final class DataDirectory {
                 "--no-defaults",
                 "--initialize-insecure",
                 "--datadir=" + directory,
-                // Without it a new redo log takes 100 MB on disk, to be copied each time.
+                // Otherwise a new redo log takes 100 MB on disk, to be copied each time.
                 "--innodb-redo-log-capacity=8M"));
         command.addAll(MySqlServer.asUser());
         options.forEach((name, value) -> command.add("--" + name + "=" + value));

@@ -22,7 +22,7 @@ import java.util.function.Consumer;
 /**
  * Writes on all nodes of a running cluster at once, then compares every table on every node.
  *
- * <p>The writers share tables, not rows: until conflicts are undone, two nodes that write one row end in a clear stop.
+ * <p>The writers share tables, not rows.
  */
 final class Demo {
     private static final Duration SCHEMA_LIMIT = Duration.ofMinutes(1);
@@ -51,7 +51,7 @@ final class Demo {
         sandbox.nodes().forEach(node -> committed.put(node.name(), new LongAdder()));
     }
 
-    /** Runs all of it. A result that hasn't converged has been explained on {@code out}. */
+    /** Runs all of it. If the nodes haven't converged, {@code out} has said why. */
     DemoResult run(int seconds) {
         try {
             createSchema();
@@ -91,7 +91,7 @@ final class Demo {
         awaitFreshHeartbeats("the schema made on " + first.name());
     }
 
-    /** The heartbeats' rows came last; where they are, all is. */
+    /** The heartbeats' rows were made last; a node that has them has everything. */
     private void awaitFreshHeartbeats(String what) {
         long deadline = System.nanoTime() + SCHEMA_LIMIT.toNanos();
         for (SandboxNode node : sandbox.nodes()) {
@@ -110,9 +110,7 @@ final class Demo {
                         == sandbox.nodes().size();
     }
 
-    /**
-     * One writer on each node for a moment, not counted: in the first seconds of its life a JVM interprets all it runs.
-     */
+    /** One writer on each node for a short time, not counted: in its first seconds a JVM interprets everything. */
     private void warmUp() {
         out.accept("warming up for " + WARM_UP.toSeconds() + " s");
         AtomicBoolean over = new AtomicBoolean();
@@ -184,7 +182,7 @@ final class Demo {
         }
     }
 
-    /** The watchers go on until all has arrived. */
+    /** The watchers go on until everything has arrived. */
     private void awaitWriters() {
         int perNode = writersPerNode + 2;
         for (int i = 0; i < running.size(); i++) {
@@ -194,7 +192,7 @@ final class Demo {
         }
     }
 
-    /** Each node's last beat comes after all it committed, and is applied elsewhere after all of that. */
+    /** Each node's last beat comes after everything it committed, and is applied elsewhere after all of that. */
     private long awaitConvergence(Duration limit) {
         long began = System.nanoTime();
         awaitLastBeats(limit);
@@ -243,7 +241,7 @@ final class Demo {
                 seed);
     }
 
-    /** What the best informed node knows to be ordered. */
+    /** The highest seqno that any node knows to be ordered. */
     private long ordered() {
         return sandbox.nodes().stream()
                 .flatMap(node -> node.report().stream())

@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.json.JsonMapper;
 
-/** {@code quorate demo}: a cluster for the moment, written to on all nodes at once, and compared. */
+/** {@code quorate demo}: a temporary cluster, written to on all nodes at once, and compared. */
 @Command(
         name = "demo",
         description =
@@ -84,7 +84,7 @@ final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    /** What {@code --json} prints when the demo didn't come to an end. */
+    /** What {@code --json} prints when the demo failed. */
     private record Failure(int nodes, boolean converged, String reason) {}
 
     private void printJson(Object value) {

@@ -6,14 +6,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The demo's live line: per node, what its clients committed, what it knows ordered, what its server has, the lag. */
+/**
+ * The demo's live line: per node, what its clients committed, what it knows to be ordered, what its server has, and the
+ * lag.
+ */
 final class DemoProgress {
     private final List<SandboxNode> nodes;
     private final Map<String, LongAdder> committed;
     private final Heartbeats heartbeats;
     private final long before;
 
-    /** @param before seqno up to which what is ordered and applied does not count */
+    /** @param before what is ordered and applied up to this seqno does not count */
     DemoProgress(List<SandboxNode> nodes, Map<String, LongAdder> committed, Heartbeats heartbeats, long before) {
         this.nodes = nodes;
         this.committed = committed;
@@ -39,7 +42,7 @@ final class DemoProgress {
         return line.toString();
     }
 
-    /** One node in words, for a failure. */
+    /** One node in words, for the message of a failure. */
     static String state(SandboxNode node) {
         return node.report()
                 .map(r -> "it is " + r.state() + (r.reason().isEmpty() ? "" : ", " + r.reason()) + ", ordered "

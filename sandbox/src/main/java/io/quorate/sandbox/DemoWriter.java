@@ -19,10 +19,13 @@ import java.util.concurrent.atomic.LongAdder;
  * that it shares with all other writers.
  */
 final class DemoWriter implements Runnable {
-    /** Rows of one kind that a writer keeps track of; beyond it, it rather deletes than inserts. */
+    /** How many rows of one kind a writer keeps track of; beyond that it deletes rather than inserts. */
     private static final int OWN_MAX = 2_000;
 
-    /** ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK: what a client repeats; the applier's transactions hold locks too. */
+    /**
+     * ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK: a client repeats the transaction; the applier's transactions hold locks
+     * too.
+     */
     private static final List<Integer> RETRIED = List.of(1205, 1213);
 
     /** A purchase with its number of items. */

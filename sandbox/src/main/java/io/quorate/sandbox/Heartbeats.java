@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Measures apply lag as a client sees it: every node's row in {@code demo.heartbeat} is updated ten times a second by
- * an ordinary transaction, and looked at on all other nodes every ten milliseconds. The lag is the time from the
- * commit's OK until the value is seen elsewhere, by one clock, as all nodes are on this machine.
+ * an ordinary transaction, and read on all other nodes every ten milliseconds. The lag is the time from the commit's OK
+ * until the value is seen elsewhere, by one clock, because all nodes are on this machine.
  */
 final class Heartbeats {
     private static final long BEAT_MILLIS = 100;
@@ -40,7 +40,7 @@ final class Heartbeats {
         this.committed = committed;
     }
 
-    /** Sets all rows to how {@link #prepare} made them, on one node. */
+    /** Sets all rows to the state that {@link #prepare} gave them, on one node. */
     static void reset(SandboxNode on) {
         try (Connection connection = connect(on);
                 Statement statement = connection.createStatement()) {
@@ -50,7 +50,7 @@ final class Heartbeats {
         }
     }
 
-    /** Makes the row of every node, on one of them. */
+    /** Makes a row for every node, on one of them. */
     static void prepare(SandboxNode on, List<SandboxNode> nodes) throws SQLException {
         try (Connection connection = connect(on);
                 PreparedStatement insert = connection.prepareStatement("INSERT INTO heartbeat VALUES (?, 0)")) {
@@ -84,7 +84,7 @@ final class Heartbeats {
         }
     }
 
-    /** Looks at the others' beats on a node until {@code ended}. */
+    /** Reads the other nodes' beats on a node until {@code ended}. */
     void watch(SandboxNode node, AtomicBoolean ended) {
         Map<String, Long> own = seen.computeIfAbsent(node.name(), name -> new ConcurrentHashMap<>());
         try (Connection connection = connect(node);
@@ -119,7 +119,7 @@ final class Heartbeats {
         });
     }
 
-    /** Writes a last beat on a node; what is seen with it elsewhere is all that this node committed before. */
+    /** Writes a last beat on a node; another node that has it has everything that this one committed before. */
     static void last(SandboxNode node) {
         try (Connection connection = connect(node);
                 Statement statement = connection.createStatement()) {

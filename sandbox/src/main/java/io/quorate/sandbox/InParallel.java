@@ -9,7 +9,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 
-/** The same step for every node at once. */
+/** Runs the same step for every node at once. */
 final class InParallel {
     private InParallel() {}
 

@@ -16,9 +16,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A file named by Maven coordinates, fetched by Maven itself, so that the user's settings hold: mirrors, proxies,
- * credentials, where the local repository is. Used from the local repository in place where we can tell where it is; else
- * from a copy that goes away on {@link #close()}.
+ * A file named by Maven coordinates, fetched by Maven itself, so that the user's settings apply: mirrors, proxies,
+ * credentials, the place of the local repository. It is used in place if that repository's location is known; otherwise
+ * from a copy that is deleted on {@link #close()}.
  */
 final class MavenArtifact implements AutoCloseable {
     private static final String PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.10.0";
@@ -45,7 +45,9 @@ final class MavenArtifact implements AutoCloseable {
         }
     }
 
-    /** Resolves the artifact, downloading it when the local repository lacks it. {@code bytes}: its size, for progress. */
+    /**
+     * Resolves the artifact, downloading it if the local repository lacks it. {@code bytes}: its size, for progress.
+     */
     static MavenArtifact resolve(
             String group,
             String name,
@@ -74,7 +76,7 @@ final class MavenArtifact implements AutoCloseable {
         }
     }
 
-    /** The local repository is somewhere that only Maven knows: have it copy the file for us. */
+    /** Only Maven knows where the local repository is: has it copy the file for us. */
     private static MavenArtifact copied(String coordinates, String fileName) {
         try {
             Path directory = CacheDirectory.newTemporary(CacheDirectory.ofUser().root(), "download-");
@@ -96,7 +98,7 @@ final class MavenArtifact implements AutoCloseable {
         }
         List<String> command = new ArrayList<>(List.of(mvn.toString(), "-B", "-q"));
         command.addAll(goal);
-        // A neutral directory: no project's pom or .mvn settings take part.
+        // A neutral directory, in which no project's pom or .mvn settings apply.
         Path neutral = Path.of(System.getProperty("java.io.tmpdir"));
         Command.Result result = Command.run(LIMIT, neutral, Map.of(), command);
         if (!result.ok()) {
@@ -143,7 +145,7 @@ final class MavenArtifact implements AutoCloseable {
         return repositories;
     }
 
-    /** Maven is quiet when it isn't on a terminal; the growing file says how far it is. */
+    /** Maven prints no progress without a terminal, so the growing file shows it. */
     private static Thread meter(String relative, long bytes, Consumer<String> log, AtomicBoolean done) {
         Thread thread = new Thread(
                 () -> {
@@ -167,7 +169,7 @@ final class MavenArtifact implements AutoCloseable {
         return thread;
     }
 
-    /** The file grows under a name of its own; beside it there are only small ones. */
+    /** The file grows under a name of its own; the others beside it are small. */
     private static long downloaded(String relative) {
         long largest = 0;
         for (Path repository : localRepositories()) {
@@ -180,7 +182,7 @@ final class MavenArtifact implements AutoCloseable {
                     largest = Math.max(largest, Files.size(file));
                 }
             } catch (IOException e) {
-                // A temporary file was renamed meanwhile; the next look sees it.
+                // A temporary file was renamed meanwhile; the next call sees it.
             }
         }
         return largest;

@@ -14,14 +14,14 @@ import java.util.regex.Pattern;
 
 /**
  * A MySQL server program that runs on this machine. Looked for in this order: the home named by {@code
- * QUORATE_MYSQL_HOME}, {@code mysqld} on PATH when it is MySQL 8.0.30 or later, the server from Maven Central, unpacked
+ * QUORATE_MYSQL_HOME}; {@code mysqld} on PATH if it is MySQL 8.0.30 or later; the server from Maven Central, unpacked
  * once into the user's cache.
  *
- * <p>Shared libraries that the machine lacks are put beside the cache, not into the system; {@link #environment()}
- * names them to the dynamic linker.
+ * <p>Shared libraries that the machine lacks are put into the cache, not into the system; {@link #environment()} tells
+ * the dynamic linker where they are.
  */
 public final class MySqlDistribution {
-    /** XA survives a crash from this version on, and everything here was tried with it or later. */
+    /** From this version on XA survives a crash, and everything here was tried with it or a later one. */
     static final String OLDEST = "8.0.30";
 
     private static final Pattern VERSION = Pattern.compile("Ver (\\d+)\\.(\\d+)\\.(\\d+)");
@@ -39,15 +39,17 @@ public final class MySqlDistribution {
         this.cache = cache;
     }
 
-    /** Finds or gets a server, telling on standard error what takes long. The same one for the whole process. */
+    /**
+     * Finds or downloads a server, and reports on standard error what takes long. The same one for the whole process.
+     */
     public static MySqlDistribution find() {
         return find(System.err::println);
     }
 
     /**
-     * Finds or gets a server.
+     * Finds or downloads a server.
      *
-     * @param progress told, a line each, about downloads and installations
+     * @param progress is told, a line each, about downloads and installations
      * @throws SandboxException when there is none and none can be had; the message says what to do
      */
     public static synchronized MySqlDistribution find(Consumer<String> progress) {
@@ -106,7 +108,10 @@ public final class MySqlDistribution {
                 .output();
     }
 
-    /** The version in {@code mysqld --version}, or null when that is not MySQL (MariaDB says its name there). */
+    /**
+     * The version in the output of {@code mysqld --version}, or null when that is not MySQL (MariaDB prints its name
+     * there).
+     */
     static String mysqlVersion(String output) {
         Matcher matcher = VERSION.matcher(output);
         if (output.contains("MariaDB") || !matcher.find()) {
@@ -153,7 +158,7 @@ public final class MySqlDistribution {
         return mysqld;
     }
 
-    /** The {@code mysql} command line client of this distribution, else the plain name, to be found on PATH. */
+    /** The {@code mysql} command line client of this distribution; otherwise the plain name, to be found on PATH. */
     public Path client() {
         Path own = home().resolve("bin/mysql");
         return Files.isExecutable(own) ? own : Path.of("mysql");

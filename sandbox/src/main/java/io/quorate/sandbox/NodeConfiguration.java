@@ -7,10 +7,10 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Writes one node's {@code application.yaml}, as docs/configuration.md describes it. */
 final class NodeConfiguration {
-    /** Java options of the services rather than a key of theirs. */
+    /** Java options of the services, rather than a key of their configuration. */
     static final String JVM = "quorate.jvm";
 
-    /** In the node's directory; the service has it start mysqld after a full copy. */
+    /** In the node's directory; the service starts mysqld with it after a full copy. */
     static final String START_SCRIPT = "start-mysqld";
 
     private static final JsonMapper JSON = new JsonMapper();
@@ -58,7 +58,7 @@ final class NodeConfiguration {
         return yaml.toString();
     }
 
-    /** A second document, so that its flat keys replace what the first one says. */
+    /** A second YAML document, so that its flat keys replace those of the first one. */
     private static void appendSet(StringBuilder yaml, SandboxSettings settings, boolean arbitrator) {
         StringBuilder more = new StringBuilder();
         for (Map.Entry<String, String> entry : settings.set().entrySet()) {

@@ -7,7 +7,7 @@ import java.util.stream.IntStream;
  * The ports of node {@code i} (from 1) of a local cluster with base port P.
  *
  * @param mysql P+i
- * @param gateway P+100+i, kept free for it
+ * @param gateway P+100+i, reserved for it
  * @param http P+200+i, Actuator
  * @param raft P+300+i, gRPC between the nodes
  * @param channel P+400+i, writesets on their way to the leader
@@ -20,7 +20,7 @@ public record NodePorts(int mysql, int gateway, int http, int raft, int channel)
         return new NodePorts(first, first + 100, first + 200, first + 300, first + 400);
     }
 
-    /** A base port whose ports are all free for that many nodes. */
+    /** A base port whose ports are all free for this many nodes. */
     public static int freeBase(int nodes) {
         return Ports.freeBlock(IntStream.rangeClosed(1, nodes)
                 .flatMap(i -> IntStream.rangeClosed(0, 4).map(kind -> 100 * kind + i))

@@ -13,7 +13,7 @@ import java.util.Optional;
 import tools.jackson.core.JacksonException;
 
 /**
- * What a running service says of itself at {@code /actuator/cluster/self}.
+ * What a running service says about itself at {@code /actuator/cluster/self}.
  *
  * @param state as in the design: OPEN, CONNECTED, JOINER, JOINED, SYNCED, DONOR, ARBITRATOR, NON_PRIMARY, LEFT,
  *     INCONSISTENT
@@ -32,12 +32,12 @@ public record NodeReport(String state, boolean primaryComponent, String reason, 
     private static final HttpClient HTTP =
             HttpClient.newBuilder().connectTimeout(PATIENCE).build();
 
-    /** Whether it won't take part any more, whatever comes. */
+    /** Whether it won't take part any more, whatever happens. */
     boolean isOut() {
         return state.equals(INCONSISTENT) || (state.equals("LEFT") && reason.startsWith("QRT-3010"));
     }
 
-    /** Asks the service there; empty when it doesn't answer, or not yet in earnest. */
+    /** Asks the service there; empty when it doesn't answer, or isn't ready to. */
     public static Optional<NodeReport> ask(String host, int httpPort) {
         HttpRequest request = HttpRequest.newBuilder(
                         URI.create("http://" + host + ":" + httpPort + "/actuator/cluster/self"))
@@ -65,7 +65,7 @@ public record NodeReport(String state, boolean primaryComponent, String reason, 
                 status.lastApplied());
     }
 
-    /** Also as a donor, which serves on, or an arbitrator, which has nothing to be behind with. */
+    /** True also for a donor, which goes on serving, and for an arbitrator, which has nothing to apply. */
     public boolean isSynced() {
         return (state.equals(SYNCED) || state.equals(DONOR) || state.equals(ARBITRATOR)) && primaryComponent;
     }

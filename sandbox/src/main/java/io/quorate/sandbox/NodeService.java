@@ -30,7 +30,7 @@ final class NodeService {
     /**
      * Starts the service unless it runs; returns at once.
      *
-     * @param program as {@link ServiceProgram#arguments} says
+     * @param program as {@link ServiceProgram#arguments} gives it
      */
     void start(List<String> program) {
         if (isAlive()) {
@@ -50,7 +50,7 @@ final class NodeService {
         List<String> command = new ArrayList<>(settings.place(node).command());
         command.addAll(List.of(
                 NodeJar.java(),
-                // Small machines run several of these; a heap that must not grow with lag doesn't need more.
+                // Small machines run several of these, and a heap that must not grow with lag doesn't need more.
                 "-Xms64m",
                 "-Xmx256m",
                 "-XX:+ExitOnOutOfMemoryError"));
@@ -59,8 +59,8 @@ final class NodeService {
             command.add("-XX:+UseSerialGC");
         }
         if (!more.contains("-XX:TieredStopAtLevel") && !more.contains("-XX:+TieredCompilation")) {
-            // The optimizing compiler takes more CPU than all else for the first minutes of each of them, and gains
-            // little.
+            // For the first minutes the optimizing compiler takes more CPU than everything else in each of them, and
+            // gains little.
             command.add("-XX:TieredStopAtLevel=1");
         }
         if (!more.isEmpty()) {
@@ -95,7 +95,7 @@ final class NodeService {
         return directory.resolve("service.log");
     }
 
-    /** The end of the log, where the reason for a failure is. */
+    /** The end of the log, which has the reason for a failure. */
     String logTail() {
         try {
             List<String> lines = Files.exists(log())

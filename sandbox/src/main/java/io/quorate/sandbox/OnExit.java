@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
-/** What must be undone when this program is ended from outside (Ctrl-C) before it can do so itself. */
+/** Undoes something when this program is ended from outside (Ctrl-C) before it can do so itself. */
 final class OnExit {
     private final Thread hook;
 
@@ -9,7 +9,7 @@ final class OnExit {
         this.hook = hook;
     }
 
-    /** Has {@code undo} run when the program ends; from then on it starts no more processes. */
+    /** Runs {@code undo} when the program ends; from then on the program starts no more processes. */
     static OnExit run(Runnable undo) {
         Thread hook = new Thread(
                 () -> {
@@ -21,12 +21,12 @@ final class OnExit {
         return new OnExit(hook);
     }
 
-    /** It needn't be undone any more. */
+    /** It need not be undone any more. */
     void forget() {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // The program is ending already, and what was to be undone is being undone.
+            // The program is ending already, and the undo is running.
             return;
         }
     }

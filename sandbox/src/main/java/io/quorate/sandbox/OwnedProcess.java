@@ -16,9 +16,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A long-lived process that we started, possibly by an earlier run of this program. It is known by its pid together with
- * the moment it started (in clock ticks since the machine's boot), so that a pid the system has meanwhile given to
- * somebody else is never taken for ours, let alone killed.
+ * A long-lived process that we started, possibly in an earlier run of this program. It is identified by its pid
+ * together with the time it started (in clock ticks since the machine's boot), so that a pid the system has meanwhile
+ * given to another process is never taken for ours, let alone killed.
  *
  * @param startTicks field 22 of {@code /proc/PID/stat}
  */
@@ -27,7 +27,7 @@ record OwnedProcess(long pid, long startTicks) {
 
     private static boolean noMore;
 
-    /** From now on this program starts no process: for a shutdown hook that ends those there are. */
+    /** From now on this program starts no process: for a shutdown hook that ends the existing ones. */
     static synchronized void startNoMore() {
         noMore = true;
     }
@@ -36,7 +36,7 @@ record OwnedProcess(long pid, long startTicks) {
      * Starts a program in a session of its own, so that it outlives this one and isn't reached by Ctrl-C.
      *
      * @param output where its standard output and error are appended
-     * @param record where it is recorded, at once: nobody sees it running and not recorded
+     * @param record where it is recorded, at once: it is never seen running and not recorded
      */
     static synchronized OwnedProcess start(
             List<String> command, Map<String, String> environment, Path directory, Path output, Path record) {
@@ -66,7 +66,7 @@ record OwnedProcess(long pid, long startTicks) {
         }
     }
 
-    /** A service would take QUORATE_CACHE and the like for its own configuration, before what its file says. */
+    /** A service would take QUORATE_CACHE and the like for its own configuration, with precedence over its file. */
     static void withoutOurs(Map<String, String> environment) {
         environment.keySet().removeIf(name -> name.startsWith("QUORATE_"));
     }
@@ -100,7 +100,7 @@ record OwnedProcess(long pid, long startTicks) {
         return startTicks >= 0 && startTicks(pid) == startTicks;
     }
 
-    /** SIGTERM, and SIGKILL to one that is still there after {@code limit}. Returns when it is gone. */
+    /** Sends SIGTERM, and SIGKILL if it is still there after {@code limit}. Returns when it is gone. */
     void stop(Duration limit) {
         signal(false);
         if (!awaitEnd(limit)) {
@@ -108,7 +108,7 @@ record OwnedProcess(long pid, long startTicks) {
         }
     }
 
-    /** SIGKILL; returns when it is gone. */
+    /** Sends SIGKILL; returns when it is gone. */
     void kill() {
         signal(true);
         if (!awaitEnd(Duration.ofSeconds(30))) {
@@ -158,7 +158,7 @@ record OwnedProcess(long pid, long startTicks) {
             String stat = new String(bytes, StandardCharsets.ISO_8859_1);
             // The second field is the program's name in parentheses and may itself hold blanks and parentheses.
             String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
-            // Threads still ending hold files and ports, though the first of them is a zombie already.
+            // Threads that are still ending hold files and ports, even when the first of them is a zombie already.
             boolean ended = fields[0].equals("X") || (fields[0].equals("Z") && Integer.parseInt(fields[17]) <= 1);
             return ended ? -1 : Long.parseLong(fields[19]);
         } catch (IOException e) {

@@ -3,7 +3,7 @@ package io.quorate.sandbox;
 
 import java.util.Arrays;
 
-/** Keeps measured values, up to a limit, and answers for their percentiles. */
+/** Keeps measured values, up to a limit, and computes their percentiles. */
 final class Percentiles {
     private final int max;
     private long[] values = new long[256];

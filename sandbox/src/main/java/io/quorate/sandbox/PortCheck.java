@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Finds out, before anything starts, which ports others hold. */
+/** Finds out, before anything starts, which ports other programs hold. */
 final class PortCheck {
     private final List<SandboxNode> nodes;
 
@@ -14,7 +14,7 @@ final class PortCheck {
         this.nodes = nodes;
     }
 
-    /** Fails with every port that is needed by something not running yet, and not free. */
+    /** Fails with a list of the ports that are not free and that something not running yet needs. */
     void requireFree() {
         List<String> taken = new ArrayList<>();
         for (SandboxNode node : nodes) {

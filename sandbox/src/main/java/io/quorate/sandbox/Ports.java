@@ -15,9 +15,9 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * TCP ports of the loopback address. They are looked for below the range from which the system hands out ports to outgoing
- * connections, single ones apart from blocks: the ports of a cluster are free while a part of it is down, and are not to be
- * taken by a server that a test beside it starts.
+ * TCP ports of the loopback address. They are taken from below the range from which the system gives ports to outgoing
+ * connections, and single ports from another range than blocks. For the ports of a cluster are free while a part of it
+ * is down, and a server that a test starts meanwhile must not take them.
  */
 public final class Ports {
     private static final int BLOCK_FIRST = 16_000;
@@ -31,7 +31,7 @@ public final class Ports {
 
     private Ports() {}
 
-    /** A port that is free now, any of thousands. Nobody reserves it: start what will use it soon. */
+    /** A port that is free now, any of thousands. It is not reserved: start its user soon. */
     public static int free() {
         Random random = new Random();
         for (int i = 0; i < TRIES; i++) {
@@ -44,8 +44,8 @@ public final class Ports {
     }
 
     /**
-     * A base port P, a multiple of 500, such that all ports P+offset are free now. Until this program ends no other one gets
-     * the same answer.
+     * A base port P, a multiple of 500, such that all ports P+offset are free now. Until this program ends no other
+     * program gets the same answer.
      *
      * @param offsets relative to the base, below 500
      */
@@ -84,7 +84,7 @@ public final class Ports {
             }
             return locked;
         } catch (IOException e) {
-            // Another user's: who can't lock it goes by what is free.
+            // Another user's file: without the lock, only what is free counts.
             return true;
         } finally {
             if (channel != null && !locked) {
@@ -104,7 +104,7 @@ public final class Ports {
     /** Whether a server could listen there now. */
     public static boolean isFree(int port) {
         try (ServerSocket socket = new ServerSocket()) {
-            // As mysqld and Netty do it: the remains of closed connections are no obstacle.
+            // As mysqld and Netty do it, so that the remains of closed connections are no obstacle.
             socket.setReuseAddress(true);
             socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
             return true;

@@ -11,8 +11,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The {@code quorate} command: what is here and the operators' commands. Exit codes: 0 done, 1 failed (the reason is on
- * standard error), 2 wrong usage.
+ * The {@code quorate} command: the commands of this module and the operators' commands. Exit codes: 0 done, 1 failed
+ * (the reason is on standard error), 2 wrong usage.
  */
 @Command(
         name = "quorate",
@@ -31,7 +31,7 @@ public final class QuorateCommand implements Runnable {
 
     private QuorateCommand() {}
 
-    /** The version that the jar was built as. */
+    /** The version of the jar. */
     static final class Version implements CommandLine.IVersionProvider {
         @Override
         public String[] getVersion() {
@@ -55,7 +55,7 @@ public final class QuorateCommand implements Runnable {
                 .setExecutionExceptionHandler((failure, command, parsed) -> failed(failure, command));
     }
 
-    /** What a user can act upon is one message; anything else is a bug, and its trace belongs in a report. */
+    /** A failure that a user can act upon is one message; anything else is a bug, and its trace belongs in a report. */
     private static int failed(Exception failure, CommandLine command) {
         boolean expected = failure instanceof CommandException || failure instanceof UncheckedIOException;
         if (expected && System.getenv("QUORATE_DEBUG") == null) {

@@ -9,14 +9,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Waits for services to reach a state, and says what keeps them from it. */
+/** Waits for services to reach a state, and reports what keeps them from it. */
 final class Readiness {
     private static final long POLL_MILLIS = 150;
     private static final long TELL_NANOS = 1_000_000_000;
 
     private final List<SandboxNode> all;
     private final Consumer<String> progress;
-    /** What was told last of each. */
+    /** What was last reported about each node. */
     private final Map<SandboxNode, String> told = new HashMap<>();
 
     private long toldNanos = System.nanoTime();
@@ -57,7 +57,7 @@ final class Readiness {
         }
     }
 
-    /** How far a node is, now and then. */
+    /** Reports how far a node is, now and then. */
     private void tell(SandboxNode node, NodeReport report) {
         String text = node.name() + " is " + report.state() + (report.reason().isEmpty() ? "" : ": " + report.reason());
         boolean waiting = report.state().equals("JOINER") || report.state().equals("JOINED");

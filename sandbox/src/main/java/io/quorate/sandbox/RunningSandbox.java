@@ -5,7 +5,7 @@ import io.quorate.cli.LocalNodes;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The sandbox's nodes, for operators' commands that name none. */
+/** The sandbox's nodes, for operators' commands when the user names none. */
 final class RunningSandbox implements LocalNodes {
     @Override
     public List<String> running(Path directory) {

@@ -22,11 +22,11 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * A local cluster in one directory: N nodes on loopback, or where a {@link Place} says, each a mysqld and a service.
- * Its processes go on when this program ends; an object made later for the same directory is the same cluster.
+ * A local cluster in one directory: N nodes on loopback, or at a {@link Place}, each a mysqld and a service. Its
+ * processes go on when this program ends; an object that is made later for the same directory is the same cluster.
  *
- * <p>Commands that change it exclude each other, also between programs; {@link #kill} and {@link #status} may come at
- * any time.
+ * <p>Commands that change it exclude each other, also between programs; {@link #kill} and {@link #status} may be called
+ * at any time.
  */
 public final class Sandbox {
     /** The parts of a node that can be killed. */
@@ -54,11 +54,11 @@ public final class Sandbox {
     }
 
     /**
-     * Makes a new one, without starting it.
+     * Makes a new sandbox, without starting it.
      *
-     * @param directory absent or empty; it stays so when a port is in use by others
+     * @param directory absent or empty; it stays so when another program uses one of the ports
      * @param set as in {@link SandboxSettings}
-     * @param progress told, a line each, what is being done
+     * @param progress is told, a line each, what is being done
      */
     public static Sandbox create(
             Path directory, int nodes, int basePort, Map<String, String> set, Consumer<String> progress) {
@@ -66,7 +66,8 @@ public final class Sandbox {
     }
 
     /**
-     * As {@link #create(Path, int, int, Map, Consumer)}, with nodes that have no server, or elsewhere than on loopback.
+     * Like {@link #create(Path, int, int, Map, Consumer)}, with nodes that have no server, or are elsewhere than on
+     * loopback.
      *
      * @param arbitrators numbers of those without a server
      * @param places one for each node; none: all on loopback
@@ -99,7 +100,7 @@ public final class Sandbox {
         return sandbox;
     }
 
-    /** The one in that directory. */
+    /** Opens the sandbox in that directory. */
     public static Sandbox open(Path directory, Consumer<String> progress) {
         Path absolute = directory.toAbsolutePath().normalize();
         if (!SandboxSettings.existIn(absolute)) {
@@ -186,7 +187,7 @@ public final class Sandbox {
     private void bringUp(List<SandboxNode> some) {
         List<SandboxNode> down = some.stream().filter(SandboxNode::isServerDown).toList();
         if (!down.isEmpty()) {
-            // Tells what it downloads, here rather than in each node's thread.
+            // Reports what it downloads, here rather than in each node's thread.
             MySqlDistribution.find(progress);
             progress.accept("starting mysqld of " + names(down));
             // The first makes the template that the others copy.
@@ -201,12 +202,12 @@ public final class Sandbox {
         }
     }
 
-    /** Stops all in order, keeping the data. */
+    /** Stops everything normally, and keeps the data. */
     public void stop() {
         exclusively(this::stopAll);
     }
 
-    /** Stops the service of a node in order; its server goes on. */
+    /** Stops the service of a node normally; its server goes on. */
     public void stopService(SandboxNode node) {
         exclusively(() -> node.service().stop());
     }
@@ -226,7 +227,10 @@ public final class Sandbox {
         }
     }
 
-    /** Ends all processes of the cluster when this program ends; after a SIGKILL another's {@link #endOrphans} does. */
+    /**
+     * Ends all processes of the cluster when this program ends; after a SIGKILL, another program's {@link #endOrphans}
+     * does.
+     */
     public void endWithThisProgram() {
         try {
             OwnedProcess.recordThisProgram(directory.resolve(OWNER));
@@ -236,7 +240,10 @@ public final class Sandbox {
         OnExit.run(this::killAll);
     }
 
-    /** Ends what runs of those clusters directly below {@code parent} that were to end with a program that is gone. */
+    /**
+     * Ends the running processes of those clusters directly below {@code parent} that were to end with a program that
+     * is gone.
+     */
     public static void endOrphans(Path parent, Consumer<String> progress) {
         if (!Files.isDirectory(parent)) {
             return;
@@ -263,7 +270,7 @@ public final class Sandbox {
         InParallel.run(nodes, node -> node.mysql().kill9());
     }
 
-    /** SIGKILL for a part of a node. Returns when it is gone; nothing happens when it doesn't run. */
+    /** SIGKILL for a part of a node. Returns when it is gone; does nothing if it doesn't run. */
     public void kill(SandboxNode node, Part part) {
         if (part != Part.MYSQLD) {
             node.service().kill9();
@@ -274,7 +281,7 @@ public final class Sandbox {
     }
 
     /**
-     * Brings back what is down of a node, and returns when it is SYNCED; or, while too few nodes run for a majority, when
+     * Starts what is down of a node, and returns when it is SYNCED; or, while too few nodes run for a majority, when
      * its service answers.
      *
      * @return whether it is SYNCED
@@ -299,7 +306,7 @@ public final class Sandbox {
      * Adds a node, with an empty server or as an arbitrator, and returns when it is SYNCED.
      *
      * @return this sandbox with it
-     * @throws SandboxException when it doesn't get that far; it is there then, and may be restarted or removed
+     * @throws SandboxException when it doesn't become SYNCED; the node exists then, and may be restarted or removed
      */
     public Sandbox add(boolean arbitrator, Duration limit) {
         Sandbox[] larger = new Sandbox[1];

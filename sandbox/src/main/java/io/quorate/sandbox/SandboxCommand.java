@@ -63,8 +63,8 @@ final class SandboxCommand implements Runnable {
             @Option(
                             names = "--set",
                             paramLabel = "key=value",
-                            description =
-                                    "quorate.key of the service (quorate.jvm: Java options) or mysql.variable of mysqld")
+                            description = "quorate.key of the service (quorate.jvm: Java options) or mysql.variable"
+                                    + " of mysqld")
                     Map<String, String> set,
             @Option(
                             names = "--timeout",
@@ -83,7 +83,7 @@ final class SandboxCommand implements Runnable {
 
     private Sandbox made(int nodes, boolean arbitrator, int basePort, Map<String, String> set) {
         if (arbitrator && nodes < 2) {
-            throw SandboxException.usage("an arbitrator needs somebody else to vote for; --nodes 2 at least");
+            throw SandboxException.usage("an arbitrator needs other nodes to vote with; --nodes 2 at least");
         }
         Set<Integer> without = arbitrator ? Set.of(nodes) : Set.of();
         return Sandbox.create(directory(), nodes, without, basePort, set, List.of(), SandboxCommand::say);

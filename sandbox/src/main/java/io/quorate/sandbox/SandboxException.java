@@ -19,7 +19,7 @@ public final class SandboxException extends CommandException {
         super(message, cause, usage);
     }
 
-    /** What was asked for can't be, whatever the state of the machine. */
+    /** The request is impossible, whatever the state of the machine. */
     static SandboxException usage(String message) {
         return new SandboxException(message, null, true);
     }

@@ -36,14 +36,14 @@ public final class SandboxNode {
 
     private static Map<String, String> options(SandboxSettings settings, int number) {
         Map<String, String> options = new LinkedHashMap<>();
-        // For all that may ever be added: changing it later would need every server to be restarted.
+        // For all nodes that may ever be added: a later change would need a restart of every server.
         options.put("auto-increment-increment", Integer.toString(SandboxSettings.NODES_MAX));
         options.put("auto-increment-offset", Integer.toString(number));
-        // A row's event has to fit into one packet to be applied, an update's with both images.
+        // A row event has to fit into one packet to be applied; an update has both images.
         options.put("max-allowed-packet", "1G");
         // The service opens the server for writes when its node is SYNCED.
         options.put("read-only", "ON");
-        // Rights on all schemas but some: see Accounts.
+        // Rights on all schemas except some: see Accounts.
         options.put("partial-revokes", "ON");
         // So that `app` may create triggers and functions although there is a binlog.
         options.put("log-bin-trust-function-creators", "ON");
@@ -70,7 +70,7 @@ public final class SandboxNode {
         return place.host();
     }
 
-    /** Whether it is to have a mysqld. */
+    /** Whether it has a mysqld. */
     public boolean hasServer() {
         return !arbitrator;
     }
@@ -79,7 +79,7 @@ public final class SandboxNode {
         return hasServer() && !mysql.isAlive();
     }
 
-    /** Never to be started where there is to be none. */
+    /** The server, which is never started for an arbitrator. */
     public MySqlServer mysql() {
         return mysql;
     }
@@ -102,12 +102,12 @@ public final class SandboxNode {
         return service.process().stream().mapToLong(OwnedProcess::pid).findFirst();
     }
 
-    /** What the service says of itself; empty when it doesn't answer. */
+    /** What the service says about itself; empty when it doesn't answer. */
     public Optional<NodeReport> report() {
         return service.isAlive() ? NodeReport.ask(place.host(), ports.http()) : Optional.empty();
     }
 
-    /** The server, with its accounts; the service comes after it. */
+    /** Starts the server, with its accounts; the service comes after it. */
     void startMySql() {
         if (hasServer()) {
             mysql.start();

@@ -16,13 +16,13 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What a local cluster is made of, kept in its directory as {@code sandbox.json}. That file also marks the directory as
+ * The settings of a local cluster, kept in its directory as {@code sandbox.json}. That file also marks the directory as
  * ours: nothing is ever deleted where it is missing.
  *
  * @param cluster the cluster's name
  * @param nodes the highest number of a node, 1 to 9
  * @param removed numbers up to there that are no nodes any more
- * @param arbitrators numbers of the nodes that have no server and vote only
+ * @param arbitrators numbers of the nodes that have no server and only vote
  * @param basePort P; MySQL of node i listens on P+i, its HTTP endpoint on P+200+i, and so on (see {@link NodePorts})
  * @param set {@code quorate.key} (the service's configuration), {@code mysql.variable} (mysqld's options) and {@code
  *     logging.level...}, each with its value
@@ -39,7 +39,7 @@ public record SandboxSettings(
     static final String FILE = "sandbox.json";
     static final int NODES_MAX = 9;
 
-    /** What holds a node together. */
+    /** Settings that connect the parts of a node, and that a user may not change. */
     private static final Set<String> OWN = Set.of(
             "mysql.port",
             "mysql.socket",
@@ -76,7 +76,7 @@ public record SandboxSettings(
         }
     }
 
-    /** All on loopback. */
+    /** With all nodes on loopback. */
     public SandboxSettings(String cluster, int nodes, int basePort, Map<String, String> set) {
         this(cluster, nodes, Set.of(), Set.of(), basePort, set, List.of());
     }
@@ -121,12 +121,12 @@ public record SandboxSettings(
         return new SandboxSettings(cluster, nodes, removed, arbitrators, basePort, merged, places);
     }
 
-    /** Where a node is, counted from 1; those added later are on loopback. */
+    /** The place of a node, counted from 1; nodes added later are on loopback. */
     Place place(int node) {
         return node > places.size() ? Place.LOOPBACK : places.get(node - 1);
     }
 
-    /** With one node more: the lowest number that is free. */
+    /** With one more node: the lowest number that is free. */
     SandboxSettings withOneMore(boolean arbitrator) {
         Set<Integer> left = new TreeSet<>(removed);
         int added = left.isEmpty() ? nodes + 1 : left.iterator().next();

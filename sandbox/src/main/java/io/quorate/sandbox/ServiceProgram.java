@@ -20,9 +20,9 @@ import java.util.zip.CRC32;
 import java.util.zip.CheckedInputStream;
 
 /**
- * How the service is run: from a copy of its jar in the cache, unpacked as Spring Boot's tools do it, with an archive of
- * its loaded classes (CDS). Starting it so takes a third of the CPU that the jar itself takes, and a sandbox goes on when
- * the jar is built anew below it.
+ * How the service is run: from a copy of its jar in the cache, unpacked as Spring Boot's tools do it, with an archive
+ * of its loaded classes (CDS). This way a start takes a third of the CPU that the jar itself takes, and a running
+ * sandbox isn't affected when the jar is built anew.
  */
 final class ServiceProgram {
     private static final String PREFIX = "service-";
@@ -40,7 +40,7 @@ final class ServiceProgram {
         this.progress = progress;
     }
 
-    /** What follows the Java options: perhaps more of them, then {@code -jar} and the jar. */
+    /** The arguments after the Java options: perhaps more options, then {@code -jar} and the jar. */
     List<String> arguments(Path jar) {
         try {
             if (!isSpringBoot(jar)) {
@@ -51,7 +51,7 @@ final class ServiceProgram {
             Files.setLastModifiedTime(unpacked, FileTime.fromMillis(System.currentTimeMillis()));
             deleteOld();
             Path runnable = unpacked.resolve(jar.getFileName());
-            // Beside the copy, not in it: an archive is only good for jars that stay where they were.
+            // Beside the copy, not in it: an archive is only valid for jars that stay where they were.
             Path archive = cache.entry(name + ".cds", directory -> train(runnable, directory))
                     .resolve("classes.jsa");
             List<String> arguments = new ArrayList<>();
@@ -72,7 +72,10 @@ final class ServiceProgram {
         }
     }
 
-    /** By content, as a build touches the jar also when nothing changed; and by JVM, as an archive is for one only. */
+    /**
+     * By content, because a build rewrites the jar even if nothing changed; and by JVM, because an archive is valid for
+     * one JVM only.
+     */
     private static String key(Path jar) throws IOException {
         CRC32 crc = new CRC32();
         try (InputStream in = new CheckedInputStream(Files.newInputStream(jar), crc)) {
@@ -101,7 +104,7 @@ final class ServiceProgram {
         }
     }
 
-    /** Runs the service once, until its node is SYNCED, and has the JVM archive what it loaded. */
+    /** Runs the service once, until its node is SYNCED, and has the JVM archive the classes it loaded. */
     private void train(Path jar, Path directory) throws IOException {
         Path work = CacheDirectory.newTemporary(cache.root(), "training-");
         try {
@@ -144,7 +147,7 @@ final class ServiceProgram {
         undo.forget();
     }
 
-    /** Whatever keeps it from that is found, and explained, when it runs in earnest. */
+    /** If something keeps it from that, the real run meets it and explains it. */
     private static void awaitSynced(OwnedProcess process, int httpPort) {
         long deadline = System.nanoTime() + TRAINING_LIMIT.toNanos();
         while (System.nanoTime() < deadline

@@ -18,10 +18,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Gets a program the shared libraries that a bare machine lacks (libaio and libnuma, mostly). On Debian and its relatives
- * the packages are downloaded and unpacked into the user's cache, which needs no root and changes nothing in the system;
- * the program finds them through LD_LIBRARY_PATH. Elsewhere the packages are installed when we are root; otherwise the
- * failure names the command to run.
+ * Provides a program with shared libraries that a bare machine lacks (mostly libaio and libnuma). On Debian and its
+ * relatives the packages are downloaded and unpacked into the user's cache, which needs no root and changes nothing in
+ * the system; the program finds them through LD_LIBRARY_PATH. On other systems root installs the packages; otherwise
+ * the failure names the command to run.
  */
 final class SharedLibraries {
     private static final Pattern MISSING = Pattern.compile("loading shared libraries: (\\S+): cannot open");
@@ -40,7 +40,7 @@ final class SharedLibraries {
 
     private final CacheDirectory cache;
     private final Consumer<String> progress;
-    /** Package lists of our own, once they were needed. */
+    /** Package lists of our own, once they are needed. */
     private Path aptLists;
 
     SharedLibraries(CacheDirectory cache, Consumer<String> progress) {
@@ -52,7 +52,7 @@ final class SharedLibraries {
      * Makes a program runnable.
      *
      * @param trial runs the program with the given library directory (null: none) and returns what it printed
-     * @return the directory the program needs in LD_LIBRARY_PATH, or null when the system has all
+     * @return the directory the program needs in LD_LIBRARY_PATH, or null when the system has everything
      */
     Path provide(Function<Path, String> trial) {
         Path own = cache.root().resolve("lib");
@@ -148,7 +148,7 @@ final class SharedLibraries {
         }
     }
 
-    /** Tries the system's package lists first; a fresh container has none, then lists of our own are fetched. */
+    /** Tries the system's package lists first; a fresh container has none, so then our own lists are fetched. */
     private Path downloaded(String library, List<String> packages, Path work) throws IOException {
         Files.createDirectories(work.resolve("cache/archives/partial"));
         List<String> plain = List.of("apt-get", "-q", "-o", "Dir::Cache=" + work.resolve("cache"));
@@ -175,7 +175,7 @@ final class SharedLibraries {
                 + (packages.size() > 1 ? "   (or " + packages.get(1) + ")" : ""));
     }
 
-    /** The content of the first of the packages that there is, or null. */
+    /** The content of the first of the packages that exists, or null. */
     private static Path firstDownloaded(List<String> packages, Path work, List<String> apt) throws IOException {
         for (String name : packages) {
             Path archive = run(work, apt, "download", name).ok() ? firstMatch(work, name + "_*.deb") : null;
@@ -206,7 +206,7 @@ final class SharedLibraries {
         }
     }
 
-    /** The library by the name asked for, else under its newer name ({@code libaio.so.1t64}). */
+    /** The library under the name asked for, or under its newer name ({@code libaio.so.1t64}). */
     private static Path findLibrary(String library, Path unpacked) throws IOException {
         try (Stream<Path> files = Files.walk(unpacked)) {
             return files.filter(file -> file.getFileName().toString().startsWith(library))

@@ -57,10 +57,9 @@ class MySqlServerIT {
                         .option("max_connections", "77")
                         .relaxed()
                         .start()) {
-            assertThat(
-                            one.query(
-                                    "SELECT @@gtid_mode, @@binlog_format, @@binlog_row_image, @@binlog_row_metadata,"
-                                            + " @@sync_binlog, @@innodb_flush_log_at_trx_commit, @@performance_schema, @@gtid_executed"))
+            assertThat(one.query("SELECT @@gtid_mode, @@binlog_format, @@binlog_row_image, @@binlog_row_metadata,"
+                            + " @@sync_binlog, @@innodb_flush_log_at_trx_commit,"
+                            + " @@performance_schema, @@gtid_executed"))
                     .containsExactly(List.of("ON", "ROW", "FULL", "FULL", "1", "1", "1", ""));
             assertThat(two.query("SELECT @@server_id, @@max_connections, @@sync_binlog"))
                     .containsExactly(List.of("2", "77", "0"));

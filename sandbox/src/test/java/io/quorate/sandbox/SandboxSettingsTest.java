@@ -94,8 +94,10 @@ class SandboxSettingsTest {
                             password: quorate
                             start-command: "sh '/d/n2/start-mysqld'"
                           peers:
-                            - {name: n1, host: 127.0.0.1, raft-port: 14301, channel-port: 14401, http: "127.0.0.1:14201"}
-                            - {name: n2, host: 127.0.0.1, raft-port: 14302, channel-port: 14402, http: "127.0.0.1:14202"}
+                            - {name: n1, host: 127.0.0.1, raft-port: 14301, channel-port: 14401, http: \
+                        "127.0.0.1:14201"}
+                            - {name: n2, host: 127.0.0.1, raft-port: 14302, channel-port: 14402, http: \
+                        "127.0.0.1:14202"}
                         ---
                         "quorate.apply.workers": "\\"2\\""
                         """);

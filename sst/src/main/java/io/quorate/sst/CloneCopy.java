@@ -11,23 +11,23 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A copy by MySQL's CLONE plugin: the recipient's server fetches the files of the donor's, and is the donor's as it was at
- * the end of the copy when it comes up again. InnoDB tables, schemas, accounts and the executed GTIDs come along; the UUID
- * stays, so do settings. The donor goes on serving, DDL included.
+ * A copy by MySQL's CLONE plugin: the recipient's server fetches the files of the donor's, and when it comes up again,
+ * it has the donor's content as of the end of the copy. InnoDB tables, schemas, accounts and the executed GTIDs are
+ * copied; the UUID stays, and so do settings. The donor goes on serving, DDL included.
  *
- * <p>What was run on 8.0.33: the recipient's own data is dropped first, and that waits without limit for a prepared
- * transaction which holds a table; GTIDs that the recipient had executed itself are forgotten, and would be given out again; a mysqld
- * that no supervisor watches (environment MYSQLD_PARENT_PID) ends with error 3707 when the copy is complete, and completes it when it
- * is started; a recipient whose donor's server has died tries to reach it for minutes,
- * whatever {@code clone_donor_timeout_after_network_failure} says.
+ * <p>What was observed on 8.0.33. The recipient's own data is dropped first, and that waits without limit for a
+ * prepared transaction which holds a table. GTIDs that the recipient had executed itself are forgotten, and would be
+ * given out again. A mysqld that no supervisor watches (environment MYSQLD_PARENT_PID) ends with error 3707 when the
+ * copy has arrived, and completes it when it is started. A recipient whose donor's server has died tries to reach it
+ * for minutes, whatever {@code clone_donor_timeout_after_network_failure} says.
  */
 public final class CloneCopy {
-    /** ER_RESTART_SERVER_FAILED: the copy is complete, the server ends, and somebody has to start it. */
+    /** ER_RESTART_SERVER_FAILED: the copy has arrived, the server ends, and somebody has to start it. */
     private static final int RESTART_FAILED = 3707;
-    /** A schema that goes with the recipient's data: as long as it is there, nothing was received. */
+    /** A schema that is deleted with the recipient's data: as long as it exists, nothing was received. */
     private static final String AWAITS = "quorate_awaits_copy";
 
-    /** Those of an account that lacks what it needs. */
+    /** Errors of an account that lacks a privilege. */
     private static final List<Integer> ACCESS_DENIED = List.of(1044, 1045, 1142, 1227);
 
     private final Credentials account;
@@ -35,15 +35,15 @@ public final class CloneCopy {
     /**
      * The account of the service, which is the same on both servers: the recipient's is overwritten by the donor's.
      *
-     * @param tls whether the recipient's server is to speak TLS to the donor's; null for what both can
+     * @param tls whether the recipient's server has to speak TLS to the donor's; null for whatever both can
      */
     public record Credentials(String user, String password, Boolean tls) {}
 
-    /** What came of it. */
+    /** The result of a copy. */
     public enum Outcome {
-        /** The files are here; the server is restarting, or ends and is to be started. */
+        /** The files are here; the server is restarting, or ends and has to be started. */
         COMPLETE,
-        /** The connection broke: whether it is complete is known when the server is up again. */
+        /** The connection broke: whether the copy is complete is known when the server is up again. */
         UNKNOWN
     }
 
@@ -52,9 +52,9 @@ public final class CloneCopy {
     }
 
     /**
-     * Makes sure that a server can give or take a copy: the plugin is loaded where it isn't.
+     * Makes sure that a server can give or take a copy, and loads the plugin if it isn't loaded.
      *
-     * @param what the server is called in a refusal
+     * @param what how a refusal names the server
      * @throws QuorateException COPY_REFUSED with what is missing
      */
     public void prepare(Connection server, String what, String privilege) throws SQLException {
@@ -92,24 +92,27 @@ public final class CloneCopy {
     }
 
     /**
-     * Clears the recipient's server: nobody is connected to it any more, but those who may pass offline_mode, and no prepared transaction
-     * holds a table. All of it goes with the copy.
+     * Clears the recipient's server: nobody is connected to it any more except those who may pass offline_mode, and no
+     * prepared transaction holds a table. All of it is gone with the copy.
      *
-     * @param bytesPerSecondMax what the copy may take, 0 for any; MySQL counts whole mebibytes
+     * @param bytesPerSecondMax what the copy may take, 0 for no limit; MySQL counts whole mebibytes
      */
     public void clear(Connection recipient, long bytesPerSecondMax) throws SQLException {
         try (Statement statement = recipient.createStatement()) {
             statement.execute("SET GLOBAL offline_mode = ON");
             long mebibytes = bytesPerSecondMax == 0 ? 0 : Math.max(1, bytesPerSecondMax >> 20);
             statement.execute("SET GLOBAL clone_max_data_bandwidth = " + mebibytes);
-            // Minutes. There may be another donor.
+            // In minutes. There may be another donor.
             statement.execute("SET GLOBAL clone_donor_timeout_after_network_failure = 1");
         }
         expect(recipient);
         rollBackPrepared(recipient);
     }
 
-    /** Has the server know that it awaits a copy: one that it had before doesn't count for {@link #isComplete} from here on. */
+    /**
+     * Marks the server as awaiting a copy: from here on {@link #isComplete} doesn't count a copy that it received
+     * before.
+     */
     public static void expect(Connection recipient) throws SQLException {
         try (Statement statement = recipient.createStatement()) {
             statement.execute("SET SESSION sql_log_bin = 0");
@@ -118,7 +121,7 @@ public final class CloneCopy {
         }
     }
 
-    /** The transactions that are prepared on a server, each as {@code XA COMMIT} takes it. */
+    /** The prepared transactions of a server, each in the form that {@code XA COMMIT} takes. */
     public static List<String> prepared(Connection server) throws SQLException {
         List<String> xids = new ArrayList<>();
         try (Statement statement = server.createStatement();
@@ -152,11 +155,11 @@ public final class CloneCopy {
     }
 
     /**
-     * Has the recipient's server fetch the donor's data. Returns when that is done, or nobody can tell.
+     * Makes the recipient's server fetch the donor's data. Returns when that is done, or when nobody can tell.
      *
      * @param host of the donor's server, as the recipient's server reaches it
-     * @throws QuorateException COPY_REFUSED when MySQL refuses or breaks it off, with its reason. The recipient may have lost
-     *     what it had
+     * @throws QuorateException COPY_REFUSED when MySQL refuses or breaks it off, with its reason. The recipient may
+     *     have lost what it had
      */
     public Outcome run(Connection recipient, String host, int port) throws SQLException {
         try (Statement statement = recipient.createStatement()) {
@@ -177,8 +180,8 @@ public final class CloneCopy {
     }
 
     /**
-     * The server's connection that is fetching a copy right now, -1 without one. Its word alone isn't enough: one that was killed in the
-     * middle of it says for ever that it is in progress.
+     * The server's connection that is fetching a copy right now, -1 without one. The status table alone isn't enough:
+     * after a server was killed during a copy, it says for ever that the copy is in progress.
      */
     public static long running(Connection recipient) throws SQLException {
         try (Statement statement = recipient.createStatement()) {
@@ -194,14 +197,14 @@ public final class CloneCopy {
         }
     }
 
-    /** Breaks off what a connection of the server is fetching. It says so to who had it fetched. */
+    /** Breaks off the copy that a connection of the server is fetching. That connection gets an error. */
     public static void breakOff(Connection recipient, long running) throws SQLException {
         try (Statement statement = recipient.createStatement()) {
             statement.execute("KILL QUERY " + running);
         }
     }
 
-    /** Whether the server, since it was to {@link #expect} one, has received a copy and begun with it. */
+    /** Whether the server has received a copy, and begun to run with it, since {@link #expect}. */
     public static boolean isComplete(Connection recipient) throws SQLException {
         try (Statement statement = recipient.createStatement()) {
             if (!one(statement, "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = '" + AWAITS + "'")
@@ -214,7 +217,7 @@ public final class CloneCopy {
         }
     }
 
-    /** The table is the plugin's. */
+    /** The table exists only with the plugin. */
     private static boolean hasStatus(Statement statement) throws SQLException {
         return !one(
                         statement,
@@ -223,11 +226,12 @@ public final class CloneCopy {
                 .equals("0");
     }
 
-    /** How far the server's latest copy is. */
+    /** The progress of the server's latest copy. */
     public static CopyProgress progress(Connection recipient) throws SQLException {
         try (Statement statement = recipient.createStatement();
                 ResultSet row = statement.executeQuery(
-                        "SELECT STAGE, STATE, DATA, ESTIMATE, TIMESTAMPDIFF(MICROSECOND, MIN(BEGIN_TIME) OVER (), NOW(6))"
+                        "SELECT STAGE, STATE, DATA, ESTIMATE, TIMESTAMPDIFF(MICROSECOND, MIN(BEGIN_TIME) OVER"
+                                + " (), NOW(6))"
                                 + " FROM performance_schema.clone_progress ORDER BY ID, BEGIN_TIME")) {
             String stage = "";
             long bytes = 0;

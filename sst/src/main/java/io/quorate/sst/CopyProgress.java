@@ -18,7 +18,7 @@ public record CopyProgress(String stage, long bytes, long toDo, long perSecond, 
     }
 
     /**
-     * Of one that goes on.
+     * The progress of a copy that goes on after an interruption.
      *
      * @param before bytes that were there
      * @param came bytes that have come since, in {@code millis}
@@ -31,7 +31,7 @@ public record CopyProgress(String stage, long bytes, long toDo, long perSecond, 
         return new CopyProgress(stage, bytes, toDo, perSecond, eta);
     }
 
-    /** Whether it can't get further without the donor: it isn't all here yet. */
+    /** Whether it still needs the donor, because not everything is here yet. */
     public boolean needsDonor() {
         return stage.isEmpty() || stage.equals("DROP DATA") || stage.endsWith("COPY");
     }

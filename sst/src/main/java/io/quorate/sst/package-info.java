@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Bulk transfer of a whole data set from a donor's server to a joiner's. Method CLONE is MySQL's own plugin; what the copy holds
- * that the order doesn't know yet is the applier's to sort out.
+ * Full copies of all data of a donor's server to a joiner's. Method CLONE is MySQL's own plugin; transactions in the
+ * copy that the order doesn't have yet are the applier's task.
  */
 package io.quorate.sst;

@@ -9,20 +9,20 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 
 /**
- * How a node comes to take part in the order. Most often it is a member and goes on as one. With a new directory it asks the peers it
- * is configured with: if none of them is part of a cluster, they begin one together; if they are and have never heard of it,
- * although they count on it, it begins with them; otherwise it asks to be made a member. So does one whose address has
- * changed, or that lost its directory: it is replaced under its name, as another server in the eyes of Raft, because it may have
- * promised and acknowledged what it doesn't remember. Decides only.
+ * How a node comes to take part in the order. Most often it is a member and goes on as one. With a new directory it
+ * asks the peers it is configured with. If none of them is part of a cluster, they begin one together. If they are, and
+ * count on this node but have never heard of it, it begins with them. Otherwise it asks to be made a member. So does a
+ * node whose address has changed, or that lost its directory: it is replaced under its name, as a different server in
+ * the eyes of Raft, because it may have promised and acknowledged what it doesn't remember. This class only decides.
  *
  * @param self this node, at the address it has now
  * @param configured the peers of the configuration, this node among them
  * @param known the members as this node's directory knew them last; none when it never took part
- * @param lastGeneration the highest that this directory ever took part as, 0 for none
+ * @param lastGeneration the highest generation in which this directory ever took part, 0 for none
  * @param directory names this node's data directory
  */
 public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, int lastGeneration, String directory) {
-    /** What another node says of who is a member. */
+    /** What another node says about the membership. */
     public interface Word {
         String node();
 
@@ -35,10 +35,10 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
         /** The lives of the cluster as it knows them. */
         Lives lives();
 
-        /** The latest generation that a node of that name was a member in, 0 for none that it heard of. */
+        /** The latest generation in which a node of that name was a member, 0 for none that it heard of. */
         int generationOf(String name);
 
-        /** Names the data directory that it heard that member to use; null for none that it heard of. */
+        /** The name of the data directory that it heard that member use; null for none that it heard of. */
         String directoryOf(Peer member);
 
         /** Whether its server began with no tables; null when it can't tell. */
@@ -52,7 +52,7 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
     public record Member(List<Peer> members) implements Way {}
 
     /**
-     * It asks to be a member, in that generation or the next one that its directory is free for.
+     * It asks to be a member, in that generation or in the next one for which its directory is free.
      *
      * @param why for people
      */
@@ -61,27 +61,30 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
     /** Not before it is told to; then as a {@link Joiner} of that generation. */
     public record TakenOut(int generation) implements Way {}
 
-    /** Its own directory can't tell: the others have to be asked. */
+    /** Its own directory doesn't tell: the others have to be asked. */
     public record Ask() implements Way {}
 
-    /** Nor can they yet. */
+    /** The others can't tell yet either. */
     public record Wait(String why) implements Way {}
 
-    /** Where the data comes from with which the server of a node begins that asks to be a member. */
+    /** Where the server of a node that asks to be a member gets its first data from. */
     public enum Data {
-        /** It has been part of the cluster: what it holds has to be the beginning of what the others hold. */
+        /**
+         * From itself, because it has been part of the cluster: what it holds has to be the beginning of what the
+         * others hold.
+         */
         ITS_OWN,
-        /** The cluster began with as little: it begins from the order alone. */
+        /** From the order alone, because the cluster began as empty as it is. */
         ORDER,
-        /** Another server's. */
+        /** From another server. */
         COPY,
-        /** None of those that answer knows with what the cluster began. */
+        /** Unknown, because none of the nodes that answer knows with what data the cluster began. */
         UNTOLD,
-        /** It has tables of its own, and nothing of the cluster's; they are not overwritten. */
+        /** From nowhere: it has tables of its own and nothing of the cluster's, and they are not overwritten. */
         REFUSED
     }
 
-    /** What this node's own directory tells. */
+    /** What this node's own directory says. */
     public Way ofDirectory() {
         if (known.isEmpty()) {
             // With nobody to ask there is nothing to wait for.
@@ -96,7 +99,10 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
                 : new Joiner(before.generation() + 1, "the address has changed from " + before + " to " + self);
     }
 
-    /** Whose word counts most: of those that are part of a cluster with a leader, one of its latest life; null for nobody. */
+    /**
+     * The most authoritative of these words: of the nodes that are part of a cluster with a leader, one of the latest
+     * life; null if there is none.
+     */
     public static Word authority(Collection<? extends Word> words) {
         return words.stream()
                 .filter(word -> word.knowsLeader() && !word.members().isEmpty())
@@ -105,8 +111,8 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
     }
 
     /**
-     * How a node with a new directory takes part. It doesn't begin without a majority's word that it isn't known by another
-     * directory: what that one has acknowledged it could help to forget.
+     * How a node with a new directory takes part. It doesn't begin before a majority has said that the node isn't known
+     * by another directory: it could help to forget what it acknowledged with that one.
      */
     public Way ofWords(Collection<? extends Word> words) {
         Word word = authority(words);
@@ -133,7 +139,7 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
         return Math.max(generation(words), lastGeneration) + 1;
     }
 
-    /** The latest generation that a node of this name was a member in, by the word of any. */
+    /** The latest generation in which a node of this name was a member, according to any of them. */
     private int generation(Collection<? extends Word> words) {
         return words.stream()
                 .mapToInt(word -> word.generationOf(self.name()))
@@ -145,14 +151,14 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
         return 2 * (words.size() + 1) > configured.size();
     }
 
-    /** Whether who says this is new itself, or counts on this very node. */
+    /** Whether the node that says this is new itself, or counts on this very node. */
     private boolean isExpectedBy(Word word) {
         return word.lives().ids().isEmpty()
                 && (word.members().isEmpty() || self.equals(named(word.members(), self.name())))
                 && !isElsewhere(List.of(word), self);
     }
 
-    /** Whether anybody heard that member to use another data directory. */
+    /** Whether any of them heard that member use another data directory. */
     private boolean isElsewhere(Collection<? extends Word> words, Peer member) {
         return words.stream()
                 .map(word -> word.directoryOf(member))
@@ -169,8 +175,8 @@ public record AdmissionPlan(Peer self, List<Peer> configured, List<Peer> known, 
     }
 
     /**
-     * With what the server of a node begins that asks to be a member and holds nothing of the order. One that nothing was ever applied
-     * to can begin from the order alone only where the cluster did.
+     * Where the server of a node that asks to be a member, and holds nothing of the order, gets its first data from. A
+     * server to which nothing was ever applied can begin from the order alone only where the cluster did.
      *
      * @param applied up to which seqno it holds everything
      * @param empty whether nobody has made a table in it

@@ -7,7 +7,7 @@ import io.quorate.core.QuorateException;
 /**
  * What became of a frame handed to the leader.
  *
- * @param detail for NOT_LEADER the leader's name as far as known, for FAILED the reason; never null
+ * @param detail for NOT_LEADER the leader's name as far as it is known, for FAILED the reason; never null
  */
 record Answer(Status status, String detail) {
     enum Status {

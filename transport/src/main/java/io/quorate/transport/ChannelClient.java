@@ -24,9 +24,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * This node's end of the channel to one peer. Opened when first needed, opened again after a failure but not sooner than the
- * backoff allows; frames that meet a closed channel meanwhile fail at once. Everything but {@link #send}, {@link
- * #report} and {@link #greet} runs on the peer's event loop.
+ * This node's end of the channel to one peer. It is opened when first needed, and opened again after a failure, but not
+ * sooner than the backoff allows; frames that meet a closed channel meanwhile fail at once. Everything except {@link
+ * #send}, {@link #report} and {@link #greet} runs on the peer's event loop.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // Netty reports failures through the pipeline
 final class ChannelClient implements AutoCloseable {
@@ -63,7 +63,7 @@ final class ChannelClient implements AutoCloseable {
 
     /**
      * @param lives of the cluster, as this node knows them when it connects
-     * @param former told when the peer says that this node is of a former life
+     * @param former is told when the peer says that this node is of a former life
      */
     ChannelClient(
             EventLoop loop,
@@ -78,7 +78,7 @@ final class ChannelClient implements AutoCloseable {
         this.lives = lives;
         this.former = former;
         this.warnings = warnings;
-        // Longer than the leader takes to notice that it is none any more, which is the better answer.
+        // Longer than a leader takes to notice that it no longer leads, because that is the better answer.
         answerNanosMax = 5 * settings.timeoutMax().toNanos();
     }
 
@@ -86,11 +86,12 @@ final class ChannelClient implements AutoCloseable {
         return peer;
     }
 
-    /** Sends a frame. What is sent by one thread leaves in that order. Bounded by the caller's window. */
+    /** Sends a frame. The frames of one thread leave in the order of its calls. Bounded by the caller's window. */
     CompletableFuture<Answer> send(byte[] frame) {
         CompletableFuture<Answer> answer = new CompletableFuture<>();
         try {
-            // Always as a task, also from the loop itself, lest a frame overtake one that waits in the loop's queue.
+            // Always as a task, even on the loop itself; otherwise a frame could overtake one that waits in the loop's
+            // queue.
             loop.execute(() -> {
                 try {
                     sendNow(new Waiting(frame, answer));
@@ -116,7 +117,7 @@ final class ChannelClient implements AutoCloseable {
         greet();
     }
 
-    /** Connects if need be, so that a peer of another cluster is found out also while nothing is sent. */
+    /** Connects if need be, so that a peer of another cluster is found out even while nothing is sent. */
     void greet() {
         loop.execute(() -> {
             if (state == State.CLOSED && System.nanoTime() - retryAtNanos >= 0) {
@@ -125,7 +126,7 @@ final class ChannelClient implements AutoCloseable {
         });
     }
 
-    /** Fails what the peer has left unanswered for too long, and with it the connection. */
+    /** Fails the frames that the peer has left unanswered for too long, and closes the connection with them. */
     void checkAnswers() {
         loop.execute(() -> {
             if (!pending.isEmpty()
@@ -135,7 +136,7 @@ final class ChannelClient implements AutoCloseable {
         });
     }
 
-    /** Another node leads now: what this one has not answered it may never answer. */
+    /** Another node leads now: frames that this one has not answered may never be answered. */
     void leaderNoMore() {
         loop.execute(() -> {
             if (!pending.isEmpty()) {
@@ -144,12 +145,12 @@ final class ChannelClient implements AutoCloseable {
         });
     }
 
-    /** Has this node greet again. */
+    /** Makes this node greet the peer again. */
     void disconnect() {
         loop.execute(() -> disconnected("greeting " + peer.name() + " again"));
     }
 
-    /** How often a connection was made. */
+    /** How often a connection was opened. */
     long connects() {
         return connects.sum();
     }

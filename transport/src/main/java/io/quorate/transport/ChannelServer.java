@@ -29,7 +29,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The end of the channel that is connected to: greets its peers, takes their entries and reports, answers what they fetch. */
+/** The accepting end of the channel: greets its peers, takes their entries and reports, and answers their fetches. */
 @SuppressWarnings("FutureReturnValueIgnored") // Netty reports failures through the pipeline
 final class ChannelServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelServer.class);
@@ -44,12 +44,12 @@ final class ChannelServer implements AutoCloseable {
     private final LongAdder malformed = new LongAdder();
     private final Channel listening;
 
-    /** What peers ask for; called on the event loop but for {@link #serve}. */
+    /** Handles what peers ask for; called on the event loop, except {@link #serve}. */
     interface Handler extends PeerStreams.Server {
-        /** Of the cluster, as this node knows them. */
+        /** The lives of the cluster, as this node knows them. */
         Lives lives();
 
-        /** Whether a node of that name is a member. One that isn't may report and fetch, and nothing else. */
+        /** Whether a node of that name is a member. A node that isn't may report and fetch, and nothing else. */
         boolean isMember(String node);
 
         /** Takes a frame into the local log, or answers that this node is not the leader. */
@@ -86,7 +86,7 @@ final class ChannelServer implements AutoCloseable {
         listening = bound.channel();
     }
 
-    /** Has all who are connected greet again. */
+    /** Makes all connected peers greet again. */
     void disconnect() {
         connections.close();
     }
@@ -114,10 +114,10 @@ final class ChannelServer implements AutoCloseable {
         channel.pipeline().addLast(Wire.frames(Wire.GREETING_BYTES_MAX), new Connection());
     }
 
-    /** One peer, or whoever else has connected. */
+    /** The connection of one peer, or of anybody else. */
     private final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
         private String peer;
-        /** Whether it takes part in the same order, rather than only fetching something. */
+        /** Whether the peer takes part in the same order, rather than only fetching something. */
         private boolean ordered;
 
         private boolean over;

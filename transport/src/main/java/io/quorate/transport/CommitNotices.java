@@ -21,21 +21,22 @@ import org.apache.ratis.server.raftlog.RaftLogIOException;
 import org.apache.ratis.util.LifeCycle;
 
 /**
- * Tells followers at once of a commit that no entry follows. A follower applies what it knows to be committed, and it learns that
- * with the next entry or heartbeat; the last entry of a burst would wait half a second for the latter. Ratis' own remedy,
- * {@code log-metadata}, is one more log entry for each commit, written and flushed by every member. Here the leader sends its
- * next heartbeat right away instead, to a follower that has acknowledged everything but does not know it committed.
+ * Tells followers at once of a commit that no entry follows. A follower applies what it knows to be committed, and it
+ * learns that with the next entry or heartbeat; after the last entry of a burst it would wait half a second for a
+ * heartbeat. Ratis' own remedy, {@code log-metadata}, is one more log entry for each commit, written and flushed by
+ * every member. Here the leader sends its next heartbeat right away instead, to a follower that has acknowledged
+ * everything but does not know that it is committed.
  *
- * <p>The appender also mends what Ratis 3.3.0 makes of a follower whose log ends right before where the leader's begins: it asks
- * the follower to take a snapshot, is answered that it has all up to there already, and asks again, for ever. And where a
- * follower's log departs from the leader's is left to {@link DepartureSearch}.
+ * <p>The appender also corrects how Ratis 3.3.0 treats a follower whose log ends right before the beginning of the
+ * leader's: it asks the follower to take a snapshot, is answered that the follower has everything up to there, and asks
+ * again, for ever. And where a follower's log departs from the leader's, {@link DepartureSearch} finds the place.
  */
 final class CommitNotices {
     private static final String KEY = CommitNotices.class.getName();
 
     private final List<Appender> appenders = new CopyOnWriteArrayList<>();
 
-    /** Makes Ratis create its log appenders here. */
+    /** Makes Ratis create our log appenders. */
     Parameters install(RaftProperties properties) {
         properties.set("raft.rpc.type", Grpc.class.getName());
         Parameters parameters = new Parameters();
@@ -52,7 +53,7 @@ final class CommitNotices {
         }
     }
 
-    /** Ratis' gRPC with our log appender; Ratis makes it by its name. */
+    /** Ratis' gRPC with our log appender; Ratis creates it by its name. */
     static final class Grpc implements RpcType {
         @Override
         public String name() {
@@ -75,7 +76,7 @@ final class CommitNotices {
     }
 
     private final class Appender extends GrpcLogAppender {
-        /** The commit index told last; a notice is not repeated while its reply is on the way. */
+        /** The commit index in the last notice; a notice is not repeated while its reply is on the way. */
         private volatile long told = RaftLog.INVALID_LOG_INDEX;
 
         private final DepartureSearch departure = new DepartureSearch();
@@ -113,8 +114,8 @@ final class CommitNotices {
         @Override
         protected synchronized long getNextIndexForInconsistency(long requestFirst, long replyNext) {
             long next = super.getNextIndexForInconsistency(requestFirst, replyNext);
-            // Before the log's second entry only by Ratis' own steps: then the follower is asked whether it needs what
-            // is gone.
+            // Before the log's second entry Ratis' own steps are kept: there the follower is asked whether it needs
+            // entries that are gone.
             return departure.next(
                     requestFirst,
                     replyNext,
@@ -123,7 +124,10 @@ final class CommitNotices {
                     getRaftLog().getStartIndex() + 1);
         }
 
-        /** Null, so that entries are sent, when the follower's checkpoint, and so what it has is committed, ends there. */
+        /**
+         * Null, so that entries are sent, if the follower's checkpoint, and so everything that it knows to be
+         * committed, ends right there.
+         */
         @Override
         public TermIndex shouldNotifyToInstallSnapshot() {
             FollowerInfo follower = getFollower();

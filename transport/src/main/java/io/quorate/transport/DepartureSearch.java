@@ -4,9 +4,10 @@ package io.quorate.transport;
 import org.apache.ratis.server.raftlog.RaftLog;
 
 /**
- * Finds where a follower's log departs from the leader's, in steps back that double. Ratis goes back by one entry a round trip, with all
- * it has after that, thousands of times for a leader that was cut off under load. Steps that went too far are answered by the
- * follower with the end of what it knows to be committed, where both are the same; from there on the leader goes on.
+ * Finds where a follower's log departs from the leader's, going back in steps that double. Ratis goes back by one entry
+ * per round trip, each time with everything it has after that entry; for a leader that was cut off under load,
+ * thousands of times. If a step went too far, the follower answers with the end of what it knows to be committed, where
+ * both logs are the same; the leader continues from there.
  *
  * <p>One for each follower and term of a leader; guarded by its caller.
  */
@@ -19,11 +20,11 @@ final class DepartureSearch {
     /**
      * Where to try next, after the follower has refused entries.
      *
-     * @param sent index of the first one, -1 when none was sent
+     * @param sent index of the first entry that was sent, -1 when none was
      * @param answered the index it asks for
      * @param byOne what Ratis would try next
      * @param match the last entry that it has acknowledged to this leader, -1 for none
-     * @param least the steps don't go before this index
+     * @param least the steps don't go back beyond this index
      */
     long next(long sent, long answered, long byOne, long match, long least) {
         boolean tooFar = answered > sent && sent != RaftLog.INVALID_LOG_INDEX;

@@ -10,16 +10,19 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/** A small file that is there as a whole, in its old or its new form, after any crash and power failure. */
+/** A small file that exists as a whole, in its old or its new form, after any crash and power failure. */
 public final class DurableFile {
     private DurableFile() {}
 
-    /** Written aside, forced and renamed, and the directory forced as well: without that the name may be lost. */
+    /**
+     * Writes a temporary file, forces it, renames it, and forces the directory as well, because otherwise the name may
+     * be lost.
+     */
     public static void write(Path file, String text) throws IOException {
         write(file, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** For nobody else to read. */
+    /** The same, readable for nobody else. */
     public static void writePrivate(Path file, String text) throws IOException {
         Path aside = aside(file);
         Files.deleteIfExists(aside);

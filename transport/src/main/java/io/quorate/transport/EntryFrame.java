@@ -7,14 +7,15 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * How an entry, or a piece of one, lies in the log: version (1 byte), submitter's name (length byte, UTF-8), stream (8),
- * sequence (8), index (4), count (4), then the bytes. The stream is drawn anew each time the submitter starts, the sequence
- * counts its entries; so a piece left over from an abandoned or an earlier sending is never taken for the next one's.
+ * The form in which an entry, or a fragment of one, is in the log: version (1 byte), submitter's name (length byte,
+ * UTF-8), stream (8), sequence (8), index (4), count (4), then the bytes. The stream is drawn anew each time the
+ * submitter starts, and the sequence counts its entries; so a fragment left over from an abandoned or an earlier
+ * submission is never taken for one of the next.
  *
  * @param submitter the node that submitted it
- * @param index which piece, from 0
- * @param count how many pieces, 1 for a whole entry
- * @param body this piece's bytes, a view
+ * @param index which fragment, from 0
+ * @param count how many fragments, 1 for a whole entry
+ * @param body this fragment's bytes, a view
  */
 record EntryFrame(String submitter, long stream, long sequence, int index, int count, ByteBuffer body) {
     private static final byte VERSION = 1;

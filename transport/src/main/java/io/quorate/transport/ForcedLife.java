@@ -14,13 +14,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Goes on without the majority: this node alone becomes the cluster, in a new life of it. Its log stays, with what no majority
- * has confirmed yet: that may have been acknowledged somewhere, and nobody is left to tell otherwise. In Raft's terms the log moves to
- * another group, whose members of the former one can't reach, and gets this node as its configuration.
+ * Goes on without the majority: this node alone becomes the cluster, in a new life of it. Its log stays, including
+ * entries that no majority has confirmed yet: they may have been acknowledged somewhere, and nobody is left to say
+ * otherwise. In Raft's terms the log moves to another group, which members of the former group can't reach, and gets
+ * this node as its configuration.
  *
- * <p>Ratis 3.3 takes the configuration with the highest index among its file {@code raft-meta.conf} and the log's entries (seen in
- * its bytecode), so the one written here stands right behind the log's last entry; the entry with which the node begins to
- * lead takes the same place, and the same members.
+ * <p>Ratis 3.3 takes the configuration with the highest index among its file {@code raft-meta.conf} and the log's
+ * entries (seen in its bytecode). So the configuration written here has the index right after the log's last entry; the
+ * entry with which the node begins to lead takes the same index, and names the same members.
  */
 final class ForcedLife {
     private static final Logger LOG = LoggerFactory.getLogger(ForcedLife.class);
@@ -28,7 +29,10 @@ final class ForcedLife {
 
     private ForcedLife() {}
 
-    /** Decides for it, durably; {@link #complete} at the next start does the rest. While this node takes no part in the order. */
+    /**
+     * Records the decision durably; {@link #complete} does the rest at the next start. Allowed only while this node
+     * takes no part in the order.
+     */
     static void decide(TransportSettings settings) throws IOException {
         Lives next = settings.lives().next(UUID.randomUUID());
         LOG.warn(
@@ -39,7 +43,7 @@ final class ForcedLife {
         Membership.write(settings.directory(), List.of(settings.selfPeer()), next);
     }
 
-    /** Moves the log of the former life to the present one, if that was decided and not done yet. */
+    /** Moves the log of the former life to the present one, if that was decided and is not done yet. */
     static void complete(TransportSettings settings, LogPosition resumeAfter) throws IOException {
         Lives lives = settings.lives();
         if (lives.ids().isEmpty() || settings.joining()) {

@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.util.Properties;
 
 /**
- * Whose directory it is. A log opened by another node of the cluster would let that node vote twice; one of another cluster
- * would be started by Ratis beside ours, since it opens every group it finds.
+ * Which node and cluster a directory belongs to. A log opened by another node of the cluster would let that node vote
+ * twice. A log of another cluster would be started by Ratis beside ours, because it opens every group it finds.
  */
 final class Identity {
     private Identity() {}

@@ -15,8 +15,8 @@ import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 
 /**
- * Appends to the log of this node, as its leader, without a client or a wire in between. Belongs to one thread: the order of
- * its calls is the order in the log.
+ * Appends to the log of this node, as its leader, without a client or a connection in between. Belongs to one thread:
+ * the order of its calls is the order in the log.
  */
 final class LeaderLog {
     private final RaftServer.Division division;
@@ -31,7 +31,10 @@ final class LeaderLog {
         self = division.getMemberId().getPeerId();
     }
 
-    /** @return completes, never fails, once a majority has the frame and this node has applied it, or when it won't */
+    /**
+     * @return completes, and never fails, once a majority has the frame and this node has applied it, or once it is
+     *     certain that this won't happen
+     */
     CompletableFuture<Answer> append(byte[] frame) {
         RaftClientRequest request = RaftClientRequest.newBuilder()
                 .setClientId(client)
@@ -42,7 +45,7 @@ final class LeaderLog {
                 .setType(RaftClientRequest.writeRequestType())
                 .build();
         try {
-            // The division itself and not the server: that one hands each call to a pool and waits for it.
+            // The division itself and not the server, because the server hands each call to a pool and waits for it.
             return ((RaftClientAsynchronousProtocol) division)
                     .submitClientRequestAsync(request)
                     .handle(LeaderLog::answer);

@@ -7,14 +7,14 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * The lives of a cluster, from its second to the present one. A new one begins when a majority is lost for good and a survivor
- * goes on by force; nodes of an earlier one are strangers to it until they have taken it over. Each has a number and a part
- * drawn at random, so that two that were begun apart from one another are told apart.
+ * The lives of a cluster, from its second to the present one. A new life begins when a majority is lost for good and a
+ * survivor goes on by force; nodes of an earlier life are strangers to it until they have taken it over. Each life has
+ * a number and a part drawn at random, so that two lives that were begun independently are told apart.
  *
  * @param ids the oldest first; none in a cluster's first life
  */
 public record Lives(List<String> ids) {
-    /** What a connection names that has nothing to do with the order, and may cross lives. */
+    /** Named by a connection that has nothing to do with the order, and may cross lives. */
     static final String ANY = "*";
 
     static final Lives FIRST = new Lives(List.of());
@@ -30,19 +30,19 @@ public record Lives(List<String> ids) {
         }
     }
 
-    /** As {@link #toString} writes it. */
+    /** Reads what {@link #toString} writes. */
     static Lives of(String text) {
         return text.isEmpty() ? FIRST : new Lives(List.of(text.split(BETWEEN, -1)));
     }
 
-    /** The one that follows. */
+    /** The lives with another one added. */
     Lives next(UUID random) {
         List<String> all = new ArrayList<>(ids);
         all.add((ids.size() + 2) + "-" + random.toString().substring(0, 8));
         return new Lives(all);
     }
 
-    /** Whether {@code later} goes on from this one, and is another one. */
+    /** Whether {@code later} continues this list and is longer. */
     public boolean isBefore(Lives later) {
         return ids.size() < later.ids.size() && later.ids.subList(0, ids.size()).equals(ids);
     }
@@ -51,7 +51,7 @@ public record Lives(List<String> ids) {
         return new Lives(ids.subList(0, ids.size() - 1));
     }
 
-    /** Of the present one, as users are told. */
+    /** The name of the present life, as users see it. */
     public String name() {
         return ids.isEmpty() ? "1" : ids.get(ids.size() - 1);
     }

@@ -20,18 +20,20 @@ import org.slf4j.LoggerFactory;
 /**
  * Reads the whole log before Ratis does, because Ratis 3.3 is too lenient in some places and too strict in one.
  *
- * <p>Too lenient ({@code LogSegment.loadSegment}): a closed segment that ends early is accepted with a warning, and one whose
- * header is zeroed is deleted. Either would make this node forget entries it has acknowledged. Here that is QRT-3005.
+ * <p>Too lenient ({@code LogSegment.loadSegment}): a closed segment that ends early is accepted with a warning, and a
+ * segment whose header is zeroed is deleted. Either would make this node forget entries it has acknowledged. Here that
+ * is QRT-3005.
  *
- * <p>Too strict: space is laid out with zeros ahead of the writes, so a write cut off by a crash does not end in end-of-file
- * but in zeros, and Ratis then refuses to start over its checksum. Such an entry was never acknowledged (the log is flushed
- * before an acknowledgement), so it is cut off here. A bad entry that can't be such a torn write is damage and never cut.
+ * <p>Too strict: space is filled with zeros ahead of the writes, so a write cut off by a crash does not end in
+ * end-of-file but in zeros, and Ratis then refuses to start over its checksum. Such an entry was never acknowledged
+ * (the log is flushed before an acknowledgement), so it is cut off here. A bad entry that can't be such a torn write is
+ * damage and is never cut.
  */
 final class LogCheck {
     private static final Logger LOG = LoggerFactory.getLogger(LogCheck.class);
     private static final Pattern NAME = Pattern.compile("log_(?:(\\d+)-(\\d+)|inprogress_(\\d+))");
 
-    /** @param end last index by its name, {@link Long#MAX_VALUE} for the open one */
+    /** @param end last index according to its name, {@link Long#MAX_VALUE} for the open one */
     private record Segment(Path file, long start, long end) {
         boolean open() {
             return end == Long.MAX_VALUE;
@@ -70,13 +72,14 @@ final class LogCheck {
         }
         if (next >= 0 && next <= resumeAfter.index()) {
             LOG.warn(
-                    "The log in {} ends at {}, but this node's stores hold the order up to {}. What is missing was received"
+                    "The log in {} ends at {}, but this node's stores hold the order up to {}. What is missing"
+                            + " was received"
                             + " otherwise, or the log lost its end: the order goes on after {}, from the leader.",
                     directory,
                     next - 1,
                     resumeAfter,
                     resumeAfter);
-            // Ratis drops it as well, but for the last segment, and then refuses what comes after the gap.
+            // Ratis drops it too, unless it is the last segment, and then refuses what comes after the gap.
             for (Segment segment : segments) {
                 Files.delete(segment.file);
             }
@@ -145,7 +148,8 @@ final class LogCheck {
 
     private static void cut(Segment segment, long length, long lastIndex) throws IOException {
         LOG.warn(
-                "Segment {} ends in a write that a crash cut off, after entry {}. It was never acknowledged and is dropped.",
+                "Segment {} ends in a write that a crash cut off, after entry {}. It was never acknowledged and"
+                        + " is dropped.",
                 segment.file,
                 lastIndex);
         try (FileChannel file = FileChannel.open(segment.file, StandardOpenOption.WRITE)) {
@@ -158,8 +162,7 @@ final class LogCheck {
         if (segment.open() || index == segment.end) {
             return index;
         }
-        // Ratis takes back unacknowledged entries by cutting the file and then renaming it; a crash can come in
-        // between.
+        // Ratis removes unacknowledged entries by cutting the file and then renaming it; a crash can come in between.
         if (last && index >= segment.start && index >= resumeAfter.index() && index < segment.end) {
             Path right = segment.file.resolveSibling("log_" + segment.start + "-" + index);
             LOG.warn("Segment {} was cut back to entry {} before a crash; renaming it.", segment.file, index);

@@ -20,8 +20,8 @@ final class LogFiles {
     private LogFiles() {}
 
     /**
-     * Up to which index the log would have to go for its closed segments to take no more than {@code bytesMax}; -1 when they
-     * don't.
+     * The index up to which the log would have to be purged for its closed segments to take no more than {@code
+     * bytesMax}; -1 when they don't take more.
      */
     static long beyond(Path directory, long bytesMax) throws IOException {
         TreeMap<Long, Long> sizes = new TreeMap<>();

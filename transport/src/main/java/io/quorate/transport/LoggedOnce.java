@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.slf4j.Logger;
 
-/** Warnings that repeat with every attempt are logged once an hour each. */
+/** Logs a warning that repeats with every attempt only once an hour. */
 final class LoggedOnce {
     private static final int SUBJECTS_MAX = 100;
     private static final long AGAIN_AFTER_NANOS = 3_600_000_000_000L;
@@ -31,7 +31,7 @@ final class LoggedOnce {
         }
     }
 
-    /** The subject has mended; say so and warn again should it return. */
+    /** The subject has recovered: say so, and warn again if the problem returns. */
     synchronized void mended(String subject, String message) {
         if (last.remove(subject) != null) {
             log.info(message);

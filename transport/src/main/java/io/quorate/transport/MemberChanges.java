@@ -26,7 +26,7 @@ import org.apache.ratis.server.RaftServer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Changes of who is a member, and of who leads, asked for by this node as the leader. */
+/** Changes of the members, and of the leader, which this node asks for as the leader. */
 final class MemberChanges {
     private static final Logger LOG = LoggerFactory.getLogger(MemberChanges.class);
     private static final int MEMBERS_MAX = 9;
@@ -41,7 +41,7 @@ final class MemberChanges {
         this.division = division;
     }
 
-    /** @param by makes the new members of the present ones */
+    /** @param by makes the new members from the present ones */
     CompletableFuture<Void> change(Consumer<List<Peer>> by) {
         if (!division.getInfo().isLeader()) {
             return CompletableFuture.failedFuture(new QuorateException(ErrorCode.NO_QUORUM, "this node does not lead"));
@@ -53,8 +53,8 @@ final class MemberChanges {
             return CompletableFuture.failedFuture(new QuorateException(
                     ErrorCode.CONFIGURATION, "a cluster has 1 to " + MEMBERS_MAX + " members, not " + next.size()));
         }
-        LOG.info("asking for the members to be {}", next);
-        // Only if nobody else has changed them meanwhile.
+        LOG.info("asking to change the members to {}", next);
+        // Only if no other node has changed them meanwhile.
         SetConfigurationRequest request = new SetConfigurationRequest(
                 client,
                 division.getId(),
@@ -80,8 +80,9 @@ final class MemberChanges {
     }
 
     /**
-     * Has another member lead before this one goes, so that nobody has to find out by its silence. Waits for it. It names the one
-     * that it heard of last: without a name Ratis' leader just steps down, and the others wait out an election timeout.
+     * Makes another member lead before this one stops, so that the others don't have to find out from its silence.
+     * Waits for it. It names the member that it heard last: without a name Ratis' leader just steps down, and the
+     * others wait for an election timeout.
      */
     void giveLeadershipAway(Duration limit) {
         if (!division.getInfo().isLeader()
@@ -106,7 +107,7 @@ final class MemberChanges {
         }
     }
 
-    /** Null when it has heard of nobody. */
+    /** The member that it heard last; null when it has heard none. */
     private RaftPeerId heardLast() {
         return division.getInfo().getRoleInfoProto().getLeaderInfo().getFollowerInfoList().stream()
                 .min(Comparator.comparingLong(ServerRpcProto::getLastRpcElapsedTimeMs))

@@ -17,17 +17,17 @@ import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 
 /**
- * The members in Ratis' terms, and on disk. They travel in Raft's own configuration entries, so every node learns of a change
- * at the same place in the order; the channel's address goes along as the peer's data stream address, which Ratis makes no
- * use of here.
+ * The members in Ratis' terms, and on disk. They travel in Raft's own configuration entries, so every node learns of a
+ * change at the same place in the order. The channel's address travels with them as the peer's data stream address,
+ * which Ratis makes no use of here.
  *
- * <p>Ratis compares a new configuration with the old one by id and priority alone: a member whose address has changed would
- * be taken for unchanged. So one that is replaced gets another id, its name with a generation.
+ * <p>Ratis compares a new configuration with the old one by id and priority alone: a member whose address has changed
+ * would be taken for unchanged. So a member that is replaced gets another id, its name with a generation.
  */
 final class Membership {
     private static final String FILE = "members.properties";
     private static final char GENERATION = '#';
-    /** Beside the names, of which none looks like this. */
+    /** A key beside the names; no name looks like this. */
     private static final String LIVES = "#lives";
 
     private Membership() {}
@@ -87,7 +87,7 @@ final class Membership {
      */
     record Known(List<Peer> members, Lives lives) {}
 
-    /** Nothing but the first life when there is no such file. */
+    /** No members and the first life, if there is no such file. */
     static Known read(Path directory) {
         Path file = directory.resolve(FILE);
         if (!Files.exists(file)) {
@@ -114,7 +114,7 @@ final class Membership {
                 name, values[0], Integer.parseInt(values[1]), Integer.parseInt(values[2]), Integer.parseInt(values[3]));
     }
 
-    /** Keeps them, durably. */
+    /** Writes them durably. */
     static void write(Path directory, Collection<Peer> members, Lives lives) throws IOException {
         Properties kept = new Properties();
         for (Peer m : members) {
@@ -124,7 +124,8 @@ final class Membership {
         StringWriter text = new StringWriter();
         kept.store(
                 text,
-                "The members known last: host, Raft port, channel port, generation; the cluster's lives. Kept by the service.");
+                "The members known last: host, Raft port, channel port, generation; the cluster's lives. Kept"
+                        + " by the service.");
         Files.createDirectories(directory);
         DurableFile.write(directory.resolve(FILE), text.toString());
     }

@@ -8,13 +8,13 @@ import java.util.Comparator;
 import java.util.Map;
 
 /**
- * Whether a node may go on alone when the majority is lost for good, in a new life of the cluster, and which life one that was left
- * behind takes over. Decides only.
+ * Decides whether a node may go on alone, in a new life of the cluster, when the majority is lost for good; and which
+ * life a node that was left behind takes over. It only decides.
  */
 public final class NewLife {
     /**
-     * Of two logs, as Raft's votes compare them (section 5.4.1 of the paper): a leader of an old term may have a long end that no
-     * majority ever had.
+     * Compares the ends of two logs as Raft's votes do (section 5.4.1 of the paper): a leader of an old term may have a
+     * long end that no majority ever had.
      */
     private static final Comparator<LogPosition> FURTHER =
             Comparator.comparingLong(LogPosition::term).thenComparingLong(LogPosition::index);
@@ -25,7 +25,7 @@ public final class NewLife {
      * Why this node must not go on alone; null when it may.
      *
      * @param end of this node's log; null when it takes no part in the order
-     * @param others the ends of the logs of those that are there, by name
+     * @param others the ends of the logs of the nodes that are there, by name
      */
     public static String refusal(TotalOrder.Quorum quorum, LogPosition end, Map<String, LogPosition> others) {
         if (end == null) {
@@ -42,7 +42,7 @@ public final class NewLife {
                 .orElse(null);
     }
 
-    /** Of the lives that others are in, the latest that goes on from ours; null when there is none. */
+    /** Of the lives that others are in, the latest that continues ours; null when there is none. */
     public static Lives successor(Lives ours, Collection<Lives> theirs) {
         return theirs.stream()
                 .filter(ours::isBefore)

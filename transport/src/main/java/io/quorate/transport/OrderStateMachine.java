@@ -27,21 +27,22 @@ import org.apache.ratis.statemachine.impl.BaseStateMachine;
 /**
  * Ratis' side of the {@link OrderListener}.
  *
- * <p>Where it starts. Ratis takes {@link #getLatestSnapshot} as what the state machine holds already: it applies the entries
- * after it, and takes it for committed. We answer with the listener's {@code resumeAfter}, as it is, also when the local log
- * ends before it (a disk that lost acknowledged writes, or a transfer outside the order). Then {@link LogCheck} drops the local
- * log, the node votes as the holder of everything up to that position, and is sent what follows by the leader. Nothing is lost, since those entries are in our own stores; and
- * nothing is skipped. To claim less would be wrong: a majority may rest on this node having acknowledged them.
+ * <p>Where it starts. Ratis takes {@link #getLatestSnapshot} as what the state machine holds already, and as committed;
+ * it applies the entries after it. We answer with the listener's {@code resumeAfter}, unchanged even if the local log
+ * ends before it (because of a disk that lost acknowledged writes, or a transfer outside the order). In that case
+ * {@link LogCheck} drops the local log, the node votes as the holder of everything up to that position, and the leader
+ * sends what follows. Nothing is lost, because those entries are in our own stores, and nothing is skipped. To claim
+ * less would be wrong: a majority may rest on this node having acknowledged them.
  *
- * <p>How it stops. Nothing is ever thrown back to Ratis: it would shut down while the updater thread it waits for spins.
- * Instead the first failure <i>halts</i> the machine: neither that entry nor any later one is delivered and the position
- * stays, while Ratis, which is then closed from outside, runs to its end undisturbed.
+ * <p>How it stops. Nothing is ever thrown back to Ratis: it would shut down while the updater thread that it waits for
+ * spins. Instead the first failure <i>halts</i> the machine: neither that entry nor any later one is delivered, and the
+ * position stays. Ratis is then closed from outside, and runs to its end undisturbed.
  */
 final class OrderStateMachine extends BaseStateMachine {
     private static final int ASKED_MAX = 10;
     private static final CompletableFuture<Message> DONE = CompletableFuture.completedFuture(Message.EMPTY);
 
-    /** What the machine tells the rest of the transport; from Ratis' threads, and must return at once. */
+    /** What the machine tells the rest of the transport. Called on Ratis' threads; must return at once. */
     interface Events {
         /** Something about leader or term has changed. */
         void quorumMayHaveChanged();
@@ -63,7 +64,10 @@ final class OrderStateMachine extends BaseStateMachine {
 
     private LogPosition previous;
     private long checkpointedAt;
-    /** What Ratis was told last; it stops altogether when told less, also less than what it started from. */
+    /**
+     * The index that Ratis was told last; it stops altogether when it is told a lower one, also one lower than what it
+     * started from.
+     */
     private long purgedAt;
 
     private long askedFor = RaftLog.INVALID_LOG_INDEX;
@@ -91,12 +95,15 @@ final class OrderStateMachine extends BaseStateMachine {
         setLastAppliedTermIndex(TermIndex.valueOf(start.term(), start.index()));
     }
 
-    /** @param index tells up to which log index nobody needs the log, or may not count on it any more; -1 when unknown */
+    /**
+     * @param index tells up to which log index nobody needs the log any more, or may no longer count on it; -1 when
+     *     unknown
+     */
     void purgeOnly(LongSupplier index) {
         purgeable = index;
     }
 
-    /** No more deliveries from now on, though one may be under way. */
+    /** Nothing more is delivered from now on, though one delivery may be in progress. */
     void halt() {
         halted = true;
     }
@@ -111,7 +118,7 @@ final class OrderStateMachine extends BaseStateMachine {
         return dismissed;
     }
 
-    /** Term of the entry applied last. */
+    /** Term of the last entry that was applied. */
     long appliedTerm() {
         return appliedTerm;
     }
@@ -165,10 +172,9 @@ final class OrderStateMachine extends BaseStateMachine {
     public long takeSnapshot() {
         long applied = previous.index();
         boolean due = applied - checkpointedAt >= checkpointEntries || (halted && applied > checkpointedAt);
-        // While pieces are open, a restart would hand out again also entries after the first of them, to a state that
-        // has
-        // had them. A proposal left out for a gap then could link now, and be certified at another place than
-        // elsewhere.
+        // While fragments of an entry are outstanding, a restart would hand out again also the entries after the first
+        // fragment, to a state that has had them. A proposal that was left out because of a gap could then link, and be
+        // certified at another place than on the other nodes.
         if (!due || failed || reassembly.openEntries() > 0) {
             return RaftLog.INVALID_LOG_INDEX;
         }
@@ -176,7 +182,8 @@ final class OrderStateMachine extends BaseStateMachine {
             LogPosition durable = listener.checkpoint();
             checkpointedAt = applied;
             long index = Math.min(durable.index(), purgeable.getAsLong());
-            // What Ratis is told may lie before what is durable, never after, and never without its true term.
+            // The index that Ratis is told may be lower than what is durable, but never higher, and always has its true
+            // term.
             snapshot = durable;
             if (halted || index <= purgedAt) {
                 return RaftLog.INVALID_LOG_INDEX;
@@ -227,8 +234,9 @@ final class OrderStateMachine extends BaseStateMachine {
     }
 
     /**
-     * The leader does not have the entry this node needs next. It also asks when it has; then there is nothing to do. When it goes
-     * on asking for the same, it has the next one, but not the one before, and can't show that this node's log is its own so far.
+     * The leader does not have the entry this node needs next. It also asks when it does have that entry; then there is
+     * nothing to do. When it keeps asking for the same, it has the next entry but not the one before it, and can't
+     * prove that this node's log agrees with its own so far.
      *
      * @return what null means to Ratis: nothing was installed, try the log
      */
@@ -283,7 +291,7 @@ final class OrderStateMachine extends BaseStateMachine {
         events.failed(cause);
     }
 
-    /** A snapshot without files: what it stands for is in the listener's stores. */
+    /** A snapshot without files: what it represents is in the listener's stores. */
     private record Taken(TermIndex termIndex) implements SnapshotInfo {
         @Override
         public TermIndex getTermIndex() {

@@ -22,8 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * This node's connections with its peers outside Raft: entries on their way to the leader, what the nodes say of
- * themselves, and streams that one fetches from another. They last while the node's part in the order comes and goes.
+ * This node's connections with its peers outside Raft: entries on their way to the leader, reports of the nodes about
+ * themselves, and streams that one fetches from another. They stay open while the node leaves the order and takes part
+ * again.
  */
 public final class PeerChannels implements PeerStreams, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PeerChannels.class);
@@ -44,7 +45,7 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
      * Opens this node's port.
      *
      * @param streams answers what peers fetch; each on a thread of its own
-     * @param reports told, on the event loop, what members say of themselves
+     * @param reports is told, on the event loop, what members report about themselves
      * @throws QuorateException CONFIGURATION when the port is in use
      */
     public static PeerChannels start(
@@ -66,7 +67,7 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
         members(settings.peers());
     }
 
-    /** A node for which nothing but the order matters. */
+    /** For a node that needs only the order. */
     static PeerChannels forOrderAlone(TransportSettings settings) {
         return start(
                 settings,
@@ -87,12 +88,12 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
         return lives;
     }
 
-    /** Who is told, on an event loop, when a peer says that this node is of a former life of the cluster. */
+    /** Sets who is told, on an event loop, when a peer says that this node is of a former life of the cluster. */
     public void onFormer(BiConsumer<TransportSettings.Peer, String> listener) {
         former = listener;
     }
 
-    /** Who the members are from now on. */
+    /** Sets the members. */
     public synchronized void members(Collection<TransportSettings.Peer> members) {
         for (TransportSettings.Peer peer : members) {
             if (!peer.name().equals(settings.self())) {
@@ -117,7 +118,7 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
         });
     }
 
-    /** Says something of this node to all members it can reach; as good as the connections are. */
+    /** Sends a report about this node to all members it can reach, on a best-effort basis. */
     public void broadcast(byte[] report) {
         clients.values().forEach(client -> client.report(report));
     }
@@ -131,12 +132,12 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
         return open(client.peer(), request);
     }
 
-    /** As {@link #open(String, byte[])}, of a node that need not be a member. */
+    /** Like {@link #open(String, byte[])}, for a node that need not be a member. */
     public InputStream open(TransportSettings.Peer peer, byte[] request) {
         return new PeerInput(loops.next(), settings, peer, request);
     }
 
-    /** Who takes entries that peers forward, from now on; null for nobody. */
+    /** Sets who takes entries that peers forward; null for nobody. */
     void entries(Function<byte[], CompletableFuture<Answer>> leader) {
         entries = leader == null ? PeerChannels::noOrder : leader;
     }
@@ -157,7 +158,7 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
         clients.values().forEach(ChannelClient::checkAnswers);
     }
 
-    /** Connects to all, so that a peer of another cluster is found out also while nothing is sent. */
+    /** Connects to all peers, so that a peer of another cluster is found out even while nothing is sent. */
     void greet() {
         clients.values().forEach(ChannelClient::greet);
     }

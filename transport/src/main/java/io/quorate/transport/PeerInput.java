@@ -18,13 +18,16 @@ import java.io.InterruptedIOException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** The answer to one FETCH, on a connection of its own. What arrives and is not read yet is bounded: the peer waits. */
+/**
+ * The answer to one FETCH, on a connection of its own. The amount that has arrived and is not read yet is bounded: the
+ * peer waits.
+ */
 @SuppressWarnings("FutureReturnValueIgnored") // Netty reports failures through the pipeline
 final class PeerInput extends InputStream {
     private static final int HELD_MAX = 8;
     private static final long PATIENCE_SECONDS = 30;
 
-    /** A part of the answer; the last one has no bytes, and a failure unless the answer is complete. */
+    /** A part of the answer; the last one has no bytes, and has a failure unless the answer is complete. */
     private record Part(byte[] bytes, Exception failure) {
         boolean last() {
             return bytes == null;
@@ -40,7 +43,7 @@ final class PeerInput extends InputStream {
     private int position;
     private Part end;
 
-    /** Connects and asks; what goes wrong with either is told by reading. */
+    /** Connects and asks; a failure of either is reported by reading. */
     PeerInput(EventLoop loop, TransportSettings settings, TransportSettings.Peer peer, byte[] request) {
         this.settings = settings;
         this.peer = peer;
@@ -86,7 +89,7 @@ final class PeerInput extends InputStream {
         return taken;
     }
 
-    /** Waits for a byte to be there; false at the end. */
+    /** Waits until there is a byte; false at the end. */
     private boolean has() throws IOException {
         while (end == null && position == current.length) {
             Part part = next();

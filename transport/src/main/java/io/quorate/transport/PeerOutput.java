@@ -16,13 +16,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The answer to one FETCH, written by a thread of its own that waits while the peer reads no faster. */
+/** The answer to one FETCH, written by a thread of its own, which waits when the peer doesn't read fast enough. */
 @SuppressWarnings("FutureReturnValueIgnored") // Netty reports failures through the pipeline
 final class PeerOutput extends OutputStream {
     private static final Logger LOG = LoggerFactory.getLogger(PeerOutput.class);
     private static final int DATA_BYTES = 128 << 10;
     private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(512 << 10, 1 << 20);
-    /** A peer that reads nothing for so long holds files and a thread for nothing. */
+    /** A peer that reads nothing for this long only occupies files and a thread. */
     private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(2);
 
     private final Channel channel;
@@ -36,7 +36,7 @@ final class PeerOutput extends OutputStream {
         channel.config().setWriteBufferWaterMark(WATER_MARK);
     }
 
-    /** Answers in a thread of its own, and closes the connection after it. */
+    /** Answers on a thread of its own, and closes the connection after it. */
     void serve(PeerStreams.Server server, String peer, byte[] request) {
         Thread thread = new Thread(() -> run(server, peer, request), "quorate-serve-" + peer);
         thread.setDaemon(true);
@@ -73,7 +73,7 @@ final class PeerOutput extends OutputStream {
         }
     }
 
-    /** The channel can be written to again, or is closed. */
+    /** The channel has become writable again, or is closed. */
     void changed() {
         lock.lock();
         try {

@@ -19,15 +19,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides whether this node is part of a primary component: at every word from Ratis and, since Ratis is slow to notice that it
- * hears nothing, every {@link #TICK_MILLIS}. A leader needs a majority that has answered within {@code timeoutMax}, a follower
- * a leader it has heard from within that time; both need an entry of the leader's term applied here, which proves
- * that a majority follows that leader and that this node holds what was committed before.
+ * Decides whether this node is part of a primary component: whenever Ratis reports something and, because Ratis is slow
+ * to notice silence, every {@link #TICK_MILLIS}. A leader needs a majority that has answered within {@code timeoutMax},
+ * a follower a leader it has heard from within that time. Both need an entry of the leader's term applied here, which
+ * proves that a majority follows that leader and that this node holds what was committed before.
  */
 final class QuorumWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(QuorumWatch.class);
     private static final long TICK_MILLIS = 200;
-    /** What fails for so long is no change of the leader that it was looked at in the middle of. */
+    /** A failure that lasts this long doesn't come from a change of leader that was going on at the time. */
     private static final int FAILED_MAX = 25;
 
     private final TransportSettings settings;
@@ -42,9 +42,9 @@ final class QuorumWatch implements AutoCloseable {
     private int failed;
 
     /**
-     * @param changed told of each change, in order, from one thread
-     * @param each run at every tick
-     * @param broken told when it can't go on: nobody would learn that the quorum is lost
+     * @param changed is told of each change, in order, from one thread
+     * @param each is run at every tick
+     * @param broken is told when this can't go on: nobody would learn that the quorum is lost
      */
     QuorumWatch(
             TransportSettings settings,
@@ -80,7 +80,7 @@ final class QuorumWatch implements AutoCloseable {
         return leader == null ? null : Membership.name(leader.toString());
     }
 
-    /** Looks again soon; from any thread. */
+    /** Checks again soon; from any thread. */
     void look() {
         if (asked.compareAndSet(false, true)) {
             try {
@@ -104,7 +104,7 @@ final class QuorumWatch implements AutoCloseable {
         }
         try {
             if (!thread.awaitTermination(5, TimeUnit.SECONDS)) {
-                LOG.warn("Whoever listens for the quorum is still busy with it");
+                LOG.warn("The listener for quorum changes is still busy");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -117,15 +117,15 @@ final class QuorumWatch implements AutoCloseable {
         failed = 0;
     }
 
-    /** The executor would keep to itself what is thrown at it, and tick no more. */
+    /** The executor would swallow an exception, and tick no more. */
     private void guarded(Runnable step) {
         try {
             step.run();
         } catch (Throwable e) {
             if (e instanceof Error || ++failed == FAILED_MAX) {
-                broken.accept("looking after the quorum", e);
+                broken.accept("watching the quorum", e);
             } else {
-                LOG.warn("Looking after the quorum failed; it is tried again", e);
+                LOG.warn("Checking the quorum failed; it is tried again", e);
             }
         }
     }
@@ -152,7 +152,7 @@ final class QuorumWatch implements AutoCloseable {
         try {
             changed.accept(next);
         } catch (RuntimeException e) {
-            broken.accept("who listens for changes of the quorum", e);
+            broken.accept("the listener for quorum changes", e);
         }
     }
 

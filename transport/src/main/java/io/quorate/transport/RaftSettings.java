@@ -17,15 +17,15 @@ import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
 
-/** What Ratis is told, and why. */
+/** The settings of Ratis, and the reason for each. */
 final class RaftSettings {
     /**
-     * Ratis' limit on one log entry and on what one AppendEntries carries. Fixed rather than derived from the size of our
-     * fragments, because Ratis refuses at start to read an entry above it, however old.
+     * Ratis' limit on one log entry, and on what one AppendEntries carries. Fixed rather than derived from the size of
+     * our fragments, because at start Ratis refuses to read an entry above it, however old.
      */
     static final int ENTRY_BYTES_MAX = 4 << 20;
 
-    /** Others may have counted on while this node was away; not by more. */
+    /** The other nodes may have raised the generation while this node was away; not by more than this. */
     private static final int GENERATIONS_APART = 1000;
 
     private static final TimeDuration RPC_TIMEOUT = TimeDuration.valueOf(5, TimeUnit.SECONDS);
@@ -37,7 +37,7 @@ final class RaftSettings {
     /** Ratis' directory for the log, within a group's. */
     static final String CURRENT = "current";
 
-    /** Each life of a cluster is another group: its members don't hear those of an earlier one. */
+    /** Each life of a cluster is a group of its own: its members don't hear those of an earlier one. */
     static RaftGroupId groupId(TransportSettings settings, Lives lives) {
         String name = "io.quorate/" + settings.cluster() + (lives.ids().isEmpty() ? "" : "/" + lives.name());
         return RaftGroupId.valueOf(UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8)));
@@ -106,11 +106,11 @@ final class RaftSettings {
         RaftServerConfigKeys.Rpc.setRequestTimeout(p, RPC_TIMEOUT);
         RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(p, longest);
         RaftServerConfigKeys.Notification.setNoLeaderTimeout(p, longest);
-        // By default the leader tries a silent member every five seconds in the end; one that returns should not wait
-        // so long.
+        // By default the leader ends up trying a silent member only every five seconds; a member that returns should
+        // not wait so long.
         RaftServerConfigKeys.Log.Appender.setRetryPolicy(p, "1ms,10, 500ms,1000000");
-        // By default a server that slept for a minute, a suspended machine say, shuts itself down. Raft is safe
-        // without.
+        // By default a server that slept for a minute, for example on a suspended machine, shuts itself down. Raft is
+        // safe without that.
         RaftServerConfigKeys.setCloseThreshold(p, NEVER);
     }
 
@@ -120,13 +120,12 @@ final class RaftSettings {
                 p, SizeInBytes.valueOf(Math.min(settings.segmentBytes(), ENTRY_BYTES_MAX)));
         RaftServerConfigKeys.Log.setCorruptionPolicy(p, RaftServerConfigKeys.Log.CorruptionPolicy.EXCEPTION);
         RaftServerConfigKeys.Log.setLogMetadataEnabled(p, false); // see CommitNotices
-        // What may be purged is OrderStateMachine's to say: it knows what absent members still need, and how much of
-        // that
-        // is kept for them.
+        // OrderStateMachine decides what may be purged: it knows what absent members still need, and how much of that
+        // is kept.
         RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(p, true);
         RaftServerConfigKeys.Log.setPurgeGap(p, 1);
         RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(p, false);
-        // OrderStateMachine.takeSnapshot is asked after every batch and keeps to checkpointEntries itself.
+        // OrderStateMachine.takeSnapshot is called after every batch and follows checkpointEntries itself.
         RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(p, true);
         RaftServerConfigKeys.Snapshot.setAutoTriggerThreshold(p, settings.checkpointEntries());
         RaftServerConfigKeys.Snapshot.setTriggerWhenStopEnabled(p, true);
@@ -144,8 +143,7 @@ final class RaftSettings {
                 p, SizeInBytes.valueOf((long) settings.segmentBytes() * settings.segmentsCached()));
         RaftServerConfigKeys.Write.setByteLimit(p, inFlight);
         // Every entry leaves a record in the retry cache on every node for this long. Ours are never sent twice under
-        // one
-        // call id, and what is submitted twice is told apart further up, so it is of no use here.
+        // one call id, and entries that are submitted twice are recognized further up, so the cache is of no use here.
         RaftServerConfigKeys.RetryCache.setExpiryTime(p, RETRY_CACHE);
     }
 

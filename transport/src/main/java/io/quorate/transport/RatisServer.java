@@ -25,37 +25,44 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ratis' server on this node's directory, from before anything there is looked at until nothing of it can write there any more.
+ * Ratis' server on this node's directory: from before anything there is examined until no part of it can write there
+ * any more.
  *
- * <p>A process may take part in the order again after it has left. The new server must not begin while the old one can still write:
- * two workers in one log damage it, and an old vote over a new one has this node vote twice. Ratis (3.3.0) doesn't say when
- * that is. Its close leaves threads behind when it is interrupted, gives its lock on the directory back while the log's worker
- * may be at its last task, and can hang with the lock held. So the directory is {@link #claim claimed} here, and given back when
- * three things hold:
+ * <p>A process may take part in the order again after it has left. The new server must not begin while the old one can
+ * still write: two workers would damage the log, and an old vote that overwrites a new one would let this node vote
+ * twice. Ratis (3.3.0) doesn't say when it is safe. Its close leaves threads behind when it is interrupted, releases
+ * its lock on the directory while the log's worker may be at its last task, and can hang with the lock held. So the
+ * directory is {@link #claim claimed} here, and given back when three things hold:
+ *
  * <ol>
- *   <li>No thread that writes files is alive. They are all started within one thread group, and bear the member's name; {@link
- *       #start} makes sure of it.
- *   <li>No request of a peer is being handled. Ratis does that on threads of gRPC, but it checks that the server is alive and
- *       writes the vote within the division's monitor. That is taken once, after the server has closed.
+ *   <li>No thread that writes files is alive. They are all started within one thread group, and bear the member's name;
+ *       {@link #start} makes sure of it.
+ *   <li>No request of a peer is being handled. Ratis handles requests on threads of gRPC, but within the division's
+ *       monitor it checks that the server is alive and writes the vote. We take that monitor once, after the server has
+ *       closed.
  *   <li>Ratis' lock is released.
  * </ol>
  *
- * <p><b>How it ends.</b> {@code SegmentedRaftLog.close} waits for the thread that evicts segments from the cache while it holds the
- * lock which that thread may be waiting for: a deadlock, met when the log begins another segment just then, as it does with the
- * first entry of the leader that has taken over. So that thread is ended first. Then the server is closed. What is there after
- * {@link #CLOSE_MAX} is interrupted, where that makes nothing worse:
+ * <p><b>How it ends.</b> {@code SegmentedRaftLog.close} holds a lock while it waits for the thread that evicts segments
+ * from the cache, and that thread may be waiting for the same lock: a deadlock. It happens when the log begins another
+ * segment at that moment, for example with the first entry of the leader that has taken over. So that thread is ended
+ * first. Then the server is closed. Whatever is left after {@link #CLOSE_MAX} is interrupted, where that makes nothing
+ * worse:
+ *
  * <ul>
- *   <li>the updater, which applies the log, not before it has let go of the state machine, nor anything that waits for it: it
- *       would go on with a closed log, for ever; and the listener may be writing files of its own;
- *   <li>then the log's worker, alone, for whoever closes the log while interrupted frees the buffer that the worker writes from;
+ *   <li>the updater, which applies the log, and everything that waits for it, only after it has let go of the state
+ *       machine: otherwise it would go on for ever with a closed log, and the listener may be writing files of its own;
+ *   <li>then the log's worker, alone, because a thread that closes the log while it is interrupted frees the buffer
+ *       that the worker writes from;
  *   <li>then everything else.
  * </ul>
- * The log is left as by a crash then: nothing is lost that was acknowledged. What doesn't end in spite of that keeps the directory,
- * and the next start refuses, naming it.
+ *
+ * The log is then as after a crash: nothing is lost that was acknowledged. If something doesn't end in spite of that,
+ * the directory stays claimed, and the next start refuses and names the thread.
  */
 final class RatisServer {
     private static final Logger LOG = LoggerFactory.getLogger(RatisServer.class);
-    /** What a close takes on a machine that has much else to do. */
+    /** How long a close takes on a machine that is busy with other work. */
     private static final Duration CLOSE_MAX = Duration.ofSeconds(10);
 
     private static final Duration FORCE_MAX = Duration.ofSeconds(10);
@@ -64,7 +71,7 @@ final class RatisServer {
     private static final int WARN_EVERY = 60;
     private static final String LOG_WORKER = "-SegmentedRaftLogWorker";
     private static final String UPDATER = "-StateMachineUpdater";
-    /** They wait for something, and write nothing. */
+    /** These threads wait for something, and write nothing. */
     private static final List<String> WAITING =
             List.of("-LogAppenderDaemon", "-FollowerState", "-cacheEviction-AwaitToRun");
 
@@ -86,8 +93,8 @@ final class RatisServer {
     }
 
     /**
-     * The group of all threads that the server starts. Threads that gRPC shares between all orders of a process stay in the group in
-     * which they began, and keep it in memory; so it lets go of who listens when the order has ended.
+     * The group of all threads that the server starts. Threads that gRPC shares between all orders of a process stay in
+     * the group in which they began, and keep it in memory; so the group drops its listener when the order has ended.
      */
     private static final class Threads extends ThreadGroup {
         private volatile BiConsumer<String, Throwable> died;
@@ -115,7 +122,7 @@ final class RatisServer {
     /**
      * Waits until no former server of this process has anything to do with the directory.
      *
-     * @param died told of threads that ended of what they did not catch
+     * @param died is told of threads that ended with an uncaught exception
      * @throws QuorateException CONFIGURATION when another order runs there, ORDER_STOPPED when a former one doesn't end
      */
     static RatisServer claim(Path directory, BiConsumer<String, Throwable> died) {
@@ -137,7 +144,7 @@ final class RatisServer {
         return claim;
     }
 
-    /** Makes the server; it doesn't run yet. */
+    /** Creates the server; it doesn't run yet. */
     RaftServer open(RaftServer.Builder builder, RaftGroupId group, OrderStateMachine stateMachine) throws Exception {
         machine = stateMachine;
         server = within(() -> builder.setThreadGroup(threads).build());
@@ -161,18 +168,23 @@ final class RatisServer {
                 .orElseThrow(() -> new IllegalStateException("Ratis' log has no worker among " + alive()));
     }
 
-    /** False when the log's worker has ended: nothing is written any more, although Ratis doesn't notice. Not for every moment. */
+    /**
+     * False when the log's worker has ended: nothing is written any more, although Ratis doesn't notice. Too slow to be
+     * asked all the time.
+     */
     boolean writes() {
         return logWorker == null || works(logWorker);
     }
 
-    /** Its thread belongs to a pool, and stays when the work has come to an end. */
+    /** The worker's thread belongs to a pool, and stays when its work has ended. */
     private static boolean works(Thread worker) {
         return Arrays.stream(worker.getStackTrace())
                 .anyMatch(frame -> frame.getClassName().endsWith(".SegmentedRaftLogWorker"));
     }
 
-    /** Ends the server. Returns once that is done, or given up waiting for; it goes on by itself then. */
+    /**
+     * Ends the server. Returns once that is done, or when it has waited too long; then the ending continues by itself.
+     */
     void close() {
         if (ending.compareAndSet(false, true)) {
             Thread end = new Thread(this::end, "quorate-order-end");
@@ -206,7 +218,7 @@ final class RatisServer {
                 endThreads();
                 passMonitor(division);
             } else if (server != null) {
-                // Nothing has been written, and nothing runs but threads of pools, which wait for work and end by
+                // Nothing has been written, and only threads of pools still run; they wait for work and end by
                 // themselves.
                 closeServer();
             }
@@ -278,7 +290,7 @@ final class RatisServer {
         return thread.getName().endsWith(kind);
     }
 
-    /** Whoever was in it has left it, and whoever enters it finds that the server is closed. */
+    /** Any thread that was in the monitor has left it, and any that enters it finds that the server is closed. */
     private void passMonitor(RaftServer.Division closed) {
         synchronized (closed) {
             LOG.debug("no peer's request is handled on {} any more", directory);
@@ -295,7 +307,10 @@ final class RatisServer {
         }
     }
 
-    /** Threads of the server that write files, or have others do so. Pools that run what peers ask for are not among them. */
+    /**
+     * Threads of the server that write files, or have others do so. Pools that handle peers' requests are not among
+     * them.
+     */
     private List<Thread> alive() {
         List<Thread> alive = new ArrayList<>();
         if (server == null) {
@@ -315,7 +330,7 @@ final class RatisServer {
         return alive;
     }
 
-    /** In a thread of the group, so that those it starts belong there too. */
+    /** Runs it on a thread of the group, so that the threads it starts belong there too. */
     private <T> T within(Callable<T> work) throws Exception {
         FutureTask<T> task = new FutureTask<>(work);
         new Thread(threads, task, "quorate-order-start").start();

@@ -30,21 +30,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The total order on Apache Ratis. An entry is submitted on any node and travels over our own channel to the leader, which
- * appends it to its log without a client in between; Ratis brings it to a majority, each node applies it.
+ * The total order on Apache Ratis. An entry is submitted on any node and travels over our own channel to the leader,
+ * which appends it to its log without a client in between; Ratis replicates it to a majority, and each node applies it.
  *
- * <p>Large entries travel in pieces and are put together again before they are delivered; see {@link Reassembly}.
+ * <p>Large entries travel in fragments and are put together again before they are delivered; see {@link Reassembly}.
  *
- * <p>Futures of {@link #submit} complete on threads of the transport, often the one that applies the log: what hangs on them
- * must be short or asynchronous.
+ * <p>Futures of {@link #submit} complete on threads of the transport, often the one that applies the log: whatever
+ * depends on them must be short or asynchronous.
  *
- * <p>Ratis logs much at INFO: set {@code org.apache.ratis} to WARN. While a member is away,
- * {@code org.apache.ratis.grpc.server.GrpcLogAppender} and {@code org.apache.ratis.server.leader} warn all the time; ERROR
- * serves them better.
+ * <p>Ratis logs much at INFO: set {@code org.apache.ratis} to WARN. While a member is away, {@code
+ * org.apache.ratis.grpc.server.GrpcLogAppender} and {@code org.apache.ratis.server.leader} warn all the time; set these
+ * to ERROR.
  */
 public final class RatisTotalOrder implements TotalOrder {
     private static final Logger LOG = LoggerFactory.getLogger(RatisTotalOrder.class);
-    /** That the others have dismissed this node is told a moment after Ratis has stopped for it. */
+    /** When the others have dismissed this node, that is reported a moment after Ratis has stopped because of it. */
     private static final int WORD_TICKS = 25;
 
     /** How often a node without a leader greets its peers, to find out whether they are of its cluster. */
@@ -76,8 +76,8 @@ public final class RatisTotalOrder implements TotalOrder {
     private String lastLeader;
 
     /**
-     * Starts this node's part: checks its log, opens its ports and begins to deliver. Does not wait for a quorum; peers may
-     * start in any order.
+     * Starts this node's part: checks its log, opens its ports and begins to deliver. Does not wait for a quorum; peers
+     * may start in any order.
      *
      * @throws QuorateException CONFIGURATION for wrong settings or ports in use, LOG_UNREADABLE for a damaged log, DISK
      */
@@ -85,7 +85,7 @@ public final class RatisTotalOrder implements TotalOrder {
         return new RatisTotalOrder(settings, listener, channels);
     }
 
-    /** As above, with connections of its own. */
+    /** The same, with connections of its own. */
     public static RatisTotalOrder start(TransportSettings settings, OrderListener listener) {
         return new RatisTotalOrder(settings, listener, null);
     }
@@ -160,7 +160,7 @@ public final class RatisTotalOrder implements TotalOrder {
         return watch.quorum();
     }
 
-    /** Ratis' part in it. */
+    /** Ratis' division for this order. */
     RaftServer.Division division() {
         return division;
     }
@@ -171,10 +171,11 @@ public final class RatisTotalOrder implements TotalOrder {
     }
 
     /**
-     * Makes this node alone the cluster, in a new life of it, although a majority of the members is missing: all that it holds of the
-     * order stays, what only the others hold is lost. For when they are lost for good. It shows at the next start.
+     * Makes this node alone the cluster, in a new life of it, although a majority of the members is missing: all that
+     * it holds of the order stays, and what only the others hold is lost. For a majority that is lost for good. It
+     * takes effect at the next start.
      *
-     * @param settings with this node as it took part, which it doesn't do any more
+     * @param settings with this node as it took part; it must not take part any more
      * @throws QuorateException DISK
      */
     public static void beginNewLife(TransportSettings settings) {
@@ -199,7 +200,7 @@ public final class RatisTotalOrder implements TotalOrder {
                 : new LogPosition(last.getTerm(), last.getIndex());
     }
 
-    /** Counters and gauges; cheap enough for a scrape, not for every entry. */
+    /** Counters and gauges; cheap enough for a scrape, but not for every entry. */
     public TransportStats stats() {
         RaftLog raft = division.getRaftLog();
         var last = raft.getLastEntryTermIndex();
@@ -222,7 +223,7 @@ public final class RatisTotalOrder implements TotalOrder {
                 channels.malformedMessages());
     }
 
-    /** The members as this node knows them now; empty while it waits to be made one. */
+    /** The members as this node knows them now; empty while it waits to become one. */
     public List<TransportSettings.Peer> members() {
         List<TransportSettings.Peer> now =
                 Membership.fromRaft(division.getRaftConf().getCurrentPeers());
@@ -243,7 +244,7 @@ public final class RatisTotalOrder implements TotalOrder {
                 Membership.write(settings.directory(), now, lives);
             } catch (IOException e) {
                 LOG.warn(
-                        "The members can't be written down; after a restart those of before are asked: {}",
+                        "The members can't be written to disk; after a restart the previous ones are asked: {}",
                         e.toString());
             }
         }
@@ -251,11 +252,11 @@ public final class RatisTotalOrder implements TotalOrder {
     }
 
     /**
-     * Makes a node a member, in place of the one of its name. It must be running already, as one that is joining, and is
+     * Makes a node a member, in place of the one of its name. It must be running already, as a joining node, and is
      * counted for majorities as soon as it has caught up.
      *
-     * @return completes when that is so; fails with NO_QUORUM when this node doesn't lead, with ORDER_INTERRUPTED when the
-     *     change didn't succeed, which may be tried again
+     * @return completes when that is so; fails with NO_QUORUM when this node doesn't lead, with ORDER_INTERRUPTED when
+     *     the change didn't succeed, which may be tried again
      */
     public CompletableFuture<Void> add(TransportSettings.Peer added) {
         return changes.change(with -> {
@@ -264,14 +265,14 @@ public final class RatisTotalOrder implements TotalOrder {
         });
     }
 
-    /** Takes a member out. As {@link #add}. */
+    /** Takes a member out. Otherwise like {@link #add}. */
     public CompletableFuture<Void> remove(String name) {
         return changes.change(with -> with.removeIf(peer -> peer.name().equals(name)));
     }
 
     /**
-     * Leaves the order. After it returns nothing more is delivered; a last checkpoint is asked for before. Idempotent, and not to
-     * be called from within {@link OrderListener#deliver}, whose end it waits for.
+     * Leaves the order. After it returns nothing more is delivered; before that, a last checkpoint is taken.
+     * Idempotent. It must not be called from within {@link OrderListener#deliver}, because it waits for that to end.
      */
     @Override
     public void close() {
@@ -301,10 +302,10 @@ public final class RatisTotalOrder implements TotalOrder {
     }
 
     private void broken(String thread, Throwable cause) {
-        failed(new QuorateException(ErrorCode.ORDER_STOPPED, thread + " ended of " + cause, cause));
+        failed(new QuorateException(ErrorCode.ORDER_STOPPED, thread + " ended because of " + cause, cause));
     }
 
-    /** The first failure stops this node's part in the order; the caller decides what becomes of the process. */
+    /** The first failure stops this node's part in the order; the owner decides what becomes of the process. */
     private void failed(QuorateException cause) {
         if (closing.get() != null || !failure.compareAndSet(null, cause)) {
             return;
@@ -314,7 +315,7 @@ public final class RatisTotalOrder implements TotalOrder {
         } else {
             LOG.error("The order stops at {}: {}", settings.self(), cause.getMessage(), cause);
         }
-        // In a thread of its own: this one may be one that closing waits for.
+        // On a thread of its own, because closing may wait for the present one.
         Thread end = new Thread(
                 () -> {
                     try {
@@ -360,19 +361,19 @@ public final class RatisTotalOrder implements TotalOrder {
         lastLeader = leader;
     }
 
-    /** Ratis ends its threads, and sometimes itself, without a word; a log that can't be written was told before. */
+    /** Ratis silently ends its threads, and sometimes itself; only a log that can't be written was reported before. */
     private void requireRunning() {
         ticks++;
         if (machine.dismissed()) {
             failed(new QuorateException(
                     ErrorCode.NOT_A_MEMBER,
-                    "Ratis has stopped, for the others don't count this node as a member any more"));
+                    "Ratis has stopped, because the others don't count this node as a member any more"));
         } else if (!machine.finished() || division.getInfo().getLifeCycleState() == LifeCycle.State.RUNNING) {
             finishedTicks = 0;
         } else if (++finishedTicks == WORD_TICKS) {
             failed(new QuorateException(ErrorCode.ORDER_STOPPED, "Ratis has stopped by itself; its log says why"));
         }
-        // In this turn: a server that closes says so before it ends that thread.
+        // In this sequence, because a server that closes says so before it ends that thread.
         if (ticks % WORD_TICKS == 0
                 && !held.writes()
                 && division.getInfo().getLifeCycleState() == LifeCycle.State.RUNNING) {
@@ -380,27 +381,28 @@ public final class RatisTotalOrder implements TotalOrder {
         }
     }
 
-    /** Has another member lead, if this one does; waits for it. */
+    /** If this node leads, makes another member lead, and waits for it. */
     void giveLeadershipAway() {
         changes.giveLeadershipAway(settings.timeoutMax());
     }
 
     /**
-     * What every member holds; and for the sake of this disk also what an absent one lacks, when that has become too much:
-     * it is in the writeset caches, too.
+     * Up to what every member holds. When an absent member makes that too much for this disk, also what the absent one
+     * lacks, because that is in the writeset caches too.
      */
     private long purgeable() {
         try {
             return Math.max(everyMemberHas(), LogFiles.beyond(RaftSettings.segments(settings), settings.logBytesMax()));
         } catch (IOException e) {
-            LOG.warn("The size of the order's log can't be told: {}", e.toString());
+            LOG.warn("The size of the order's log can't be found out: {}", e.toString());
             return everyMemberHas();
         }
     }
 
     /**
-     * Up to before the last entry that every member is known to hold, since what is sent after that one refers to it; -1 as long
-     * as one has not been heard of. Ratis would leave those out, and they are the absent ones that need it.
+     * Up to right before the last entry that every member is known to hold, because what is sent after that entry
+     * refers to it; -1 as long as a member has not been heard of. Ratis would ignore such members, but they are the
+     * absent ones that need the log.
      */
     private long everyMemberHas() {
         long least = Long.MAX_VALUE;
@@ -423,7 +425,7 @@ public final class RatisTotalOrder implements TotalOrder {
         return followers;
     }
 
-    /** Ratis would end the process over a port in use, and over any exception that any thread of it does not catch. */
+    /** Ratis would end the process when a port is in use, and when any of its threads meets an uncaught exception. */
     private static synchronized void tameRatis() {
         Thread.UncaughtExceptionHandler ours = Thread.getDefaultUncaughtExceptionHandler();
         ExitUtils.disableSystemExit();
@@ -431,7 +433,7 @@ public final class RatisTotalOrder implements TotalOrder {
         Thread.setDefaultUncaughtExceptionHandler(ours);
     }
 
-    /** Beforehand, because Ratis hides why it could not open its port. */
+    /** Tried first, because Ratis hides why it could not open its port. */
     private static void probePort(TransportSettings.Peer self) throws IOException {
         try (ServerSocket probe = new ServerSocket()) {
             probe.setReuseAddress(true);
@@ -444,7 +446,7 @@ public final class RatisTotalOrder implements TotalOrder {
         }
     }
 
-    /** Whose directory it is comes first: a wrong one is to be told from one that is in use. */
+    /** Identity comes first, so that a wrong directory is told from one that is in use. */
     private RatisServer claim() {
         try {
             Identity.claim(settings);

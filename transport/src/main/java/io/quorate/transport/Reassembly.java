@@ -16,12 +16,13 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 
 /**
- * Puts the pieces of large entries together again, in files, so that a large entry costs the heap one piece.
+ * Puts the fragments of large entries together again, in files, so that a large entry takes the heap of only one
+ * fragment.
  *
- * <p>Each submitter has at most one entry open. A piece is taken only when it is the one expected next; piece 0 opens an
- * entry; anything else the submitter sends abandons what it had open. These rules look at nothing but the log since the first
- * piece of the oldest open entry. So a node that starts again right before that piece, with nothing in memory, decides as the
- * others do: that is what the position handed on with each entry is for.
+ * <p>Each submitter has at most one entry open. A fragment is taken only when it is the one expected next; fragment 0
+ * opens an entry; anything else that the submitter sends abandons its open entry. These rules depend only on the log
+ * since the first fragment of the oldest open entry. So a node that starts again right before that fragment, with
+ * nothing in memory, decides as the others do. That is why a position is handed on with each entry.
  *
  * <p>Belongs to the thread that applies the log.
  */
@@ -45,7 +46,9 @@ final class Reassembly {
         }
     }
 
-    /** @param entries takes each whole entry, with the position after which the log must be read again to miss nothing */
+    /**
+     * @param entries takes each whole entry, with the position after which the log must be read again to miss nothing
+     */
     Reassembly(Path directory, BiConsumer<LogPosition, ByteBuffer> entries) {
         this.directory = directory;
         this.entries = entries;
@@ -93,7 +96,7 @@ final class Reassembly {
         }
     }
 
-    /** Forgets everything open; for the end. */
+    /** Forgets all open entries, at the end. */
     void close() {
         open.values().forEach(Reassembly::discard);
         open.clear();
@@ -148,7 +151,7 @@ final class Reassembly {
         }
     }
 
-    /** Deletes, never truncates: the bytes may still be mapped by whoever is reading them. */
+    /** Deletes, and never truncates, because a reader may still have the bytes mapped. */
     private static void discard(Open entry) {
         try {
             entry.out.close();

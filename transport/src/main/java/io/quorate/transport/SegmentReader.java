@@ -19,8 +19,8 @@ import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
 import org.apache.ratis.thirdparty.com.google.protobuf.WireFormat;
 
 /**
- * Reads one segment of Ratis' log: the eight bytes {@code RaftLog1}, then entries, each a varint length, that many bytes of
- * {@code LogEntryProto} and their CRC32C, length included; then zeros, if anything.
+ * Reads one segment of Ratis' log: the eight bytes {@code RaftLog1}, then entries, each a varint length, that many
+ * bytes of {@code LogEntryProto} and their CRC32C, length included; then zeros, if anything.
  */
 final class SegmentReader implements AutoCloseable {
     enum Found {
@@ -80,19 +80,20 @@ final class SegmentReader implements AutoCloseable {
         return body(prefix, length) ? Found.ENTRY : Found.BAD;
     }
 
-    /** Where the entry last met begins. */
+    /** Where the current entry begins. */
     long entryAt() {
         return entryAt;
     }
 
-    /** The log index of the entry last met. */
+    /** The log index of the current entry. */
     long index() {
         return index;
     }
 
     /**
-     * Whether the bad entry last met can be a write that a crash cut off: it runs over the end of the file, or nothing but
-     * zeros follows it and it ends in zeros or has a sector of them inside, where the disk had not come to.
+     * Whether the current entry, which is bad, can be a write that a crash cut off. Either it runs over the end of the
+     * file; or nothing but zeros follows it, and it ends in zeros or contains a sector of them that the disk had not
+     * written yet.
      */
     boolean torn() throws IOException {
         if (entryEnd > size) {

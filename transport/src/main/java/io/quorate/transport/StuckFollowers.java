@@ -18,16 +18,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives the leadership away when a follower answers but takes nothing. A leader remembers how far a follower has acknowledged
- * and never sends it anything before; a follower that has lost acknowledged entries (a disk that lies, or a damaged segment
- * moved away) refuses what comes after, and so for as long as this leader leads. The next one begins afresh.
+ * Gives the leadership away when a follower answers but takes nothing. A leader remembers how far a follower has
+ * acknowledged, and never sends it anything before that. A follower that has lost acknowledged entries (because of a
+ * disk that lies, or a damaged segment that was moved away) refuses what comes after, as long as this leader leads. The
+ * next leader begins afresh.
  */
 final class StuckFollowers {
     private static final Logger LOG = LoggerFactory.getLogger(StuckFollowers.class);
     private static final long PATIENCE_NANOS_MIN = TimeUnit.SECONDS.toNanos(5);
     private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(20);
 
-    /** @param least the least that the follower was tried with since it has acknowledged {@code matchIndex} */
+    /** @param least the lowest index that was tried since the follower has acknowledged {@code matchIndex} */
     private record Progress(long matchIndex, long least, long sinceNanos) {}
 
     private final RaftServer server;
@@ -43,7 +44,7 @@ final class StuckFollowers {
         patienceNanos = Math.max(PATIENCE_NANOS_MIN, 5 * settings.timeoutMax().toNanos());
     }
 
-    /** To be called now and then, by one thread. */
+    /** Checks all followers. Called regularly, by one thread. */
     void look(long nowNanos) {
         DivisionInfo info = division.getInfo();
         long[] matches = info.isLeader() ? info.getFollowerMatchIndices() : null;
@@ -64,7 +65,7 @@ final class StuckFollowers {
             String name = follower.getId().getId().toStringUtf8();
             long silentNanos = TimeUnit.MILLISECONDS.toNanos(follower.getLastRpcElapsedTimeMs());
             Progress before = progress.get(name);
-            // The leader may still be on its way back to where the follower's log departs from its own.
+            // The leader may still be on its way back to the place where the follower's log departs from its own.
             boolean moved = before == null || before.matchIndex != matches[i] || nexts[i] < before.least;
             if (division.getRaftConf().getPeer(RaftPeerId.valueOf(name)) == null) {
                 continue; // not a member yet, and may be receiving what it needs otherwise
@@ -87,8 +88,8 @@ final class StuckFollowers {
 
     private void giveWay(String stuck, String heir) {
         LOG.warn(
-                "{} answers but takes nothing after {}, as one does that has lost entries it had acknowledged. {} gives up the"
-                        + " leadership, for the next leader to bring it up to date.",
+                "{} answers but takes nothing after {}; it seems to have lost entries that it had acknowledged."
+                        + " {} gives up the leadership, so that the next leader brings it up to date.",
                 stuck,
                 progress.get(stuck).matchIndex,
                 division.getId());

@@ -13,18 +13,19 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * The one thread that sends entries to the log: this node's own, cut into frames, to the leader wherever it is; and those its
- * peers have forwarded, into the local log. Own entries go in the order they were submitted, the frames of one without a gap.
+ * The one thread that sends entries to the log: this node's own, cut into frames, to the leader wherever it is; and
+ * those that peers have forwarded, into the local log. Own entries are sent in the order in which they were submitted,
+ * and the frames of one entry without another's in between.
  *
- * <p>No frame is ever sent twice: when its fate is unknown the whole entry fails, and who submitted it may submit it again.
+ * <p>No frame is ever sent twice: when its fate is unknown the whole entry fails, and may be submitted again.
  */
 final class Submitter implements AutoCloseable {
-    /** Where frames go. */
+    /** The way of frames to the leader. */
     interface Route {
         /** The leader's name now, null when none is known. */
         String leader();
 
-        /** Hands over a frame; never blocks for an answer, never fails otherwise than by its answer. */
+        /** Hands over a frame; never blocks for an answer, and reports every failure as an answer. */
         CompletableFuture<Answer> send(String leader, byte[] frame);
     }
 
@@ -72,7 +73,7 @@ final class Submitter implements AutoCloseable {
 
     private record Forwarded(byte[] frame, CompletableFuture<Answer> answer) {}
 
-    /** @param broken told when the thread has ended of something it should not meet, such as memory that ran out */
+    /** @param broken is told when the thread has ended because of something unexpected, such as memory that ran out */
     Submitter(TransportSettings settings, Route route, Consumer<Throwable> broken) {
         this.settings = settings;
         this.route = route;
@@ -84,7 +85,7 @@ final class Submitter implements AutoCloseable {
         thread.start();
     }
 
-    /** As {@link io.quorate.core.TotalOrder#submit}. */
+    /** Like {@link io.quorate.core.TotalOrder#submit}. */
     CompletableFuture<Void> submit(byte[] entry) {
         QuorateException refused = refusal(entry.length);
         if (refused != null) {

@@ -13,24 +13,26 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * What the transport of one node is told. Every limit on memory or disk it holds to is here.
+ * The settings of one node's transport. Every limit on memory or disk that it keeps to is here.
  *
- * @param cluster the cluster's name, 1-63 of {@code A-Za-z0-9._-}, no dot at the front; nodes of another name are refused
+ * @param cluster the cluster's name, 1-63 of {@code A-Za-z0-9._-}, no dot at the front; nodes of another name are
+ *     refused
  * @param self this node's name, one of the peers'; it is its identity in the log and must never move to another node
- * @param peers the members, 1 to 9, this one included: those a cluster begins with, and what is kept of later changes
- *     counts for more; or, of a node that is to join, whom it can ask
- * @param joining whether this node is no member yet: it waits to be made one
+ * @param peers the members, 1 to 9, this one included, with which a cluster begins; recorded later changes take
+ *     precedence. For a node that is to join, the nodes it can ask
+ * @param joining whether this node is no member yet: it waits to become one
  * @param directory where the order's log is kept; belongs to this node alone
- * @param timeoutMin shortest time without a word from the leader after which a follower stands for election
+ * @param timeoutMin shortest time without a message from the leader after which a follower stands for election
  * @param timeoutMax longest such time; also how long a majority may be silent before a node is not primary
  * @param entryBytesMax largest entry {@link RatisTotalOrder#submit} takes
- * @param fragmentBytes size above which an entry travels in pieces of this size, at most {@link #FRAGMENT_BYTES_MAX}
- * @param inFlightBytesMax own entries submitted and not yet answered; beyond it submissions fail (one entry may exceed it)
+ * @param fragmentBytes size above which an entry travels in fragments of this size, at most {@link #FRAGMENT_BYTES_MAX}
+ * @param inFlightBytesMax own entries submitted and not yet answered; beyond it submissions fail (one entry may exceed
+ *     it)
  * @param segmentBytes size of one file of the log; also the unit in which the leader reads back for a slow follower
  * @param segmentsCached closed segments whose entries stay in memory, besides the open one
  * @param checkpointEntries log entries after which the listener is asked for a checkpoint, and older ones may be purged
- * @param logBytesMax what the log may keep for members that are away; beyond it the oldest goes once it is in this node's
- *     own stores, and who lacks it then fetches it from those (QRT-3008)
+ * @param logBytesMax what the log may keep for members that are away; beyond it the oldest entries are purged once they
+ *     are in this node's own stores, and a member that lacks them fetches them from there (QRT-3008)
  */
 public record TransportSettings(
         String cluster,
@@ -48,7 +50,7 @@ public record TransportSettings(
         int checkpointEntries,
         long logBytesMax) {
 
-    /** Ratis holds an entry to {@link RaftSettings#ENTRY_BYTES_MAX}; this leaves room for its framing and ours. */
+    /** Ratis limits an entry to {@link RaftSettings#ENTRY_BYTES_MAX}; this leaves room for its framing and ours. */
     public static final int FRAGMENT_BYTES_MAX = 2 << 20;
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,63}");
@@ -56,11 +58,11 @@ public record TransportSettings(
     /**
      * A member.
      *
-     * @param host name or address the others reach it by; also the one it binds to
+     * @param host name or address by which the others reach it; also the one it binds to
      * @param raftPort Ratis' gRPC port
      * @param channelPort port of our own channel
-     * @param generation from 1; rises when the member of that name is replaced: its address or its directory is another
-     *     one. In Raft that is another server, which has promised and acknowledged nothing
+     * @param generation from 1; rises when the member of that name is replaced, which means that its address or its
+     *     directory has changed. In Raft that is another server, which has promised and acknowledged nothing
      */
     public record Peer(String name, String host, int raftPort, int channelPort, int generation) {
         public Peer(String name, String host, int raftPort, int channelPort) {
@@ -71,7 +73,7 @@ public record TransportSettings(
             return new Peer(name, host, raftPort, channelPort, other);
         }
 
-        /** Whether it is to be found at the same place. */
+        /** Whether both have the same address. */
         public boolean isAt(Peer other) {
             return host.equals(other.host) && raftPort == other.raftPort && channelPort == other.channelPort;
         }
@@ -178,13 +180,16 @@ public record TransportSettings(
                 bytesForAbsent);
     }
 
-    /** The same with another distance of checkpoints and another limit of the log; its segments are small enough for both. */
+    /**
+     * The same settings with another interval between checkpoints and another limit of the log; its segments are small
+     * enough for both.
+     */
     public TransportSettings withCheckpoints(int entries, long bytesForAbsent) {
         int segment = (int) Math.max(1 << 20, Math.min(segmentBytes, bytesForAbsent / 8));
         return withLog(segment, segmentsCached, entries, Math.max(segment, bytesForAbsent));
     }
 
-    /** The same with other peers, for a node that is a member already or is to become one. */
+    /** The same settings with other peers, for a node that is a member already or is to become one. */
     public TransportSettings withPeers(List<Peer> others, boolean join) {
         return new TransportSettings(
                 cluster,
@@ -205,7 +210,7 @@ public record TransportSettings(
 
     /**
      * The members as this node knew them last, which may have changed since its configuration was written; those of the
-     * configuration when it never took part.
+     * configuration if it never took part.
      */
     public List<Peer> knownMembers() {
         List<Peer> known = Membership.read(directory).members();
@@ -223,8 +228,8 @@ public record TransportSettings(
     }
 
     /**
-     * From now on this directory belongs to that life of the cluster, of which its node is no member yet. While it takes no
-     * part in the order.
+     * From now on this directory belongs to that life of the cluster, of which its node is no member yet. Allowed only
+     * while the node takes no part in the order.
      */
     public void takeOver(Lives lives) {
         try {
@@ -234,7 +239,7 @@ public record TransportSettings(
         }
     }
 
-    /** Those and this node, which may be at another address than it was, or none of them yet. */
+    /** The known members and this node, which may have another address than it had, or may not be a member yet. */
     public List<Peer> knownMembersAndSelf() {
         List<Peer> all = new ArrayList<>(knownMembers());
         all.removeIf(peer -> peer.name().equals(self));
@@ -242,14 +247,14 @@ public record TransportSettings(
         return all;
     }
 
-    /** The highest generation this directory has ever taken part as, 0 for none. */
+    /** The highest generation in which this directory has ever taken part, 0 for none. */
     public int lastGeneration() {
         return RaftSettings.lastGeneration(directory);
     }
 
     /**
-     * The first generation from {@code least} on that this directory can take part as: what it keeps of a former life of the
-     * cluster would be opened with it.
+     * The first generation from {@code least} on in which this directory can take part: files that it keeps of a former
+     * life of the cluster under the same generation would be opened with it.
      */
     public int freeGeneration(int least) {
         int generation = least;
@@ -268,7 +273,7 @@ public record TransportSettings(
         return peers.stream().filter(p -> p.name.equals(name)).findFirst().orElseThrow();
     }
 
-    /** Whether it can be a node's or a cluster's name; as such it is also a safe name for a file. */
+    /** Whether it can be the name of a node or a cluster; such a name is also safe as a file name. */
     static boolean isName(String text) {
         return NAME.matcher(text).matches() && !text.startsWith(".");
     }

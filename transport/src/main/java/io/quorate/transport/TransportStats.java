@@ -4,7 +4,7 @@ package io.quorate.transport;
 import java.util.Map;
 
 /**
- * Counters since the start and gauges of now.
+ * Counters since the start, and current gauges.
  *
  * @param submittedEntries own entries taken by submit
  * @param submittedBytes their bytes
@@ -13,7 +13,7 @@ import java.util.Map;
  * @param forwardedEntries frames peers have handed to this node as their leader
  * @param deliveredEntries entries given to the listener
  * @param deliveredBytes their bytes
- * @param abandonedEntries large entries whose remaining pieces never came
+ * @param abandonedEntries large entries whose remaining fragments never came
  * @param appliedIndex log index applied last
  * @param committedIndex log index known to be on a majority
  * @param logStart first log index still held
@@ -21,7 +21,7 @@ import java.util.Map;
  * @param followers for the leader, the log index each follower is known to hold; else empty
  * @param connects connections this node has opened to its peers
  * @param refusedConnections peers refused for their cluster or protocol version
- * @param malformedMessages connections closed over what they sent
+ * @param malformedMessages connections closed because of what they sent
  */
 public record TransportStats(
         long submittedEntries,

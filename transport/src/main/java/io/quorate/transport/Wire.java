@@ -11,8 +11,8 @@ import io.quorate.core.QuorateException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The channel's messages. Each is a length (4 bytes, without itself), a type (1 byte) and a body; numbers are big-endian,
- * texts a length (2 bytes) and UTF-8.
+ * The channel's messages. Each is a length (4 bytes, without itself), a type (1 byte) and a body; numbers are
+ * big-endian, texts a length (2 bytes) and UTF-8.
  *
  * <pre>
  * HELLO    node -> leader   magic "QRTE" (4), protocol version (2), cluster, its lives, node, node meant
@@ -26,8 +26,8 @@ import java.nio.charset.StandardCharsets;
  * END      peer -> node     nothing: the answer is complete. REFUSED instead when it won't be
  * </pre>
  *
- * A connection begins with HELLO and its answer. Until then nothing longer than {@link #GREETING_BYTES_MAX} is accepted.
- * Whatever is not as described closes the connection with {@link ErrorCode#MALFORMED_MESSAGE}.
+ * A connection begins with HELLO and its answer. Until then nothing longer than {@link #GREETING_BYTES_MAX} is
+ * accepted. Whatever is not as described closes the connection with {@link ErrorCode#MALFORMED_MESSAGE}.
  */
 final class Wire {
     static final short VERSION = 3;
@@ -66,7 +66,7 @@ final class Wire {
         return end(text(begin(alloc, REFUSED).writeInt(number(code)), reason));
     }
 
-    /** Length and header of an entry, and the bytes after it uncopied. */
+    /** Length and header of an entry, followed by its bytes without a copy. */
     static ByteBuf entry(ByteBufAllocator alloc, long request, byte[] frame) {
         ByteBuf head = alloc.buffer(4 + 1 + 8);
         head.writeInt(1 + 8 + frame.length).writeByte(ENTRY).writeLong(request);
@@ -80,7 +80,7 @@ final class Wire {
         return end(text(out, answer.detail()));
     }
 
-    /** A message that is nothing but some bytes. */
+    /** A message that consists of some bytes only. */
     static ByteBuf bytes(ByteBufAllocator alloc, byte type, byte[] bytes, int from, int length) {
         return alloc.buffer(5 + length).writeInt(1 + length).writeByte(type).writeBytes(bytes, from, length);
     }
@@ -143,12 +143,12 @@ final class Wire {
         return new LengthFieldBasedFrameDecoder(bytesMax, 0, 4, 0, 4);
     }
 
-    /** Once greeted, a connection carries whole entries. */
+    /** After the greeting a connection carries whole entries. */
     static void acceptEntries(Channel channel) {
         channel.pipeline().replace(LengthFieldBasedFrameDecoder.class, "frames", frames(FRAME_BYTES_MAX));
     }
 
-    /** The code of that number, MALFORMED_MESSAGE when there is none here. */
+    /** The code with that number, MALFORMED_MESSAGE when this version has none. */
     static ErrorCode code(int number) {
         for (ErrorCode code : ErrorCode.values()) {
             if (number(code) == number) {

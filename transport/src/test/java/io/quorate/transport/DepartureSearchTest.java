@@ -38,7 +38,8 @@ class DepartureSearchTest {
      * @param common the last one that is the same in both logs
      * @param own how many it has after that, which the leader's log hasn't
      * @param end the last index of the leader's log
-     * @return in which of its answers, OUTSTANDING_MAX at most being on their way, entries were taken for the first time
+     * @return in which of its answers, OUTSTANDING_MAX at most being on their way, entries were taken for the first
+     *     time
      */
     private static int roundTrips(long committed, long common, int own, long end) {
         DepartureSearch search = new DepartureSearch();

@@ -98,7 +98,7 @@ class FailureTest {
                         },
                         "one-of-ratis")
                 .start();
-        expectStop("one-of-ratis ended of java.lang.StackOverflowError: on purpose");
+        expectStop("one-of-ratis ended because of java.lang.StackOverflowError: on purpose");
     }
 
     private void submit() {

@@ -47,8 +47,8 @@ final class Nodes implements AutoCloseable {
     }
 
     /**
-     * Ports that nobody has now and no system gives out by itself: those would be taken by a test beside this one before they
-     * are used. Each process that runs tests has some of its own.
+     * Ports that nobody has now and no system gives out by itself: those would be taken by a test beside this one
+     * before they are used. Each process that runs tests has some of its own.
      */
     static synchronized List<Integer> freePorts(int count) {
         List<Integer> ports = new ArrayList<>();
@@ -187,7 +187,9 @@ final class Nodes implements AutoCloseable {
         }
     }
 
-    /** Asks a leader for a member until it is one, as a real joiner does: a leader gives up on one that comes slowly. */
+    /**
+     * Asks a leader for a member until it is one, as a real joiner does: a leader gives up on one that comes slowly.
+     */
     void addSurely(String leader, Peer joiner) {
         for (int attempt = 0; !node(leader).members().contains(joiner); attempt++) {
             if (attempt > 20) {

@@ -25,9 +25,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A load on the order by hand, to see what an entry costs:
- * {@code OrderLoad <directory> <base port> <nodes> <this node, or 0 for all in this JVM> <bytes> <in flight> <seconds>
- * [submitting node]}. Prints a line a second: entries delivered, CPU of this process, memory; at the end CPU by kind of thread.
+ * A load on the order by hand, to see what an entry costs: {@code OrderLoad <directory> <base port> <nodes> <this node,
+ * or 0 for all in this JVM> <bytes> <in flight> <seconds> [submitting node]}. Prints a line a second: entries
+ * delivered, CPU of this process, memory; at the end CPU by kind of thread.
  */
 public final class OrderLoad {
     private final AtomicLong delivered = new AtomicLong();

@@ -58,7 +58,9 @@ class PurgeTest {
         }
     }
 
-    /** What it holds ends where a term does, and so a segment: what is ordered next refers to the last entry of that. */
+    /**
+     * What it holds ends where a term does, and so a segment: what is ordered next refers to the last entry of that.
+     */
     @Test
     void keepsTheLastEntryOfAnAbsentMember() {
         Nodes nodes = nodes(3, 512L << 20);

@@ -32,8 +32,8 @@ class RestartTest {
     Path directory;
 
     /**
-     * Seen when a leader had handed over and was stopped: with the first entry of the next term the log begins another segment, and the
-     * thread that evicts segments from the cache comes to the lock just when the log is being closed.
+     * Seen when a leader had handed over and was stopped: with the first entry of the next term the log begins another
+     * segment, and the thread that evicts segments from the cache comes to the lock just when the log is being closed.
      */
     @Test
     void closesWhileRatisEvictsFromTheCacheOfItsLog() throws Exception {

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * {@code /actuator/audit}: the comparison of the nodes' servers that the node asked does, or did last.
+ * {@code /actuator/audit}: the audit that the node asked is doing, or did last.
  *
  * @param node its name
- * @param waitsFor what a running one waits for, empty when it works
+ * @param waitsFor what a running audit waits for, empty when it works
  * @param audit null when this node has done none
  */
 public record AuditAnswer(String node, String waitsFor, Audit audit) {
@@ -28,10 +28,10 @@ public record AuditAnswer(String node, String waitsFor, Audit audit) {
      * @param from where the next stretch of it begins, null at its beginning
      * @param nodes names of those that were compared
      * @param tables how many there are to be compared
-     * @param tablesDone how many of them have been
-     * @param rows compared so far
+     * @param tablesDone how many of them have been compared
+     * @param rows how many have been compared so far
      * @param rowsToDo rows that all tables had when it began, as their servers estimate
-     * @param seconds that it has worked
+     * @param seconds how long it has worked
      * @param left {@code schema.table} of tables that were not audited, with the reason
      * @param missed by node that could not be asked all the time: how many stretches were compared without it
      * @param found how many rows and tables differ; the first of them are in {@code differences}

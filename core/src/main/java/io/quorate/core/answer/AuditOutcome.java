@@ -4,10 +4,10 @@ package io.quorate.core.answer;
 import java.util.List;
 
 /**
- * {@code /actuator/audit}, written to: an {@link Outcome}, and of a repair what became of each row.
+ * The answer to a POST to {@code /actuator/audit}: an {@link Outcome}, and for a repair what became of each row.
  *
- * @param differences all that the last audit found, each with its outcome; null when nothing was to be repaired, or it
- *     was refused
+ * @param differences everything that the last audit found, each with its outcome; null when nothing was to be repaired,
+ *     or it was refused
  * @param done whether it was done
  * @param refusal why not, for people; null when it was
  */

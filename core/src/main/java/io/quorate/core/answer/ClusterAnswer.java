@@ -7,7 +7,7 @@ import java.util.List;
  * {@code /actuator/cluster}: the node asked, and every other one.
  *
  * @param cluster its name
- * @param node name of the node that answers; what follows is of that one
+ * @param node name of the node that answers; the next components are about that node
  * @param state a {@link io.quorate.core.NodeState}
  * @param reason why it is not SYNCED, empty when it is
  * @param primaryComponent whether it has a majority
@@ -38,7 +38,7 @@ public record ClusterAnswer(
     }
 
     /**
-     * A node's writeset cache, which other nodes can come back from.
+     * A node's writeset cache, from which other nodes can get what they missed.
      *
      * @param first seqno of the first writeset held; above {@code last} when none is
      * @param last seqno of the last one

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * {@code /actuator/conflicts/SEQNO}: all of a transaction that lost, and of the one it lost against.
+ * {@code /actuator/conflicts/SEQNO}: everything known of a transaction that lost, and of the one it lost against.
  *
  * @param seqno the loser's place in the order
  * @param verdict why: {@code CONFLICT}, {@code TOO_OLD} or {@code BUILT_ON_FAILED}
- * @param met what both touched, in clear; empty when it can't be told from the rows
+ * @param met what both touched, in clear; empty when the rows don't show it
  * @param undone whether the loser was undone on the node asked, for people
  * @param loser the transaction that failed; undone on its own node, never seen on another
  * @param winner the one it lost against, or the failed one it was built on; null when that is no longer known

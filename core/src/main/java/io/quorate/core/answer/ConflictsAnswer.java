@@ -9,7 +9,7 @@ public sealed interface ConflictsAnswer {
     String node();
 
     /**
-     * Rows that somebody had changed around the binlog, oldest first; from the first of them on the node is
+     * Rows that somebody had changed without the binlog, oldest first; since the first of them the node is
      * INCONSISTENT.
      */
     List<Mismatch> mismatches();
@@ -23,7 +23,7 @@ public sealed interface ConflictsAnswer {
         }
     }
 
-    /** With them, when asked for {@code full=true}. */
+    /** With the transactions' rows, when asked for {@code full=true}. */
     record Full(String node, List<ConflictAnswer> conflicts, List<Mismatch> mismatches) implements ConflictsAnswer {
         public Full {
             node = LeftOut.orEmpty(node);
@@ -33,11 +33,11 @@ public sealed interface ConflictsAnswer {
     }
 
     /**
-     * One of them; all of it is a {@link ConflictAnswer}.
+     * One of these transactions, in short; a {@link ConflictAnswer} has everything.
      *
      * @param seqno the loser's place in the order
      * @param verdict why it lost: {@code CONFLICT}, {@code TOO_OLD} or {@code BUILT_ON_FAILED}
-     * @param met what both touched, empty when it can't be told from the rows
+     * @param met what both touched, empty when the rows don't show it
      * @param loser its GTID
      * @param committed when the loser was, by its server's clock
      * @param account whose client committed it; null when it is another node's, or gone

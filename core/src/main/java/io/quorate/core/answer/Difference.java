@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Something that isn't the same on all nodes, though no writeset was on its way: a row, or the definition of a table.
+ * Something that isn't the same on all nodes, although no writeset was on its way: a row, or the definition of a table.
  *
  * @param table {@code schema.table}
  * @param identity of the row; null when the table itself differs
- * @param versions by node: the row's hash, of a row without a key how often it is there, {@link #ABSENT}; of a table
- *     its definition
+ * @param versions by node: the row's hash; for a row without a key, how often it occurs; or {@link #ABSENT}. For a
+ *     table, its definition
  * @param right the version that more than half of the nodes have, null when there is none
  * @param rows by node: the row's values by column, those that differ and those of its key; a value is null for NULL
- * @param outcome of putting it right, for people; null before
+ * @param outcome of its repair, for people; null before that
  */
 public record Difference(
         String table,

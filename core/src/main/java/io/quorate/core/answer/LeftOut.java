@@ -4,7 +4,7 @@ package io.quorate.core.answer;
 import java.util.List;
 import java.util.Map;
 
-/** What stands for a field that the other side's version doesn't have. */
+/** The defaults of fields that the other side's version doesn't have. */
 final class LeftOut {
     private LeftOut() {}
 

@@ -4,10 +4,10 @@ package io.quorate.core.answer;
 import java.util.List;
 
 /**
- * {@code /actuator/members}: who is a member, where, and how far, by the knowledge of the node asked.
+ * {@code /actuator/members}: the members, their addresses and how far they are, as the node asked knows it.
  *
  * @param node its name
- * @param leader whom it takes for the order's leader, null when it knows none
+ * @param leader which node it takes for the order's leader, null when it knows none
  * @param others names of nodes that were heard of and are no members
  */
 public record MembersAnswer(String node, String leader, List<Member> members, List<String> others) {
@@ -18,16 +18,16 @@ public record MembersAnswer(String node, String leader, List<Member> members, Li
     }
 
     /**
-     * A member, with what it said of itself last. All of that is null when it was not heard of since the node asked
-     * started.
+     * A member, with what it last said about itself. All of that is null when it has not been heard since the node
+     * asked started.
      *
      * @param address of its part in the order
      * @param generation how often a node of that name has become a member anew, from 1
      * @param leader whether it leads the order
      * @param state a {@link io.quorate.core.NodeState}, or {@link #ABSENT} when it isn't heard
      * @param absentSeconds since it was heard last, 0 while it is; null of the node asked itself
-     * @param canReturnForSeconds for how long an absent one can still come back by a transfer: 0 for no more, -1 as
-     *     long as nothing is written; null when it is not absent
+     * @param canReturnForSeconds for how long an absent member can still come back by a transfer: 0 when it no longer
+     *     can, -1 as long as nothing is written; null when it is not absent
      * @param ordered last seqno the order handed to it
      * @param applied its server holds everything up to this seqno
      * @param orderedPerSecond writesets, lately
@@ -36,7 +36,7 @@ public record MembersAnswer(String node, String leader, List<Member> members, Li
      * @param cause why that is so many, null also when they are few
      * @param desynced whether nobody is to wait for it
      * @param mysql host:port of its server, null also with an arbitrator
-     * @param http host:port of its Actuator, null also where others may not ask it
+     * @param http host:port of its Actuator, null also where other nodes may not ask it
      */
     public record Member(
             String name,

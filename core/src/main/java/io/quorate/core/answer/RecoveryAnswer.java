@@ -4,7 +4,7 @@ package io.quorate.core.answer;
 import java.util.List;
 
 /**
- * {@code /actuator/recovery}: what going on without the majority would lose.
+ * {@code /actuator/recovery}: what would be lost by going on without the majority.
  *
  * @param node name of the node asked
  * @param cluster its cluster's name, which has to be repeated to have it go on alone
@@ -14,7 +14,8 @@ import java.util.List;
  * @param logEnd {@code TERM:INDEX} of the last entry of its log
  * @param unconfirmedEntries how many entries at the end of its log no majority has confirmed to it; null while it takes
  *     no part in the order
- * @param furthestHeard the highest seqno that any of the missing had when it was heard last, 0 when none was heard
+ * @param furthestHeard the highest seqno that any of the missing members had when it was heard last, 0 when none was
+ *     heard
  * @param present names of the other members that are there
  * @param missing the other members that are not
  */
@@ -41,7 +42,8 @@ public record RecoveryAnswer(
     /**
      * A member that isn't there.
      *
-     * @param heardSecondsAgo when it was heard last; null when it wasn't since the node asked started
+     * @param heardSecondsAgo how long ago it was heard last; null when it has not been heard since the node asked
+     *     started
      * @param ordered last seqno the order had handed to it then, null likewise
      */
     public record Missing(String name, Long heardSecondsAgo, Long ordered) {

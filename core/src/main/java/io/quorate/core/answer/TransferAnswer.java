@@ -14,11 +14,12 @@ import java.util.List;
  * @param copying how far a full copy is; null, as are the next four, when none is wanted or under way
  * @param method {@code STREAM} or {@code CLONE}, null also while it isn't chosen
  * @param copyFrom name of the node whose server is copied, empty while there is none
- * @param paused whether the copy is held up
- * @param bytesPerSecondMax what it may take, 0 for as much as there is
+ * @param paused whether the copy is paused
+ * @param bytesPerSecondMax what it may take, 0 for no limit
  * @param giving the incremental transfers that it gives
  * @param bytesGiven of transfers and copies since it started, compressed
- * @param heldMillis for how long a copy that it gave was slowed down, for it had to apply what came meanwhile
+ * @param heldMillis for how long a copy that it gave was slowed down, because it had to apply what was ordered
+ *     meanwhile
  */
 public record TransferAnswer(
         String node,

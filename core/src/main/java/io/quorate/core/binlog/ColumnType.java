@@ -22,7 +22,7 @@ public final class ColumnType {
     public static final int TIMESTAMP2 = 17;
     public static final int DATETIME2 = 18;
     public static final int TIME2 = 19;
-    /** Of a multi-valued index; its metadata is its elements' type and that one's metadata. */
+    /** The type of a multi-valued index; its metadata is the type and the metadata of its elements. */
     public static final int TYPED_ARRAY = 20;
 
     public static final int VECTOR = 242;
@@ -42,7 +42,7 @@ public final class ColumnType {
 
     private ColumnType() {}
 
-    /** Whether TABLE_MAP's optional metadata has a sign for it. */
+    /** Whether TABLE_MAP's optional metadata has a sign for this type. */
     public static boolean isNumeric(int type) {
         return switch (type) {
             case TINY, SHORT, INT24, LONG, LONGLONG, FLOAT, DOUBLE, NEWDECIMAL, YEAR -> true;
@@ -50,7 +50,7 @@ public final class ColumnType {
         };
     }
 
-    /** Whether TABLE_MAP's optional metadata has a collation for it among the character columns. */
+    /** Whether TABLE_MAP's optional metadata has a collation for this type among the character columns. */
     public static boolean isCharacter(int type) {
         return switch (type) {
             case STRING, VAR_STRING, VARCHAR, TINY_BLOB, MEDIUM_BLOB, LONG_BLOB, BLOB -> true;
@@ -72,7 +72,7 @@ public final class ColumnType {
         };
     }
 
-    /** Bytes of the length before a value, 0 where the type has a fixed length. */
+    /** Bytes of the length that precedes a value, 0 where the type has a fixed length. */
     public static int prefixBytes(int type, int metadata) {
         return switch (type) {
             case VARCHAR, VAR_STRING, STRING -> metadata > 255 ? 2 : 1;
@@ -82,7 +82,7 @@ public final class ColumnType {
     }
 
     /**
-     * Bytes of a value whose type has no length before it.
+     * Bytes of a value whose type has no length in front of it.
      *
      * @throws UnsupportedOperationException for a type never seen in a row image
      */

@@ -4,7 +4,7 @@ package io.quorate.core.binlog;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 
-/** A cursor over the body of one binlog event. Running over its end is an {@link IndexOutOfBoundsException}. */
+/** A cursor over the body of one binlog event. Reading past its end is an {@link IndexOutOfBoundsException}. */
 public final class EventReader {
     public final byte[] bytes;
     public final int end;
@@ -64,7 +64,10 @@ public final class EventReader {
         return new String(bytes, skip(length), length, charset);
     }
 
-    /** A name with a one-byte length before it and a zero after it; names are UTF-8 everywhere in the binlog. */
+    /**
+     * A name that is preceded by its length in one byte and followed by a zero; names are UTF-8 everywhere in the
+     * binlog.
+     */
     public String name() {
         int length = u8();
         String name = text(length, StandardCharsets.UTF_8);
@@ -72,7 +75,7 @@ public final class EventReader {
         return name;
     }
 
-    /** Moves on and returns where it was. */
+    /** Moves on and returns where it was before. */
     public int skip(int length) {
         int from = at;
         if (length < 0 || length > end - from) {

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The row changes that take those of a payload back: an insert for each delete, the images of each update exchanged, in
+ * The row changes that reverse those of a payload: an insert for each delete, the images of each update exchanged, in
  * reverse order. The idea is that of the "flashback" patches of mysqlbinlog (Peng Lixun, 2012).
  */
 public final class Inverse {
@@ -50,7 +50,7 @@ public final class Inverse {
         return out.toByteArray();
     }
 
-    /** TABLE_MAP and inverse of one event, a statement of its own. */
+    /** TABLE_MAP and inverse of one event, as a statement of its own. */
     private static byte[] of(byte[] payload, int mapAt, int mapLength, int at) {
         TableMap map = TableMap.read(payload, mapAt, mapLength);
         RowsEvent rows = new RowsEvent(map, payload, at);
@@ -128,7 +128,7 @@ public final class Inverse {
         return out.toByteArray();
     }
 
-    /** An image of the primary key alone, which is all that the server looks a row up by. */
+    /** An image of the primary key alone, because the server looks a row up by nothing else. */
     private static void writeKey(RowsEvent rows, ByteArrayOutputStream out) {
         TableMap map = rows.map();
         if (map.primaryKey.length == 0) {
@@ -139,7 +139,7 @@ public final class Inverse {
         int[] inTableOrder = map.primaryKey.clone();
         Arrays.sort(inTableOrder);
         for (int column : inTableOrder) {
-            // A key's column that the update left alone may be missing in the after image.
+            // A column of the key that the update did not change may be missing in the after image.
             RowImage image = rows.after().length(column) >= 0 ? rows.after() : rows.before();
             int prefix = ColumnType.prefixBytes(map.types[column], map.metadata[column]);
             out.write(rows.bytes(), image.start(column) - prefix, prefix + image.length(column));

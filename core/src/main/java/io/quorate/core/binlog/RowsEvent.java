@@ -36,7 +36,7 @@ public final class RowsEvent {
         this(map, bytes, offset, new RowImage(), new RowImage());
     }
 
-    /** The same, with images to walk in that were used before. */
+    /** The same, but walks in images that were used before. */
     public RowsEvent(TableMap map, byte[] bytes, int offset, RowImage before, RowImage after) {
         this.before = before;
         this.after = after;
@@ -92,7 +92,7 @@ public final class RowsEvent {
         return true;
     }
 
-    /** What stands before an after image with partial JSON: options, and a bit for each JSON column. */
+    /** What precedes an after image with partial JSON: options, and a bit for each JSON column. */
     private boolean skipPartialBits() {
         boolean partial = (in.packed() & PARTIAL_JSON) != 0;
         if (partial) {
@@ -125,7 +125,7 @@ public final class RowsEvent {
         return type != BinlogEvents.DELETE_ROWS;
     }
 
-    /** Whether the images have no column at all, and so no bytes: how many rows there are can't be told. */
+    /** Whether the images have no column at all, and so no bytes: then the number of rows is unknown. */
     public boolean isEmpty() {
         return countBefore == 0;
     }
@@ -140,12 +140,12 @@ public final class RowsEvent {
         return countAfter == columns && !partialJson;
     }
 
-    /** The columns of this row as it was; meaningless for an insert. */
+    /** The columns of this row before the change; meaningless for an insert. */
     public RowImage before() {
         return before;
     }
 
-    /** The columns of this row as it became; meaningless for a delete. */
+    /** The columns of this row after the change; meaningless for a delete. */
     public RowImage after() {
         return after;
     }

@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.function.IntPredicate;
 
 /**
- * A TABLE_MAP event: how the row images of a table are laid out, and with {@code binlog_row_metadata=FULL} also what its
- * columns are called. The format is described at {@code Table_map_log_event} in the server's
- * {@code libbinlogevents/include/rows_event.h}.
+ * A TABLE_MAP event: how the row images of a table are laid out, and with {@code binlog_row_metadata=FULL} also the
+ * names of its columns. The format is described at {@code Table_map_log_event} in the server's {@code
+ * libbinlogevents/include/rows_event.h}.
  */
 public final class TableMap {
     private static final int SIGNEDNESS = 1;
@@ -87,7 +87,7 @@ public final class TableMap {
                 case SIMPLE_PRIMARY_KEY, PRIMARY_KEY_WITH_PREFIX ->
                     key = readPrimaryKey(value, field == PRIMARY_KEY_WITH_PREFIX);
                 default -> {
-                    // Geometry types, visibility: nobody asks.
+                    // Geometry types and visibility are not needed.
                 }
             }
         }
@@ -121,7 +121,7 @@ public final class TableMap {
             } else {
                 metadata[i] = bytes == 1 ? first : Bytes.u16(in.bytes, from);
                 if (types[i] == ColumnType.BIT) {
-                    // Bits over in the low byte, whole bytes in the high one.
+                    // The low byte has the remaining bits, the high one the whole bytes.
                     metadata[i] = (Bytes.u8(in.bytes, from + 1) << 8) | first;
                 }
             }

@@ -16,11 +16,11 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Puts rows back to what they were at a position of the order, where it isn't known which of the own transactions after it
- * a server still has. Each row that one of them wrote goes to the before image of the first of them, whatever it holds now:
- * first all such rows are deleted, then those that were there are inserted. So no unique key is met on the way. A row that
- * an own transaction wrote only after it had seen another node's change of it, which the server lost, is left alone: the
- * own transaction was lost with it.
+ * Sets rows back to what they were at a position of the order, when it isn't known which of the own transactions after
+ * that position a server still has. Each row that one of them wrote goes to the before image of the first of them,
+ * whatever it holds now: first all such rows are deleted, then those that existed are inserted. So no unique key gets
+ * in the way. If an own transaction wrote a row only after it had seen another node's change of that row, and the
+ * server lost that change, the row is left alone: the own transaction was lost with the change.
  *
  * <p>Takes transactions in the order's sequence. Rows are told apart by their primary keys.
  */
@@ -28,7 +28,7 @@ public final class TakeBack {
     private static final int NO_FOREIGN_KEY_CHECKS = 2;
     private static final int EVENT_BYTES = 128 << 10;
 
-    /** A row that transactions can't be taken back for. */
+    /** A row for which transactions can't be taken back. */
     public static final class Impossible extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -52,12 +52,12 @@ public final class TakeBack {
 
     private final long bytesMax;
     private final Map<ByteBuffer, Table> tables = new LinkedHashMap<>();
-    /** Rows of own transactions; true when they are left alone. */
+    /** Rows of own transactions; true for those that are left alone. */
     private final Map<ByteBuffer, Boolean> own = new HashMap<>();
-    /** Rows of others' transactions, and the first seqno that wrote them. */
+    /** Rows that other nodes' transactions wrote, with the first seqno that did. */
     private final Map<ByteBuffer, Long> others = new HashMap<>();
 
-    /** Rows of own transactions that commit at their place in the order, by a mark of their own. */
+    /** Rows of own transactions that commit at their place in the order and have a mark of their own. */
     private final Set<ByteBuffer> prepared = new HashSet<>();
 
     private long bytes;
@@ -67,7 +67,7 @@ public final class TakeBack {
         this.bytesMax = bytesMax;
     }
 
-    /** What another node changed, and this server lost or never had. */
+    /** A transaction of another node, which this server lost or never had. */
     public void other(byte[] payload, long seqno) throws Impossible {
         walk(payload, (table, rows) -> {
             if (table.map.primaryKey.length > 0) {
@@ -102,7 +102,7 @@ public final class TakeBack {
     }
 
     /**
-     * A transaction that the server may have.
+     * An own transaction that the server may have.
      *
      * @param lastSeen what of the order it had seen
      */
@@ -148,7 +148,7 @@ public final class TakeBack {
         }
     }
 
-    /** Events that delete what own transactions wrote; rows may be missing. */
+    /** Events that delete the rows that own transactions wrote; some of these rows may be missing. */
     public byte[] deletes() {
         return events(BinlogEvents.DELETE_ROWS);
     }
@@ -227,7 +227,9 @@ public final class TakeBack {
                 key, k -> new Table(Arrays.copyOfRange(b, at, at + length), TableMap.read(b, at, length)));
     }
 
-    /** Of the row as it became; a key's column that the update left alone may be missing there. */
+    /**
+     * The image of the row after the change; a column of the key that the update did not change may be missing there.
+     */
     private static RowImage keyImage(RowsEvent rows) {
         for (int column : rows.map().primaryKey) {
             if (rows.after().length(column) == RowImage.ABSENT) {

@@ -12,25 +12,26 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The row changes of a payload in a form that may be carried out over rows of which nobody knows whether they have them already,
- * as a copy's have that was read while they changed: an update becomes an insert of what came of it, after a delete of what was
- * there when its primary key is another one. The session's {@code rbr_exec_mode} must be IDEMPOTENT: an insert
- * overwrites, a delete may find nothing. Whatever the rows were, each that is changed is afterwards what its last change made of it.
+ * The row changes of a payload in a form that may be carried out over rows that may have them already, such as those of
+ * a copy that was read while they changed. An update becomes an insert of its after image, preceded by a delete of its
+ * before image if the primary key changes. The session's {@code rbr_exec_mode} must be IDEMPOTENT: an insert
+ * overwrites, and a delete may find nothing. Whatever the rows were, afterwards each row that changed is what its last
+ * change made of it.
  *
- * <p>IDEMPOTENT alone isn't enough: it passes over an update whose row isn't there, and so loses one that moved to a key
- * which had been read before, from one that was read after.
+ * <p>IDEMPOTENT alone isn't enough: it passes over an update whose row isn't there. So it would lose a row that moved
+ * from a key which is read late to a key which was read early.
  */
 public final class Upserts {
     /** What becomes of the changes of a table. */
     public enum Rule {
-        /** Left out. */
+        /** They are left out. */
         SKIP,
-        /** As they are: the table is known to be as it was before them. */
+        /** They are applied as they are: the table is known to be in the state before them. */
         AS_IS,
         OVERWRITE
     }
 
-    /** Says which rule is a table's. */
+    /** Says which rule a table has. */
     @FunctionalInterface
     public interface Rules {
         Rule of(String schema, String table);
@@ -87,7 +88,7 @@ public final class Upserts {
                     throw new Impossible("a row of " + map.schema + "." + map.table
                             + " got another primary key by an update whose images lack columns");
                 }
-                // The row is there, then it is changed; or a later image of it is here, and comes again.
+                // Either the row is there, and it is changed; or a later image of it is here, and will come again.
                 out.write(payload, at, BinlogEvents.length(payload, at));
                 return;
             }

@@ -11,8 +11,9 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * Values of row images for people to read: numbers and times as MySQL prints them (TIMESTAMP in UTC), text where it is
- * UTF-8, anything else as hexadecimal. Long values are cut. Not for machines: two different values may read alike.
+ * Values of row images in a form for people: numbers and times as MySQL prints them (TIMESTAMP in UTC), text where it
+ * is UTF-8, anything else as hexadecimal. Long values are cut. Not for machines: two different values may have the same
+ * text.
  */
 public final class ValueText {
     private static final int LENGTH_MAX = 200;
@@ -66,7 +67,10 @@ public final class ValueText {
         return Long.toString((value << unused) >> unused);
     }
 
-    /** Groups of nine digits in four bytes each, fewer digits in fewer; the sign bit inverted, all inverted when negative. */
+    /**
+     * Groups of nine digits in four bytes each, fewer digits in fewer; the sign bit inverted, all inverted when
+     * negative.
+     */
     private static String decimal(byte[] bytes, int at, int precision, int scale) {
         int whole = precision - scale;
         int length = whole / DIGITS_PER_WORD * 4

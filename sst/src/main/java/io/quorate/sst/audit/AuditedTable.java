@@ -16,11 +16,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * A table as an audit reads it: in stretches of its primary key where it has a usable one, else as a bag of rows. Every read is one
- * statement, hence one moment of the server's.
+ * A table as an audit reads it: in stretches of its primary key if it has a usable one, otherwise as a bag of rows.
+ * Every read is one statement, and so sees one moment of the server.
  *
- * <p>A row's identity is its primary key; that of a row in a bag is the row's own hash. Identities and ends of stretches are
- * texts that mean the same on every server.
+ * <p>A row's identity is its primary key; that of a row in a bag is the row's own hash. Identities and ends of
+ * stretches are texts that mean the same on every server.
  */
 public final class AuditedTable {
     private static final Pattern SEES_TRIGGERS =
@@ -49,7 +49,7 @@ public final class AuditedTable {
     public record Sum(long rows, String hash) {}
 
     /**
-     * Both ends of a stretch: after the first, up to and with the second; null is the table's own end.
+     * The two ends of a stretch, the first exclusive, the second inclusive; null is the table's own end.
      *
      * @param from,to each a text as {@link #next} gives it
      */
@@ -60,8 +60,8 @@ public final class AuditedTable {
     /**
      * A row's values.
      *
-     * @param version its hash, as {@link #rows} has it; of a bag how often it is there
-     * @param written by column, as another server can make it of
+     * @param version its hash, as {@link #rows} has it; for a bag, how often the row occurs
+     * @param written by column, in a form from which another server can make the value
      * @param shown by column, for people
      */
     public record Row(String version, Map<String, String> written, Map<String, String> shown) {}
@@ -77,7 +77,10 @@ public final class AuditedTable {
         this.key = parts.stream().allMatch(TableColumn::canBound) ? parts : List.of();
     }
 
-    /** All tables of users, {@code schema.table}, with a digest of their definitions; the next AUTO_INCREMENT value is each server's own. */
+    /**
+     * All tables of users, {@code schema.table}, with a digest of their definitions, which leaves out each server's own
+     * next AUTO_INCREMENT value.
+     */
     public static Map<String, String> all(Connection connection) throws SQLException {
         List<String[]> names = new ArrayList<>();
         try (Statement statement = connection.createStatement();
@@ -123,17 +126,18 @@ public final class AuditedTable {
         return columns.isEmpty() ? null : new AuditedTable(schema, name, columns);
     }
 
-    /** Prepares a connection of its own for reading: what it says of times must not depend on where the server is. */
+    /** Prepares a connection of its own for reading: the text of times must not depend on where the server is. */
     public static void prepare(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            statement.execute(
-                    "SET SESSION time_zone = '+00:00', group_concat_max_len = 1048576,"
-                            + " show_gipk_in_create_table_and_information_schema = ON, information_schema_stats_expiry = 0,"
-                            + " sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', transaction_isolation = 'REPEATABLE-READ'");
+            statement.execute("SET SESSION time_zone = '+00:00', group_concat_max_len = 1048576,"
+                    + " show_gipk_in_create_table_and_information_schema = ON,"
+                    + " information_schema_stats_expiry = 0,"
+                    + " sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', transaction_isolation ="
+                    + " 'REPEATABLE-READ'");
         }
     }
 
-    /** Whether rows are found by a primary key; else the table is a bag of rows, to be read as a whole. */
+    /** Whether rows are found by a primary key; otherwise the table is a bag of rows, read as a whole. */
     public boolean hasKey() {
         return !key.isEmpty();
     }
@@ -146,17 +150,17 @@ public final class AuditedTable {
         return name;
     }
 
-    /** Those whose values are stored or made by whoever writes a row, not generated from others. */
+    /** The columns whose values a statement has to write, because they are not generated from others. */
     public List<TableColumn> columns() {
         return columns;
     }
 
-    /** What follows a select list: the table and which of its rows, in the order of the key. */
+    /** The part of a SELECT after its select list: the table, and which of its rows, in the order of the key. */
     public String fromWhere(Stretch stretch) {
         return from() + where(stretch) + (hasKey() ? order() : "");
     }
 
-    /** What follows a select list, for one row. */
+    /** The part of a SELECT after its select list, for one row. */
     public String fromRow(String identity) {
         return from() + whereRow(identity);
     }
@@ -169,7 +173,10 @@ public final class AuditedTable {
         return " FROM " + quoted(schema, name);
     }
 
-    /** Null and its absence, and where one value ends, count. What may be large goes in by its own hash: a packet bounds all of it. */
+    /**
+     * An expression in which NULL differs from any value, and the ends of values matter. Values that may be large are
+     * included by their own hash, because a packet limits the whole.
+     */
     private String hash() {
         return columns.stream()
                 .map(c -> c.isLarge()
@@ -178,7 +185,7 @@ public final class AuditedTable {
                 .collect(Collectors.joining(", ", "MD5(CONCAT(", "))"));
     }
 
-    /** An expression of a row's identity. */
+    /** An expression for a row's identity. */
     public String identity() {
         return hasKey()
                 ? key.stream().map(TableColumn::written).collect(Collectors.joining(", ", "CONCAT_WS(',', ", ")"))
@@ -208,7 +215,10 @@ public final class AuditedTable {
         return conditions.isEmpty() ? "" : " WHERE " + String.join(" AND ", conditions);
     }
 
-    /** Written out, for MySQL makes no range of a comparison of row values; the first part again, which it makes one of. */
+    /**
+     * Written out, because MySQL makes no range of a comparison of row values; the first part is repeated, because
+     * MySQL makes a range of that.
+     */
     private String beyond(String identity, String strict, String last) {
         List<String> literals = parts(identity);
         StringBuilder same = new StringBuilder();
@@ -238,7 +248,7 @@ public final class AuditedTable {
         return key.stream().map(TableColumn::quoted).collect(Collectors.joining(", ", " ORDER BY ", ""));
     }
 
-    /** @return where a stretch of so many rows after {@code from} ends; null when it is the table's last */
+    /** @return where a stretch of this many rows after {@code from} ends; null when it is the table's last */
     public String next(Connection connection, String from, long rows) throws SQLException {
         if (!hasKey()) {
             return null;
@@ -251,7 +261,7 @@ public final class AuditedTable {
         }
     }
 
-    /** As the server estimates them. */
+    /** The server's own estimate. */
     public record Estimate(long rows, long bytesPerRow) {}
 
     public Estimate estimate(Connection connection) throws SQLException {
@@ -266,7 +276,7 @@ public final class AuditedTable {
         }
     }
 
-    /** Of a bag the sum of the hashes, for there the same row may be twice; else XOR, which is faster. */
+    /** For a bag the sum of the hashes, because there the same row may occur twice; otherwise XOR, which is faster. */
     public Sum sum(Connection connection, Stretch stretch) throws SQLException {
         String all = hasKey()
                 ? "HEX(BIT_XOR(UNHEX(" + hash() + ")))"
@@ -280,7 +290,7 @@ public final class AuditedTable {
     }
 
     /**
-     * What is in a stretch: by identity the row's hash; of a bag how often it is there.
+     * The content of a stretch: by identity the row's hash; for a bag, how often the row occurs.
      *
      * @throws IllegalArgumentException when a bag has more than {@code bagMax} different rows
      */
@@ -305,7 +315,7 @@ public final class AuditedTable {
     /**
      * One row.
      *
-     * @param lock whether nobody may change it, or make it, before the transaction ends
+     * @param lock whether nobody may change or insert it before the transaction ends
      * @return null when it isn't there
      */
     public Row row(Connection connection, String identity, boolean lock) throws SQLException {
@@ -331,8 +341,8 @@ public final class AuditedTable {
     /**
      * One row for people.
      *
-     * @param characters of a value that are shown
-     * @return without what is written; null when it isn't there
+     * @param characters how many characters of a value are shown
+     * @return without {@code written}; null when the row isn't there
      */
     public Row shown(Connection connection, String identity, int characters) throws SQLException {
         String sql = columns.stream()
@@ -360,7 +370,7 @@ public final class AuditedTable {
         }
     }
 
-    /** Deletes a row, of a bag as many of the same as named. */
+    /** Deletes a row; from a bag, this many of the same row. */
     public void delete(Connection connection, String identity, long times) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("DELETE" + from() + whereRow(identity) + " LIMIT " + times);
@@ -378,7 +388,7 @@ public final class AuditedTable {
         }
     }
 
-    /** Who has no right to a trigger isn't told of it. */
+    /** An account without privileges on a trigger can't see it. */
     private void requireSight(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             try (ResultSet row = statement.executeQuery("SHOW GRANTS")) {
@@ -397,7 +407,7 @@ public final class AuditedTable {
     }
 
     /**
-     * The triggers that would run when rows are put right by statements.
+     * The triggers that would run when rows are repaired by statements.
      *
      * @throws IllegalArgumentException when the account can't see them
      */

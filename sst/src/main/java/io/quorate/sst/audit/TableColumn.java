@@ -5,13 +5,13 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * A column as an audit reads it: every value as text or hexadecimal digits that a literal of the same value can be made of again,
- * on this server or another one.
+ * A column as an audit reads it: every value is text or hexadecimal digits, from which a literal of the same value can
+ * be made again, on this server or another one.
  *
  * @param type of {@code information_schema.COLUMNS.DATA_TYPE}
  * @param charset of character columns, else empty
  * @param keyPart place in the primary key from 1 on, 0 outside of it
- * @param wholeKeyPart false where the key has only the first characters of it
+ * @param wholeKeyPart false if only the first characters of the column are in the key
  * @param generated whether it is computed from other columns
  */
 public record TableColumn(
@@ -32,7 +32,7 @@ public record TableColumn(
             "geomcollection",
             "geometrycollection");
 
-    /** How values of a type are written down. */
+    /** How values of a type are written. */
     public enum Form {
         /** As they are. */
         NUMBER,
@@ -44,7 +44,7 @@ public record TableColumn(
         BYTES,
         /** By number: members of ENUM and SET, bits. */
         ORDINAL,
-        /** All digits of it, which its own text form doesn't have. */
+        /** With all its digits, which its own text form doesn't have. */
         FLOAT,
         JSON
     }
@@ -68,7 +68,7 @@ public record TableColumn(
         };
     }
 
-    /** Whether a stretch of the table can be found by values of this column, in the order of an index. */
+    /** Whether values of this column can bound a stretch of the table, in the order of an index. */
     boolean canBound() {
         return wholeKeyPart
                 && switch (form()) {
@@ -90,12 +90,12 @@ public record TableColumn(
         return "`" + identifier.replace("`", "``") + "`";
     }
 
-    /** All 64 bits of it, which a sum with a number doesn't have: that of a SET is floating. */
+    /** All 64 bits of it; the sum of a SET and a number is floating point, and doesn't have them all. */
     public String ordinal() {
         return "CAST(" + quoted() + " AS UNSIGNED)";
     }
 
-    /** An expression of the value's bytes, for a checksum. */
+    /** An expression for the value's bytes, for a checksum. */
     String bytes() {
         return switch (form()) {
             case ORDINAL -> "CAST(" + ordinal() + " AS BINARY)";
@@ -105,7 +105,7 @@ public record TableColumn(
         };
     }
 
-    /** An expression of the value as {@link #literal} takes it. */
+    /** An expression for the value in the form that {@link #literal} takes. */
     String written() {
         return switch (form()) {
             case NUMBER, TEXT -> "CAST(" + quoted() + " AS CHAR)";
@@ -115,7 +115,7 @@ public record TableColumn(
         };
     }
 
-    /** An expression of the value for people. */
+    /** An expression for the value in a form for people. */
     String shown() {
         return switch (form()) {
             case BYTES -> "CONCAT('0x', HEX(" + bytes() + "))";
@@ -140,7 +140,7 @@ public record TableColumn(
         };
     }
 
-    /** From another node, and part of a statement. */
+    /** Checked, because it comes from another node and becomes part of a statement. */
     private static String number(String written) {
         if (!written.matches("-?[0-9.]+(e[+-]?[0-9]+)?")) {
             throw new IllegalArgumentException("not a number: " + written);

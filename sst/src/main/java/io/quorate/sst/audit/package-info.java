@@ -1,3 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Whether the rows of servers are the same: checksums of stretches of tables, single rows, and putting rows right. */
+/**
+ * Finds out whether the rows of servers are the same, by checksums of stretches of tables and by single rows, and
+ * repairs rows.
+ */
 package io.quorate.sst.audit;

@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Makes accounts the donor's. One that is there is changed before it is dropped and made again: what this account may
- * not do, or this server can't, is refused as long as nothing is lost.
+ * Gives the joiner the donor's accounts. An existing account is changed before it is dropped and made again: whatever
+ * the service's account may not do, or this server can't, is refused while nothing is lost yet.
  */
 final class AccountMaker {
     /** No such table, column, routine. */
@@ -87,7 +87,7 @@ final class AccountMaker {
         grant(account, List.of());
     }
 
-    /** Most of it can be changed; what a statement can't take away goes with the account. */
+    /** Most of it can be changed; what a statement can't remove is removed with the account. */
     private void change(Account account, Account before) throws SQLException {
         if (!account.create().equals(before.create())) {
             secretly(account, "ALTER" + account.create().substring("CREATE".length()));
@@ -121,7 +121,7 @@ final class AccountMaker {
         }
     }
 
-    /** What MySQL says of a statement may have a part of it, and here the password is one. */
+    /** MySQL's error message may quote a part of the statement, and here that may be the password. */
     private void secretly(Account account, String sql) throws SQLException {
         try {
             session.execute(sql);
@@ -140,7 +140,7 @@ final class AccountMaker {
         }
     }
 
-    /** After all accounts, for each may be another one's role. */
+    /** After all accounts, because any of them may be the role of another. */
     private void roles() throws SQLException {
         Map<String, Account> here = here();
         for (Account account : wanted) {

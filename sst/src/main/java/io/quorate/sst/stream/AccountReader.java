@@ -12,9 +12,9 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads a server's accounts and roles, at the donor to copy them and at the joiner to see what is other. */
+/** Reads a server's accounts and roles, at the donor to copy them and at the joiner to see what differs. */
 final class AccountReader {
-    /** There is no such account: any more. */
+    /** The account doesn't exist any more. */
     private static final Set<Integer> DROPPED = Set.of(1141, 1396, 3162);
 
     private static final String USERS = "SELECT User, Host FROM mysql.user"
@@ -27,7 +27,7 @@ final class AccountReader {
     private static final String NAME = "`(?:[^`]|``)*+`";
     private static final String TEXT = "'(?:[^'\\\\]|\\\\.|'')*+'";
 
-    /** What is after it was after the password, which may be any text. */
+    /** Matches after the password, which may be any text. */
     private static final Pattern DEFAULT_ROLE = Pattern.compile(
             "(CREATE USER " + NAME + "@" + NAME + " IDENTIFIED WITH " + TEXT + "(?: AS (?:" + TEXT
                     + "|0x[0-9A-Fa-f]*+))?+) DEFAULT ROLE " + NAME + "@" + NAME + "(?:," + NAME + "@" + NAME
@@ -59,7 +59,7 @@ final class AccountReader {
                         withoutDefaultRole(session.one("SHOW CREATE USER " + name)),
                         session.rows("SHOW GRANTS FOR " + name).stream()
                                 .map(grant -> grant.get(0))
-                                // Those of a role, and those of mandatory roles, which nobody granted.
+                                // Leaves out grants of roles, among them mandatory roles, which nobody granted.
                                 .filter(grant -> !grant.startsWith("GRANT `"))
                                 .toList(),
                         roles.getOrDefault(name, List.of()),
@@ -73,7 +73,7 @@ final class AccountReader {
         return accounts;
     }
 
-    /** The role may not be there yet when the account is made. */
+    /** The role may not exist yet when the account is made. */
     static String withoutDefaultRole(String create) {
         Matcher matcher = DEFAULT_ROLE.matcher(create);
         return matcher.matches() ? matcher.group(1) + matcher.group(2) : create;

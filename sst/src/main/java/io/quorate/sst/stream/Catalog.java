@@ -6,10 +6,10 @@ import java.sql.SQLException;
 import java.util.List;
 
 /**
- * All of a server that isn't rows: what {@link CatalogRestore} makes of it is the same at another server. The system's
- * own schemas and accounts and the schema {@code quorate} aren't part of it.
+ * Everything of a server that isn't rows. What {@link CatalogRestore} makes of it at another server is the same. The
+ * system's own schemas and accounts, and the schema {@code quorate}, aren't part of it.
  *
- * <p>It has the hashes of passwords: it goes to no log, and nowhere but from donor to joiner.
+ * <p>It has the hashes of passwords: it is never logged, and goes nowhere except from donor to joiner.
  *
  * @param tables by schema and name
  * @param triggers those of a table and an event in the order in which they run
@@ -26,14 +26,14 @@ public record Catalog(
 
     /**
      * @param create {@code CREATE DATABASE} with character set, collation and encryption
-     * @param readOnly whether nobody may change what is in it, nor add to it
+     * @param readOnly whether nobody may change its content or add to it
      */
     public record Schema(String name, String create, String collation, boolean readOnly) {}
 
     /**
      * @param create {@code CREATE TABLE} without what is deferred
-     * @param indexes what is to be added when the rows are there
-     * @param foreignKeys what is to be added when all tables have their indexes
+     * @param indexes what has to be added when the rows are there
+     * @param foreignKeys what has to be added when all tables have their indexes
      * @param keyed whether rows are found by a primary key, as an audit sees it
      */
     public record Table(
@@ -53,7 +53,7 @@ public record Catalog(
     public record Clause(String name, String definition) {}
 
     /**
-     * A view, routine, trigger or event, and the session that it is to be made in.
+     * A view, routine, trigger or event, and the session in which it has to be made.
      *
      * @param kind as in {@code DROP kind name}
      * @param sqlMode empty for a view, which has none
@@ -80,8 +80,8 @@ public record Catalog(
      * An account or a role.
      *
      * @param create {@code CREATE USER} without default roles
-     * @param grants statements, those of roles left out
-     * @param defaultRoles names as statements take them
+     * @param grants statements, except those for roles
+     * @param defaultRoles names in the form that statements take
      */
     public record Account(
             String user, String host, String create, List<String> grants, List<Role> roles, List<String> defaultRoles) {
@@ -91,7 +91,7 @@ public record Catalog(
             return name();
         }
 
-        /** As statements take it. */
+        /** The name in the form that statements take. */
         String name() {
             return Session.account(user, host);
         }
@@ -100,14 +100,14 @@ public record Catalog(
     /**
      * A role that is granted to an account.
      *
-     * @param name as statements take it
+     * @param name in the form that statements take
      * @param admin whether the account may grant it to others
      */
     public record Role(String name, boolean admin) {}
 
     /**
-     * Reads what a server has. The statements are one after the other: what is made or dropped meanwhile may be in it
-     * or not.
+     * Reads what a server has. The statements run one after the other: what is made or dropped meanwhile may be in the
+     * result or not.
      *
      * @param donor a connection for this only: its session is changed
      * @throws io.quorate.core.QuorateException COPY_REFUSED when the account can't see all of it

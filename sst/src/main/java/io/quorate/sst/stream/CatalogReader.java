@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads a donor's catalog. What is dropped between its being listed and its being read isn't there. */
+/** Reads a donor's catalog. What is dropped after it was listed and before it is read is left out. */
 final class CatalogReader {
     /** No such schema, table, routine, trigger, event. */
     private static final Set<Integer> DROPPED = Set.of(1049, 1146, 1305, 1360, 1539);
@@ -84,7 +84,7 @@ final class CatalogReader {
                 omitted.accounts() ? List.of() : AccountReader.read(session));
     }
 
-    /** Who lacks one of these isn't told of what there is, or not of all of it. */
+    /** An account that lacks one of these privileges doesn't see everything that exists. */
     private void requireSight() throws SQLException {
         Set<String> has = new HashSet<>();
         for (List<String> row : session.rows("SHOW GRANTS")) {
@@ -136,7 +136,7 @@ final class CatalogReader {
     private void addView(String schema, String name, List<Program> views) throws SQLException {
         List<String> shown = shown("SHOW CREATE VIEW " + Session.quoted(schema, name));
         if (shown != null) {
-            // Of a view that names what isn't there it warns.
+            // For a view that names something missing the server warns.
             views.add(new Program(
                     "VIEW",
                     schema,
@@ -152,7 +152,8 @@ final class CatalogReader {
     }
 
     /**
-     * @param text in which column of {@code SHOW CREATE} it is, from 0 on; one that has a time zone has it before that
+     * @param text in which column of {@code SHOW CREATE} the text is, from 0 on; a time zone, if there is one, is
+     *     before it
      */
     private List<Program> programs(String query, int text) throws SQLException {
         List<Program> programs = new ArrayList<>();

@@ -14,12 +14,12 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Makes at the joiner what a donor's {@link Catalog} has: {@link #dropAll}, {@link #create}, then the rows, {@link
- * #addIndexes} of every table, {@link #addForeignKeys} of every table, {@link #createRest}, {@link #accounts}. Each can
- * be run again, and makes what is still missing. Nothing of it goes into the binlog.
+ * Makes at the joiner what is in a donor's {@link Catalog}, in this sequence: {@link #dropAll}, {@link #create}, then
+ * the rows, {@link #addIndexes} of every table, {@link #addForeignKeys} of every table, {@link #createRest}, {@link
+ * #accounts}. Each can be run again, and makes what is still missing. Nothing of it goes into the binlog.
  *
- * <p>The connections are for this only: their sessions are changed, their default schema too. What MySQL refuses for a
- * reason that doesn't pass by itself is thrown as {@link QuorateException} COPY_REFUSED.
+ * <p>The connections are for this only: their sessions are changed, including their default schema. If MySQL refuses
+ * something for a reason that doesn't pass by itself, a {@link QuorateException} COPY_REFUSED is thrown.
  */
 public final class CatalogRestore {
     private final Catalog catalog;
@@ -28,7 +28,7 @@ public final class CatalogRestore {
         this.catalog = catalog;
     }
 
-    /** Drops all schemas but the system's and {@code quorate}. */
+    /** Drops all schemas except the system's and {@code quorate}. */
     public void dropAll(Connection joiner) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
             for (List<String> row : session.rows("SELECT s.SCHEMA_NAME, COALESCE(e.OPTIONS LIKE '%READ ONLY=1%', 0)"
@@ -43,7 +43,7 @@ public final class CatalogRestore {
         }
     }
 
-    /** Makes schemas and tables, these without what is deferred. */
+    /** Makes schemas and tables, tables without what is deferred. */
     public void create(Connection joiner) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
             for (Schema schema : catalog.schemas()) {
@@ -70,7 +70,7 @@ public final class CatalogRestore {
         return Session.quoted(table.schema(), table.name());
     }
 
-    /** Adds those deferred indexes of a table that it doesn't have: takes as long as the table is large. */
+    /** Adds those deferred indexes of a table that it doesn't have. The time it takes grows with the table. */
     public void addIndexes(Connection joiner, Table table) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
             List<Clause> missing = missing(
@@ -78,8 +78,8 @@ public final class CatalogRestore {
                     table,
                     table.indexes(),
                     "SELECT INDEX_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?");
-            // InnoDB makes one of them at a time; for the first it makes the whole table again, so nothing else is to
-            // be there yet.
+            // InnoDB makes one FULLTEXT index at a time, and for the first one it makes the whole table again, so there
+            // should be no other index yet.
             for (Clause clause : missing) {
                 if (isFullText(clause)) {
                     add(session, table, List.of(clause));
@@ -93,7 +93,9 @@ public final class CatalogRestore {
         return clause.definition().startsWith("FULLTEXT ");
     }
 
-    /** Adds those foreign keys of a table that it doesn't have. The rows aren't checked: they are the donor's. */
+    /**
+     * Adds those foreign keys of a table that it doesn't have. The rows aren't checked, because they are the donor's.
+     */
     public void addForeignKeys(Connection joiner, Table table) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
             List<Clause> missing = missing(
@@ -132,7 +134,7 @@ public final class CatalogRestore {
     }
 
     /**
-     * Makes routines, views, triggers and events, and makes schemas read-only that are.
+     * Makes routines, views, triggers and events, and makes schemas read-only if the donor's are.
      *
      * @return what couldn't be made because the donor itself doesn't have what it needs, or this copy leaves it out; a
      *     line each
@@ -144,10 +146,10 @@ public final class CatalogRestore {
     }
 
     /**
-     * Makes accounts, roles, grants and default roles those of the donor, unless they are left out. To be run last: a
-     * grant needs what it is for.
+     * Gives the joiner the donor's accounts, roles, grants and default roles, unless they are left out. Has to be run
+     * last, because a grant needs its object.
      *
-     * @param keepUser a user name whose accounts here stay as they are, but for grants that they lack
+     * @param keepUser a user name whose accounts here stay as they are, except for grants that they lack
      * @return the donor's grants on what isn't there, a line each
      */
     public List<String> accounts(Connection joiner, String keepUser) throws SQLException {

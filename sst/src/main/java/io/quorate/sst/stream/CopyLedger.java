@@ -14,19 +14,19 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Tables {@code quorate.copy} and {@code quorate.copied}: how far a copy is. What is said of a piece commits with its rows, so it
- * holds whoever crashes. Every connection must have {@code sql_log_bin=0}.
+ * Tables {@code quorate.copy} and {@code quorate.copied}: how far a copy is. The line of a piece commits with the rows
+ * of the piece, so it is true after any crash. Every connection must have {@code sql_log_bin=0}.
  */
 public final class CopyLedger {
     private final String copy;
 
-    /** What is to be gone through, and in which order. */
+    /** The stages of a copy, in their sequence. */
     public enum Stage {
         /** Schemas and tables are being made. */
         MAKING,
-        /** Rows are coming. */
+        /** Rows are being fetched. */
         FETCHING,
-        /** They are brought to one moment. */
+        /** They are being brought to one moment. */
         REPLAYING,
         /** Indexes, foreign keys, and everything that isn't rows. */
         FINISHING
@@ -39,16 +39,17 @@ public final class CopyLedger {
      */
     public record Done(Moment moment, long upTo, long rows, long bytes) {}
 
-    /** @param copy names the copy whose ledger this is: what another one left doesn't count */
+    /** @param copy names the copy that this ledger belongs to; lines of another copy don't count */
     public CopyLedger(String copy) {
         this.copy = copy;
     }
 
-    /** How far it is; null when this server has nothing of this copy. */
+    /** The stage of this copy; null when this server has nothing of it. */
     public Stage stage(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             try (ResultSet row = statement.executeQuery(
-                    "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'quorate' AND TABLE_NAME = 'copy'")) {
+                    "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'quorate' AND"
+                            + " TABLE_NAME = 'copy'")) {
                 row.next();
                 if (row.getInt(1) == 0) {
                     return null;
@@ -60,7 +61,7 @@ public final class CopyLedger {
         }
     }
 
-    /** Begins one; what others left goes. */
+    /** Begins this copy, and deletes the lines of others. */
     public void begin(Connection connection, long since) throws SQLException {
         execute(
                 connection,
@@ -85,7 +86,7 @@ public final class CopyLedger {
         execute(connection, "UPDATE quorate.copy SET stage = '" + stage + "'");
     }
 
-    /** The statement that notes up to which seqno rows were brought. */
+    /** The statement that records up to which seqno the order was replayed. */
     public static String replayed(long seqno) {
         return "UPDATE quorate.copy SET replayed = " + seqno;
     }
@@ -99,7 +100,7 @@ public final class CopyLedger {
     }
 
     /**
-     * Notes where a piece begins and ends, before its rows are here.
+     * Records where a piece begins and ends, before its rows are here.
      *
      * @return false when there is a line for it already
      */
@@ -114,7 +115,7 @@ public final class CopyLedger {
         }
     }
 
-    /** Notes that its rows are here, in their transaction. */
+    /** Records that its rows are here, in their transaction. */
     public void done(Connection connection, Piece piece, Done done) throws SQLException {
         try (PreparedStatement replace = connection.prepareStatement(
                 "REPLACE INTO quorate.copied (unit, piece, from_key, to_key, done, applied, own, server, up_to,"
@@ -159,7 +160,7 @@ public final class CopyLedger {
         return missing;
     }
 
-    /** All that is here, by unit; of a unit of several pieces the moments differ. */
+    /** All pieces that are here, by unit; the moments of a unit's pieces differ. */
     public Map<Integer, List<Done>> done(Connection connection) throws SQLException {
         Map<Integer, List<Done>> done = new HashMap<>();
         try (Statement statement = connection.createStatement();
@@ -175,7 +176,7 @@ public final class CopyLedger {
         return done;
     }
 
-    /** Nothing is left of it. */
+    /** Drops both tables. */
     public static void drop(Connection connection) throws SQLException {
         execute(connection, "DROP TABLE IF EXISTS quorate.copy, quorate.copied");
     }

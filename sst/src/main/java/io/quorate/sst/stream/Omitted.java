@@ -9,9 +9,8 @@ import java.util.stream.Collectors;
 /**
  * What the user leaves out of a copy.
  *
- * @param patterns {@code schema.table} each, where {@code *} stands for any characters. {@code schema.*} is all of a
- *     schema, its routines and events and itself included; a table goes with its triggers; a view is matched as a table
- *     is
+ * @param patterns {@code schema.table} each, where {@code *} stands for any characters. {@code schema.*} leaves out a
+ *     whole schema, with its routines and events; a table is left out with its triggers; a view is matched like a table
  */
 public record Omitted(
         List<String> patterns, boolean accounts, boolean routines, boolean events, boolean triggers, boolean views) {
@@ -36,7 +35,7 @@ public record Omitted(
         return patterns.stream().anyMatch(pattern -> matches(pattern, schema + "." + name));
     }
 
-    /** Whether a view that was copied may miss what it is made of. */
+    /** Whether a copied view may lack something that it is defined on. */
     boolean mayBreakViews() {
         return routines || views || !patterns.isEmpty();
     }

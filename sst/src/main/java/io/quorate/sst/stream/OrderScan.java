@@ -15,15 +15,17 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * What a copy has to know of what is ordered while it is made: which transactions failed, for a server that has not yet undone one of its
- * own shows rows that no node is to have; and which statements were run. Thread-safe.
+ * What a copy has to know about what is ordered while it is made. It needs the transactions that failed, because a
+ * server that has not yet undone one of its own shows rows that no node may have; and the statements that were run.
+ * Thread-safe.
  *
- * <p>Each writeset is read once. Of those that may matter again the latest are kept, which is all that a piece needs that was read lately;
- * where it takes all mode {@code certified} orders in an hour, what was let go is read again from the log, which holds whatever the copy needs.
+ * <p>Each writeset is read once. Of those that may matter again, the latest are kept, which is all that is needed for a
+ * piece that was read recently. Where a read takes as long as all that mode {@code certified} orders in an hour,
+ * dropped ones are read again from the log, which holds whatever the copy needs.
  */
 public final class OrderScan {
     private static final Duration READ_WAIT = Duration.ofSeconds(5);
-    /** Some ten megabytes. A SYNCED donor is a thousand writesets behind by default. */
+    /** Some ten megabytes. By default a SYNCED donor is at most a thousand writesets behind. */
     private static final int KEPT_MAX = 20_000;
 
     private final WriteSetLog log;
@@ -32,14 +34,15 @@ public final class OrderScan {
     private long firstOfTables;
     private final int keptMax;
     private final ArrayDeque<Unclear> unclear = new ArrayDeque<>();
-    /** What isn't clear up to this seqno is in the log alone. */
+    /** Unclear writesets up to this seqno are in the log alone. */
     private long letGo;
 
     private long lastOfOthers;
 
     /**
-     * One that its origin may show though nobody is to have it; or one that was prepared there, and that nobody knows to be shown already or
-     * not before its seqno is applied, which makes no difference where it is overwritten.
+     * A transaction that its origin may show although no node may have it; or one that was prepared there, of which
+     * nobody knows whether it is shown before its seqno is applied. The latter makes no difference where rows are
+     * overwritten.
      *
      * @param tables null for any
      */
@@ -56,7 +59,7 @@ public final class OrderScan {
 
     /**
      * @param after where it begins
-     * @param concernsTables whether a statement may make rows or tables others than they were
+     * @param concernsTables whether a statement may change rows or tables
      */
     public OrderScan(WriteSetLog log, long after, Predicate<WriteSet> concernsTables) {
         this(log, after, concernsTables, KEPT_MAX);
@@ -69,7 +72,7 @@ public final class OrderScan {
         this.scanned = after;
     }
 
-    /** Reads on, up to {@code upTo}, which the log has. */
+    /** Reads up to {@code upTo}, which the log must have. */
     public synchronized void advance(long upTo) throws IOException, InterruptedException {
         if (scanned >= upTo) {
             return;
@@ -101,7 +104,7 @@ public final class OrderScan {
         }
     }
 
-    /** Null of one that is in the rows when it is applied, and not before it is ordered. */
+    /** Null for a transaction that is in the rows once it is applied, and not before it is ordered. */
     private static Unclear unclear(Certified c) {
         WriteSet w = c.writeSet();
         return c.passed() && !w.isPrepared()
@@ -120,7 +123,10 @@ public final class OrderScan {
         return tables;
     }
 
-    /** Whether rows of a unit, read at that moment, may hold what a failed transaction wrote, or what of the order they hold isn't clear. */
+    /**
+     * Whether rows of a unit, read at that moment, may hold what a failed transaction wrote, or it is unclear which
+     * part of the order they hold.
+     */
     public boolean isSpoilt(Unit unit, Moment moment) throws IOException, InterruptedException {
         long read;
         synchronized (this) {
@@ -160,7 +166,9 @@ public final class OrderScan {
         return firstOfTables;
     }
 
-    /** Whether there was any other statement after a seqno, one on accounts, views or stored programs. */
+    /**
+     * Whether a statement that doesn't concern tables was run after a seqno: one on accounts, views or stored programs.
+     */
     public synchronized boolean hasOthersAfter(long seqno) {
         return lastOfOthers > seqno;
     }

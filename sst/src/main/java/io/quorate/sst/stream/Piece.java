@@ -7,11 +7,11 @@ import io.quorate.sst.audit.AuditedTable.Stretch;
  * Part of a {@link Unit}: a stretch of its only table, or all of it.
  *
  * @param number from 0 on, in the order of the key
- * @param stretch its end is unknown, hence null, until the donor has looked for it
- * @param bounded whether its end is known, be it the table's
+ * @param stretch its end is unknown, and so null, until the donor has looked it up
+ * @param bounded whether its end is known, even if it is the table's end
  */
 public record Piece(Unit unit, int number, Stretch stretch, boolean bounded) {
-    /** The first one of a unit. */
+    /** The first piece of a unit. */
     public static Piece first(Unit unit) {
         return new Piece(unit, 0, Stretch.ALL, unit.whole());
     }
@@ -21,7 +21,7 @@ public record Piece(Unit unit, int number, Stretch stretch, boolean bounded) {
         return new Piece(unit, number, new Stretch(stretch.from(), to), true);
     }
 
-    /** What follows; null after the last. */
+    /** The next piece; null after the last. */
     public Piece next() {
         return stretch.to() == null ? null : new Piece(unit, number + 1, new Stretch(stretch.to(), null), false);
     }

@@ -11,17 +11,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Makes what MySQL keeps as text, each in the session that it was made in at the donor. */
+/** Makes the objects that MySQL keeps as text, each in the session in which it was made at the donor. */
 final class ProgramMaker {
     /**
-     * Without it nobody but SUPER makes a function of which the server can't tell whether a binlog of statements
-     * repeats it.
+     * Without it only SUPER may make a function if the server can't tell whether statement-based replication would
+     * repeat it exactly.
      */
     private static final String TRUST = "log_bin_trust_function_creators";
 
     private final Session session;
     private final Catalog catalog;
-    /** Of the schemas here, as they are now. */
+    /** The collations of the schemas here, as they are now. */
     private final Map<String, String> collations = new HashMap<>();
 
     ProgramMaker(Session session, Catalog catalog) {
@@ -63,7 +63,7 @@ final class ProgramMaker {
         return left;
     }
 
-    /** One after the other in their order, which is that of a table's triggers. */
+    /** One after the other in their order, which is the order in which a table's triggers run. */
     private void makeAll(List<Program> programs) throws SQLException {
         for (Program program : programs) {
             collate(program.schema(), program.databaseCollation());
@@ -76,10 +76,7 @@ final class ProgramMaker {
         leave();
     }
 
-    /**
-     * A view needs others, and is there to be needed when these are: as long as one more can be made, the rest is tried
-     * again.
-     */
+    /** A view may need other views. As long as one more can be made, the rest is tried again. */
     private List<String> makeViews() throws SQLException {
         List<Program> views = catalog.views();
         Map<Program, SQLException> failed = new LinkedHashMap<>();
@@ -118,8 +115,8 @@ final class ProgramMaker {
     }
 
     /**
-     * The text is sent as UTF-8, whatever the client once spoke. What isn't ASCII would be misread in the client's
-     * character set: then it is made in this one, and means the same.
+     * The text is sent as UTF-8, whatever character set the client used. Text that isn't ASCII would be misread in the
+     * client's character set, so it is then made in UTF-8, and means the same.
      */
     private void enter(Program program) throws SQLException {
         boolean ascii = StandardCharsets.US_ASCII.newEncoder().canEncode(program.create());

@@ -13,9 +13,10 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * How a table's rows go from one server to another: a SELECT there whose values are taken as bytes, without conversion, and a
- * LOAD DATA here that stores them as they come. What text would change goes by number: FLOAT, whose text has six digits, as the
- * DOUBLE of the same value; members of ENUM and SET, and bits, as integers.
+ * The form in which a table's rows go from one server to another: a SELECT at the donor, whose values are taken as
+ * bytes without conversion, and a LOAD DATA at the joiner that stores them as they come. Values that text would change
+ * go as numbers: FLOAT, whose text has six digits, as the DOUBLE of the same value; members of ENUM and SET, and bits,
+ * as integers.
  */
 final class RowForm {
     private final AuditedTable table;
@@ -49,8 +50,8 @@ final class RowForm {
     }
 
     /**
-     * Which rows of a SELECT have values that differ once they have gone through text: JSON knows types that its text doesn't show
-     * (DATE, DECIMAL). Their identities; null for a table without JSON.
+     * Selects the identities of rows whose values change when they go through text: JSON has types that its text
+     * doesn't show (DATE, DECIMAL). Null for a table without JSON.
      */
     String selectInexact(Stretch stretch) {
         List<TableColumn> json = json();
@@ -88,7 +89,7 @@ final class RowForm {
                 assigned.add(c.quoted() + " = " + expression);
             }
         }
-        // Which would take the moment of this statement.
+        // They would otherwise get the time of this statement.
         table.columns().stream()
                 .filter(c -> c.type().equals("timestamp") || c.type().equals("datetime"))
                 .forEach(c -> assigned.add(c.quoted() + " = " + c.quoted()));

@@ -17,8 +17,8 @@ import java.sql.Statement;
 import java.util.function.IntConsumer;
 
 /**
- * The joiner's side of a piece: what {@link RowWriter} wrote goes into the table. LOCAL has MySQL take every fault for a warning; here each
- * is an error, and so is a row too few.
+ * The joiner's side of a piece: writes the output of {@link RowWriter} into the table. With LOCAL, MySQL turns every
+ * fault into a warning; here each warning is an error, and so is a missing row.
  */
 public final class RowLoader {
     private static final int WARN_DATA_TRUNCATED = 1265;
@@ -26,13 +26,13 @@ public final class RowLoader {
     private final DataInputStream in;
     private final IntConsumer received;
 
-    /** @param received told of bytes as they come; may hold them up */
+    /** @param received is told of bytes as they arrive; may hold them up */
     public RowLoader(DataInputStream in, IntConsumer received) {
         this.in = in;
         this.received = received;
     }
 
-    /** Prepares a connection of its own, which must allow LOAD DATA LOCAL. Transactions begin by themselves. */
+    /** Prepares a connection of its own, which must allow LOAD DATA LOCAL. Transactions begin implicitly. */
     public static void prepare(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET SESSION sql_log_bin = 0, time_zone = '+00:00', foreign_key_checks = 0,"
@@ -46,7 +46,7 @@ public final class RowLoader {
 
     /**
      * @return how many rows there are
-     * @throws IOException when what comes breaks off
+     * @throws IOException when the donor's data breaks off
      */
     public long load(Connection connection, AuditedTable table) throws SQLException, IOException {
         Blocks blocks = new Blocks();
@@ -77,12 +77,15 @@ public final class RowLoader {
         for (int left = in.readInt(); left > 0; left--) {
             byte[] text = in.readNBytes(in.readInt());
             if (statement.executeUpdate(new String(text, StandardCharsets.UTF_8)) > 1) {
-                throw unusable(name + ": a row has been put right twice");
+                throw unusable(name + ": a row was corrected twice");
             }
         }
     }
 
-    /** The member 0 of an ENUM, which is what is left of an invalid value, is stored with a warning. */
+    /**
+     * Only one warning is allowed: member 0 of an ENUM, which is what is left of an invalid value, is stored with a
+     * warning.
+     */
     private static void requireNoWarnings(Statement statement, AuditedTable table) throws SQLException {
         try (ResultSet row = statement.executeQuery("SHOW WARNINGS")) {
             while (row.next()) {
@@ -129,7 +132,7 @@ public final class RowLoader {
                 left -= read;
                 return read;
             } catch (IOException e) {
-                // The driver would end the statement in order, as if that were all.
+                // Otherwise the driver would end the statement normally, as if that were everything.
                 broken = e;
                 throw e;
             }

@@ -17,13 +17,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The donor's side of a piece: rows of a table, a line each as LOAD DATA takes it, in blocks: {@code i32 length | bytes}, at the end a
- * length of 0 and {@code i64 rows}; then {@code i32 count} and so many statements, {@code i32 length | text}, that make exact what text
- * isn't. Holds a block, a row and these statements at a time.
+ * The donor's side of a piece. It writes the rows of a table, a line each in the form that LOAD DATA takes, in blocks:
+ * {@code i32 length | bytes}, at the end a length of 0 and {@code i64 rows}. Then come {@code i32 count} and that many
+ * statements, {@code i32 length | text}, which make exact what text isn't. It holds a block, a row and these statements
+ * at a time.
  */
 public final class RowWriter {
     private static final int BLOCK_BYTES = 256 << 10;
-    /** Who receives may be held up. */
+    /** The receiver may be held up. */
     static final int WAIT_SECONDS = 600;
 
     private static final byte[] NULL = {'\\', 'N'};
@@ -36,7 +37,10 @@ public final class RowWriter {
         this.out = out;
     }
 
-    /** Prepares a connection of its own: values come as they are stored, and times don't depend on where the server is. */
+    /**
+     * Prepares a connection of its own: values are sent as they are stored, and times don't depend on where the server
+     * is.
+     */
     public static void prepare(Connection connection) throws SQLException {
         AuditedTable.prepare(connection);
         try (Statement statement = connection.createStatement()) {
@@ -45,7 +49,7 @@ public final class RowWriter {
     }
 
     /**
-     * @return how many there were
+     * @return how many rows there were
      * @throws QuorateException COPY_NOT_BY_STREAM where the bytes wouldn't be the same on the other side
      */
     public long write(Connection connection, AuditedTable table, Stretch stretch) throws SQLException, IOException {
@@ -103,8 +107,8 @@ public final class RowWriter {
                 throw new QuorateException(
                         ErrorCode.COPY_NOT_BY_STREAM,
                         "a row of " + table.schema() + "." + table.name()
-                                + " holds JSON with values of types that only columns of these types make, or there is no"
-                                + " usable primary key to put its dates and decimals right by");
+                                + " holds JSON with values of types that no expression makes, or with dates or"
+                                + " decimals and without a usable primary key, by which these could be corrected");
             }
             statements.add(exact);
         }

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** A connection in a session where definitions are written, and read, the same at every server. */
+/** A connection whose session makes the server write and read definitions in the same form everywhere. */
 final class Session implements AutoCloseable {
     static final String SYSTEM_SCHEMAS = "('mysql', 'sys', 'performance_schema', 'information_schema', 'quorate')";
 
@@ -23,12 +23,12 @@ final class Session implements AutoCloseable {
             + " sql_quote_show_create = ON, show_gipk_in_create_table_and_information_schema = ON,"
             + " information_schema_stats_expiry = 0, print_identified_with_as_hex = ON";
 
-    /** No constraint and no default of the joiner's makes a definition another one. */
+    /** The joiner's constraints and defaults must not change a definition. */
     private static final String JOINER = "SET SESSION sql_log_bin = 0, foreign_key_checks = 0,"
             + " sql_generate_invisible_primary_key = OFF, sql_require_primary_key = OFF, innodb_strict_mode = OFF,"
             + " explicit_defaults_for_timestamp = ON";
 
-    /** Lock wait, deadlock, killed: another time it may go well. */
+    /** Lock wait, deadlock, killed: it may succeed another time. */
     private static final Set<Integer> PASSING = Set.of(1205, 1213, 1317, 3024);
 
     private final Connection connection;
@@ -37,12 +37,12 @@ final class Session implements AutoCloseable {
     private Session(Connection connection) throws SQLException {
         this.connection = connection;
         statement = connection.createStatement();
-        // A body may have braces.
+        // The body of a program may have braces.
         statement.setEscapeProcessing(false);
         statement.execute(COMMON);
     }
 
-    /** Names are told with their schema where it isn't the default one. */
+    /** In this session names are printed with their schema if it isn't the default one. */
     static Session ofDonor(Connection connection) throws SQLException {
         Session session = new Session(connection);
         session.statement.execute("USE information_schema");
@@ -130,7 +130,7 @@ final class Session implements AutoCloseable {
         throw refused("can't make " + what + " here: MySQL says " + e.getErrorCode() + ", " + e.getMessage());
     }
 
-    /** Whether it has to do with the moment, or the connection, but not with the statement. */
+    /** Whether the failure comes from the moment or the connection, and not from the statement. */
     static boolean passes(SQLException e) {
         return (e.getSQLState() != null && e.getSQLState().startsWith("08")) || PASSING.contains(e.getErrorCode());
     }

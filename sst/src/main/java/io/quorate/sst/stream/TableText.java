@@ -6,16 +6,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A table's definition taken apart: secondary keys are made faster from rows that are there than with every row, and a
+ * A table's definition taken apart: secondary keys are made faster from existing rows than with every row, and a
  * foreign key needs the other table's keys.
  *
- * <p>The text is {@code SHOW CREATE TABLE}'s in a session where backticks quote identifiers and backslashes escape in
- * texts: commas and parentheses outside of both are its structure. Line breaks aren't, a name may have some.
+ * <p>The text is that of {@code SHOW CREATE TABLE}, in a session where backticks quote identifiers and backslashes
+ * escape in texts: its structure is in the commas and parentheses outside of both. It is not in the line breaks,
+ * because a name may have some.
  */
 record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) {
     private static final List<String> SECONDARY = List.of("UNIQUE KEY `", "KEY `", "FULLTEXT KEY `", "SPATIAL KEY `");
 
-    /** InnoDB takes this one for FULLTEXT, or makes a hidden column. */
+    /** InnoDB uses this one for FULLTEXT, or makes a hidden column. */
     private static final String FULLTEXT_ROWS = "FTS_DOC_ID_INDEX";
 
     static TableText of(String text, String engine) {
@@ -35,7 +36,7 @@ record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) 
                 clauses(foreign));
     }
 
-    /** @return where the parenthesis that opens at an index closes */
+    /** @return the index of the parenthesis that closes the one at {@code open} */
     private static int split(String text, int open, List<String> parts) {
         int depth = 0;
         int from = open + 1;
@@ -56,7 +57,7 @@ record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) 
         throw new IllegalArgumentException("not a table's definition: " + text);
     }
 
-    /** @return the index after what is quoted from an index on */
+    /** @return the index after the quoted part that begins at {@code start} */
     private static int endOfQuoted(String text, int start) {
         char quote = text.charAt(start);
         for (int i = start + 1; i < text.length(); i++) {
@@ -82,8 +83,8 @@ record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) 
     }
 
     /**
-     * How many of the secondary keys stay: all where one of them may be what the rows are ordered by, else those that
-     * MySQL demands, with those before them, or their order would be another one.
+     * How many of the secondary keys stay: all, if one of them may determine the order of the rows; otherwise those
+     * that MySQL demands and those before them, because the order of the keys would change.
      */
     private static int staying(List<String> parts, List<String> secondary, String engine) {
         String primary = parts.stream()
@@ -116,8 +117,8 @@ record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) 
     }
 
     /**
-     * The server knows whether a column's collation was named, and names it again with its character set then. One that
-     * it names without is the table's.
+     * The server remembers whether a column's collation was named, and then prints it together with the character set.
+     * A collation that it prints alone is the table's.
      */
     private static String withoutTablesCollation(String part) {
         String outline = outline(part);
@@ -129,7 +130,7 @@ record TableText(String create, List<Clause> indexes, List<Clause> foreignKeys) 
         return part.substring(0, at) + (end < 0 ? "" : part.substring(end));
     }
 
-    /** The same length, without what is in quotes or parentheses. */
+    /** The same length, with question marks for what is in quotes or parentheses. */
     private static String outline(String part) {
         StringBuilder outline = new StringBuilder();
         int depth = 0;

@@ -12,8 +12,8 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * A JSON value as an expression that makes it again, dates, decimals and binary strings included, which MySQL keeps as such and
- * prints as text. Which of them a value is, the server is asked by its path.
+ * A JSON value as an expression that makes it again, including dates, decimals and binary strings, which MySQL stores
+ * with their types and prints as text. To find out the type of a value, the server is asked by the value's path.
  */
 final class TypedJson {
     private static final int PATHS_PER_QUERY = 200;
@@ -22,7 +22,7 @@ final class TypedJson {
     private int at;
     private final List<Leaf> leaves = new ArrayList<>();
 
-    /** A string or a number; its type is known once the server was asked. */
+    /** A string or a number; its type is known once the server has been asked. */
     private static final class Leaf {
         private final String path;
         private final String token;
@@ -34,7 +34,7 @@ final class TypedJson {
         }
     }
 
-    /** Pieces of the expression in order: texts, and leaves, which become text at the end. */
+    /** Parts of the expression in order: texts, and leaves, which become text at the end. */
     private final List<Object> pieces = new ArrayList<>();
 
     private TypedJson(String text) {
@@ -42,9 +42,10 @@ final class TypedJson {
     }
 
     /**
-     * @param column as statements take it
-     * @param ofRow what follows a select list, to get the value's row
-     * @return null when there is no such expression: it holds what nothing but a column of its type makes
+     * @param column in the form that statements take
+     * @param ofRow the part of a SELECT after its select list that selects the value's row
+     * @return null when there is no such expression, because the value holds something that only a column of its type
+     *     makes
      */
     static String expression(Connection connection, String column, String ofRow) throws SQLException {
         try (Statement statement = connection.createStatement()) {
@@ -73,7 +74,7 @@ final class TypedJson {
         }
     }
 
-    /** The session has results as they are stored, which for these is ASCII. */
+    /** The session returns results as they are stored, which for these is ASCII. */
     private static String text(ResultSet row, int column) throws SQLException {
         byte[] bytes = row.getBytes(column);
         return bytes == null ? null : new String(bytes, StandardCharsets.US_ASCII);
@@ -126,7 +127,7 @@ final class TypedJson {
         return Math.max(1, digits.length() - (point < 0 ? 0 : 1)) + ", " + scale;
     }
 
-    /** {@code base64:type<number>:<digits>}; of which type the bytes are is looked at when all is compared. */
+    /** {@code base64:type<number>:<digits>}; the type of the bytes is checked when everything is compared. */
     private static String binary(String text) {
         byte[] bytes = Base64.getMimeDecoder().decode(text.substring(text.lastIndexOf(':') + 1));
         return "CAST(X'" + HexFormat.of().formatHex(bytes) + "' AS BINARY(" + bytes.length + "))";

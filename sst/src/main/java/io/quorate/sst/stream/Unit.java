@@ -11,11 +11,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a copy takes as one: a table that is read in pieces by its primary key, each at a moment of its own; or tables that
- * have to be read as a whole and at one moment. Those are a table without a usable primary key, whose rows can't be overwritten one by
- * one; and tables tied by foreign keys that cascade, for what a cascade does to rows isn't in the order.
+ * What a copy takes as one: a table that is read in pieces by its primary key, each at a moment of its own; or tables
+ * that have to be read as a whole and at one moment. The latter are a table without a usable primary key, whose rows
+ * can't be overwritten one by one; and tables tied by foreign keys that cascade, because what a cascade does to rows
+ * isn't in the order.
  *
- * @param number its place in the list, by which it is known
+ * @param number its place in the list, which identifies it
  * @param tables {@code schema.table} in pairs
  */
 public record Unit(int number, List<Name> tables, boolean whole) {
@@ -29,7 +30,7 @@ public record Unit(int number, List<Name> tables, boolean whole) {
         }
     }
 
-    /** All of a catalog: whole ones first, for the rows that come later are read in pieces at any rate. */
+    /** All units of a catalog: whole ones first, because the others are read in pieces anyway. */
     public static List<Unit> of(Catalog catalog) {
         Map<Name, Name> leader = new HashMap<>();
         Map<Name, Catalog.Table> tables =
@@ -76,14 +77,14 @@ public record Unit(int number, List<Name> tables, boolean whole) {
         return at;
     }
 
-    /** Those foreign keys of a table that change its rows when its parent's change. */
+    /** The foreign keys of a table that change its rows when its parent's rows change. */
     public static List<Catalog.Clause> cascading(Catalog.Table table) {
         return table.foreignKeys().stream()
                 .filter(key -> CASCADES.matcher(key.definition()).find())
                 .toList();
     }
 
-    /** The table with no other foreign keys than those. */
+    /** The table with only these foreign keys. */
     public static Catalog.Table withCascadingOnly(Catalog.Table t) {
         return new Catalog.Table(t.schema(), t.name(), t.create(), t.indexes(), cascading(t), t.engine(), t.keyed());
     }

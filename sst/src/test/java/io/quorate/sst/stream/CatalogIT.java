@@ -37,7 +37,8 @@ class CatalogIT {
             // To see it all, at a donor.
             "GRANT SHOW VIEW, SHOW_ROUTINE, TRIGGER, EVENT ON *.* TO copier@localhost",
             // To make it all, at a joiner.
-            "GRANT CREATE VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, CREATE USER, SET_USER_ID, SYSTEM_USER, ROLE_ADMIN"
+            "GRANT CREATE VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, CREATE USER, SET_USER_ID, SYSTEM_USER,"
+                    + " ROLE_ADMIN"
                     + " ON *.* TO copier@localhost WITH GRANT OPTION",
             "GRANT PROXY ON ''@'' TO copier@localhost WITH GRANT OPTION");
 

@@ -38,9 +38,9 @@ final class Definitions {
     }
 
     private void read() throws SQLException {
-        show(
-                "SELECT 'DATABASE', CONCAT('`', REPLACE(SCHEMA_NAME, '`', '``'), '`') FROM information_schema.SCHEMATA WHERE "
-                        + USERS);
+        show("SELECT 'DATABASE', CONCAT('`', REPLACE(SCHEMA_NAME, '`', '``'), '`') FROM"
+                + " information_schema.SCHEMATA WHERE "
+                + USERS);
         show("SELECT IF(TABLE_TYPE = 'VIEW', 'VIEW', 'TABLE'), " + name("TABLE")
                 + " FROM information_schema.TABLES WHERE " + of("TABLE"));
         show("SELECT ROUTINE_TYPE, " + name("ROUTINE") + " FROM information_schema.ROUTINES WHERE " + of("ROUTINE"));
@@ -50,7 +50,8 @@ final class Definitions {
         put("event status", "SELECT EVENT_NAME, STATUS FROM information_schema.EVENTS ORDER BY 1");
         put(
                 "parameters",
-                "SELECT SPECIFIC_NAME, PARAMETER_NAME, CHARACTER_SET_NAME, COLLATION_NAME FROM information_schema.PARAMETERS"
+                "SELECT SPECIFIC_NAME, PARAMETER_NAME, CHARACTER_SET_NAME, COLLATION_NAME FROM"
+                        + " information_schema.PARAMETERS"
                         + " WHERE SPECIFIC_SCHEMA <> 'sys' ORDER BY 1, ORDINAL_POSITION");
         put("role edges", "SELECT * FROM mysql.role_edges ORDER BY 1, 2, 3, 4");
         put("default roles", "SELECT * FROM mysql.default_roles ORDER BY 1, 2, 3, 4");

@@ -54,7 +54,8 @@ class TableTextTest {
     @Test
     void leavesOutACollationThatIsTheTables() {
         assertThat(of("`a COLLATE x` text COLLATE utf8mb4_bin NOT NULL COMMENT ' COLLATE y',\n"
-                                + "  `b` text CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,\n  `c` text COLLATE utf8mb4_bin")
+                                + "  `b` text CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,\n  `c` text COLLATE"
+                                + " utf8mb4_bin")
                         .create())
                 .contains("`a COLLATE x` text NOT NULL COMMENT ' COLLATE y',\n")
                 .contains("`b` text CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,\n  `c` text\n");

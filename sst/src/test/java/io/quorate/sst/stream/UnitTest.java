@@ -65,14 +65,14 @@ class UnitTest {
 
     @Test
     void namesAreTakenApartAsTheServerQuotesThem() {
-        assertThat(
-                        units(
-                                table("a", "odd ``name`", true),
-                                table(
-                                        "a",
-                                        "child",
-                                        true,
-                                        "CONSTRAINT `c` FOREIGN KEY (`p`) REFERENCES `odd ````name``` (`id`) ON DELETE CASCADE")))
+        assertThat(units(
+                        table("a", "odd ``name`", true),
+                        table(
+                                "a",
+                                "child",
+                                true,
+                                "CONSTRAINT `c` FOREIGN KEY (`p`) REFERENCES `odd ````name``` (`id`) ON"
+                                        + " DELETE CASCADE")))
                 .containsExactly("whole [a.child, a.odd ``name`]");
     }
 }
