@@ -16,31 +16,33 @@ import org.slf4j.LoggerFactory;
  * What a worker does with the group it has taken. A group of rows is one database transaction:
  *
  * <ol>
- *   <li>The losers are chosen: what clients have committed here, and what has to be undone before the group can be applied. Only
- *       the head undoes, the group that all others wait for, because one before this one may have to undo the same.
- *   <li>Own prepared transactions that are in the way are rolled back, the losers taken back and noted as undone, and what passed is
- *       applied. The position is the first thing in the transaction.
- *   <li>Now it holds its locks, and looks: has a client committed something before that which has to be undone, too? To know that,
- *       the capture must have read as far. The head then goes back to a savepoint rather than to the start: InnoDB keeps the
- *       locks of rows, so that the next round finds less. The position comes before the savepoint, because an engine that had no part
- *       in the transaction when it was set is rolled back altogether, locks and all. Rounds have no bound of their own: each takes
- *       locks that the next one keeps, and clients are kept from writing after a hundred of them.
+ *   <li>The losers are chosen: what clients have committed here, and what has to be undone before the group can be
+ *       applied. Only the head undoes, the group that all others wait for, because one before this one may have to undo
+ *       the same.
+ *   <li>Own prepared transactions that are in the way are rolled back, the losers taken back and noted as undone, and
+ *       what passed is applied. The position is the first thing in the transaction.
+ *   <li>Now it holds its locks, and looks: has a client committed something before that which has to be undone, too? To
+ *       know that, the capture must have read as far. The head then goes back to a savepoint rather than to the start:
+ *       InnoDB keeps the locks of rows, so that the next round finds less. The position comes before the savepoint,
+ *       because an engine that had no part in the transaction when it was set is rolled back altogether, locks and all.
+ *       Rounds have no bound of their own: each takes locks that the next one keeps, and clients are kept from writing
+ *       after a hundred of them.
  *   <li>It waits for its turn and commits. A group that is asked to yield meanwhile rolls back.
  * </ol>
  *
- * <p>Whatever is rolled back is executed again when nothing before it is open any more. So is what failed, if that may pass (locks,
- * a server that is read-only) or if it wasn't the head. Any other failure of the head is looked at closely by applying its
- * writesets one by one: either it was an effect of the grouping, or the writeset at fault is known. One that mixes engines with and
- * without transactions runs outside of a transaction, and the position is saved after it.
+ * <p>Whatever is rolled back is executed again when nothing before it is open any more. So is what failed, if that may
+ * pass (locks, a server that is read-only) or if it wasn't the head. Any other failure of the head is looked at closely
+ * by applying its writesets one by one: either it was an effect of the grouping, or the writeset at fault is known. One
+ * that mixes engines with and without transactions runs outside of a transaction, and the position is saved after it.
  *
- * <p>A barrier is a statement that commits by itself. What it dooms is undone before, in a transaction of its own, until there
- * is no more of it; clients are kept from writing meanwhile.
+ * <p>A barrier is a statement that commits by itself. What it dooms is undone before, in a transaction of its own,
+ * until there is no more of it; clients are kept from writing meanwhile.
  *
- * <p>A group of own prepared transactions settles one after the other; the position follows when there is time. What passed and is
- * not there any more is applied like anybody's.
+ * <p>A group of own prepared transactions settles one after the other; the position follows when there is time. What
+ * passed and is not there any more is applied like anybody's.
  *
- * <p>Decides only: {@link #next} says what is to be done, and is told what came of it by {@link #done}, {@link #answered} or
- * {@link #failed}. One object for a group; one thread.
+ * <p>Decides only: {@link #next} says what is to be done, and is told what came of it by {@link #done}, {@link
+ * #answered} or {@link #failed}. One object for a group; one thread.
  */
 public final class ApplyCourse {
     private static final Logger log = LoggerFactory.getLogger(ApplyCourse.class);

@@ -19,11 +19,15 @@ public enum ApplyStep {
     CLEAR_WAY,
     /** Take back what the {@link ApplyCourse#losers} wrote. */
     TAKE_BACK,
-    /** Note, in the same transaction, that the {@link ApplyCourse#losers} are undone at {@link ApplyCourse#undoneAt}. */
+    /**
+     * Note, in the same transaction, that the {@link ApplyCourse#losers} are undone at {@link ApplyCourse#undoneAt}.
+     */
     NOTE_UNDONE,
     /** Apply the {@link ApplyCourse#writeSets}. */
     APPLY,
-    /** With all locks held: wait until the capture has read what is committed by now. To be answered: whether it has. */
+    /**
+     * With all locks held: wait until the capture has read what is committed by now. To be answered: whether it has.
+     */
     LOOK,
     /** Wait for the turn. To be answered: false when it has to yield. */
     AWAIT_TURN,

@@ -9,8 +9,8 @@ import io.quorate.core.OwnWrites.Losers;
 import java.util.List;
 
 /**
- * What goes into one database transaction, all of a group or one writeset of it, tried until it commits; and what has to be undone
- * in the same transaction, as far as it is known.
+ * What goes into one database transaction, all of a group or one writeset of it, tried until it commits; and what has
+ * to be undone in the same transaction, as far as it is known.
  */
 final class Attempt {
     private final List<Certified> writeSets;

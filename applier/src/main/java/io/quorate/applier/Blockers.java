@@ -9,10 +9,11 @@ import java.util.Set;
 import java.util.function.LongPredicate;
 
 /**
- * What is done about those who hold locks that the group to commit next waits for. A later group of ours among them, or among those
- * they wait for in turn, is asked to yield at once: it waits for the head to commit, which InnoDB can't see. What is prepared and
- * waits for its verdict is rolled back at once, for it can be applied later. A client's session is killed after a grace, because
- * what is certified has to commit on every node and the client's transaction would fail certification anyway.
+ * What is done about those who hold locks that the group to commit next waits for. A later group of ours among them, or
+ * among those they wait for in turn, is asked to yield at once: it waits for the head to commit, which InnoDB can't
+ * see. What is prepared and waits for its verdict is rolled back at once, for it can be applied later. A client's
+ * session is killed after a grace, because what is certified has to commit on every node and the client's transaction
+ * would fail certification anyway.
  */
 public final class Blockers {
     /** The session of a prepared transaction: none. */
@@ -29,7 +30,10 @@ public final class Blockers {
     public enum Way {
         NOTHING,
         OTHERS_YIELD,
-        /** All that is prepared and to be certified: the server doesn't say whose the lock is. If there is none, the grace decides. */
+        /**
+         * All that is prepared and to be certified: the server doesn't say whose the lock is. If there is none, the
+         * grace decides.
+         */
         ROLL_BACK_PREPARED,
         /** Those whom the head waits for. */
         KILL

@@ -13,7 +13,8 @@ import org.slf4j.LoggerFactory;
 public final class Patience {
     private static final Logger log = LoggerFactory.getLogger(Patience.class);
     private static final Retry.Policy READ_ONLY = Retry.Policy.unbounded(
-                    "the order is kept in the cache meanwhile, and only whoever made the server read-only knows for how long",
+                    "the order is kept in the cache meanwhile, and only whoever made the server read-only knows"
+                            + " for how long",
                     Duration.ofSeconds(1))
             .telling(0, 30);
 
@@ -22,7 +23,10 @@ public final class Patience {
     /** Over groups: a server that takes no writes takes none of the next one either. */
     private final Retry readOnly = new Retry(READ_ONLY, 0);
 
-    /** @param retriesMax for one step that meets locks: a client that holds one is killed long before, if that is all it is */
+    /**
+     * @param retriesMax for one step that meets locks: a client that holds one is killed long before, if that is all it
+     *     is
+     */
     public Patience(int retriesMax) {
         this.policy = Retry.Policy.attempts(retriesMax, Duration.ofMillis(10))
                 .growingTo(Duration.ofSeconds(1))

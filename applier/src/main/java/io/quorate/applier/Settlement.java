@@ -11,13 +11,14 @@ import java.util.Collection;
 import java.util.Map;
 
 /**
- * What becomes of an own prepared transaction at its place in the order: XA COMMIT when it passed, XA ROLLBACK when it failed, or
- * earlier when it holds locks that an earlier writeset needs. One that passes after it had to be rolled back, or that the
- * server lost in a crash, is applied from the record like anybody's. The mark that it left says which of these it is: the mark is
- * committed with it, or not at all.
+ * What becomes of an own prepared transaction at its place in the order: XA COMMIT when it passed, XA ROLLBACK when it
+ * failed, or earlier when it holds locks that an earlier writeset needs. One that passes after it had to be rolled
+ * back, or that the server lost in a crash, is applied from the record like anybody's. The mark that it left says which
+ * of these it is: the mark is committed with it, or not at all.
  *
- * <p>The event in the binlog comes before the server knows the xid as prepared, so a first "unknown" says nothing, and it is asked
- * again. Were it prepared after all and passed, its locks would keep its own rows from being applied until it is found.
+ * <p>The event in the binlog comes before the server knows the xid as prepared, so a first "unknown" says nothing, and
+ * it is asked again. Were it prepared after all and passed, its locks would keep its own rows from being applied until
+ * it is found.
  */
 public final class Settlement {
     private static final int LOOKS_MAX = 5;
@@ -83,8 +84,8 @@ public final class Settlement {
     }
 
     /**
-     * It may have passed in a former life of the cluster, and the record of that be lost in a crash; or whoever prepared it has
-     * committed it as well. Known as long as its slot has committed nothing since.
+     * It may have passed in a former life of the cluster, and the record of that be lost in a crash; or whoever
+     * prepared it has committed it as well. Known as long as its slot has committed nothing since.
      */
     private void requireNotCommitted(Server server) throws SQLException {
         if (server.marked(xid) == xid.count()) {

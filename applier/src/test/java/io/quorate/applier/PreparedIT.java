@@ -268,7 +268,9 @@ class PreparedIT {
         assertThat(replica.stats().preparedRolledBack()).isEqualTo(1);
     }
 
-    /** The capture says so only after the statement was about to run, and the server doesn't say who keeps the table. */
+    /**
+     * The capture says so only after the statement was about to run, and the server doesn't say who keeps the table.
+     */
     @Test
     void ddlDoesNotWaitForWhatIsPreparedAndWasCapturedLate() throws Exception {
         own = new SharedOwnWrites(new OwnWrites(0, Map.of(), c -> true));

@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The table of a machine's steps: which of them can follow which. A machine that is about to go elsewhere has a defect, and says so
- * instead of going on.
+ * The table of a machine's steps: which of them can follow which. A machine that is about to go elsewhere has a defect,
+ * and says so instead of going on.
  *
  * @param <S> the steps
  */
@@ -49,7 +49,10 @@ public final class Transitions<S extends Enum<S>> {
         return to;
     }
 
-    /** A line for each step, those that can follow it after a colon, all of them in the order in which they are declared. */
+    /**
+     * A line for each step, those that can follow it after a colon, all of them in the order in which they are
+     * declared.
+     */
     @Override
     public String toString() {
         return next.entrySet().stream()

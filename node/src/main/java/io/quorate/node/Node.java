@@ -68,8 +68,9 @@ import org.springframework.stereotype.Component;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * One node, put together room by room: what it keeps on disk, its channels to the others, its part in the order, its server, its
- * standing among the members, copies, audits, joining. Nothing works before {@link #start}; what was opened first is closed last.
+ * One node, put together room by room: what it keeps on disk, its channels to the others, its part in the order, its
+ * server, its standing among the members, copies, audits, joining. Nothing works before {@link #start}; what was opened
+ * first is closed last.
  */
 @Component
 class Node implements SmartLifecycle, AutoCloseable {

@@ -19,7 +19,9 @@ import io.quorate.node.server.KeylessTables;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The parts of the node that its endpoints show and command, each for itself. The node closes them, not the context. */
+/**
+ * The parts of the node that its endpoints show and command, each for itself. The node closes them, not the context.
+ */
 @Configuration(proxyBeanMethods = false)
 class NodeParts {
     @Bean(destroyMethod = "")

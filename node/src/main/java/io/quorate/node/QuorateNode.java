@@ -19,8 +19,8 @@ public class QuorateNode {
     private static final int OUT_OF_MEMORY = 3;
 
     /**
-     * With {@code check} as its first argument it only looks at a server, with {@code log} at a writeset cache. A start that fails ends the process, whatever threads a part had begun: a supervisor restarts what has ended
-     * only.
+     * With {@code check} as its first argument it only looks at a server, with {@code log} at a writeset cache. A start
+     * that fails ends the process, whatever threads a part had begun: a supervisor restarts what has ended only.
      */
     public static void main(String[] args) {
         String tool = args.length == 0 ? "" : args[0];
@@ -39,7 +39,10 @@ public class QuorateNode {
         }
     }
 
-    /** A thread that ended for want of memory leaves a node that looks alive and does nothing: a supervisor should start it anew. */
+    /**
+     * A thread that ended for want of memory leaves a node that looks alive and does nothing: a supervisor should start
+     * it anew.
+     */
     private static void endWithoutMemory() {
         Thread.setDefaultUncaughtExceptionHandler((thread, e) -> {
             LoggerFactory.getLogger(QuorateNode.class).error("The thread {} has ended", thread.getName(), e);
@@ -50,8 +53,8 @@ public class QuorateNode {
     }
 
     /**
-     * A node that comes back in another container has another address under its name. The JVM and gRPC would go on with the old
-     * one for 30 seconds.
+     * A node that comes back in another container has another address under its name. The JVM and gRPC would go on with
+     * the old one for 30 seconds.
      */
     private static void forgetAddressesSoon() {
         if (Security.getProperty(ADDRESS_SECONDS) == null) {

@@ -22,8 +22,8 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A node that has lost any one of its threads leaves the cluster, and says which one it was. Each is made to end as an error in it
- * would have it end: by something that nobody in it expects, an interrupt while nothing is being closed.
+ * A node that has lost any one of its threads leaves the cluster, and says which one it was. Each is made to end as an
+ * error in it would have it end: by something that nobody in it expects, an interrupt while nothing is being closed.
  */
 @Timeout(120)
 class NodeFaultsIT {

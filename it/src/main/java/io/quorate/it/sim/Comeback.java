@@ -13,8 +13,8 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * A node of a former life of the cluster comes back. Whether it is let in, with its server and its cache, the product's {@link
- * HistoryCheck} says; otherwise its server has to be copied anew. So it has where nobody can tell for long.
+ * A node of a former life of the cluster comes back. Whether it is let in, with its server and its cache, the product's
+ * {@link HistoryCheck} says; otherwise its server has to be copied anew. So it has where nobody can tell for long.
  */
 final class Comeback {
     private static final int CLOCK = 50;
@@ -44,8 +44,8 @@ final class Comeback {
         }
 
         /**
-         * The furthest that its clients' prepared transactions show it to have been: what they had seen, and what was committed of them.
-         * The product can't tell; it stops at a transaction that is committed here and failed.
+         * The furthest that its clients' prepared transactions show it to have been: what they had seen, and what was
+         * committed of them. The product can't tell; it stops at a transaction that is committed here and failed.
          */
         long shown() {
             return Math.max(node.database().visible(), node.database().snapshotMax());

@@ -20,8 +20,8 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * A database server: rows with two-phase locking, a binlog, and the tables in which the applier keeps its position and what
- * it has undone. A crash takes back what was not committed; what was is durable.
+ * A database server: rows with two-phase locking, a binlog, and the tables in which the applier keeps its position and
+ * what it has undone. A crash takes back what was not committed; what was is durable.
  */
 final class Database {
     /**
@@ -507,7 +507,9 @@ final class Database {
         lastNumber = Math.max(lastNumber, gtids.last(uuid));
     }
 
-    /** In one transaction of the applier's: deletes what may be there, inserts what was, notes what failed as undone. */
+    /**
+     * In one transaction of the applier's: deletes what may be there, inserts what was, notes what failed as undone.
+     */
     void takeBack(List<Change> deletes, List<Change> inserts, Map<Long, Long> failed) {
         List<Change> done = new ArrayList<>();
         for (Change c : deletes) {

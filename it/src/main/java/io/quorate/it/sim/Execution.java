@@ -21,8 +21,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * A worker with a group. What it does is decided by the product's {@link ApplyCourse}, and what is done about those in its way by
- * {@link Blockers}; here is the connection, on which every statement takes its time and may fail.
+ * A worker with a group. What it does is decided by the product's {@link ApplyCourse}, and what is done about those in
+ * its way by {@link Blockers}; here is the connection, on which every statement takes its time and may fail.
  */
 final class Execution implements ApplyCourse.Place, Settlement.Server {
     /** So often a statement meets a lock before the holder is looked up, and before it fails. */

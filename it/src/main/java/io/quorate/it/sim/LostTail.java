@@ -18,9 +18,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * What a node's server has lost at its end: how that is found out and repaired is decided by the product's {@link TailCourse} and
- * {@link TailPlan}; here are the server, the order and the disk they ask. Between what is noted and what is done, either way
- * round, the session may break off.
+ * What a node's server has lost at its end: how that is found out and repaired is decided by the product's {@link
+ * TailCourse} and {@link TailPlan}; here are the server, the order and the disk they ask. Between what is noted and
+ * what is done, either way round, the session may break off.
  */
 final class LostTail {
     private static final String INCARNATION = Storage.INCARNATION.toString();

@@ -8,8 +8,8 @@ enum Mode {
     /** They prepare, and commit by the verdict. What they read is always a state of the order. */
     CERTIFIED,
     /**
-     * Some this way, some that. Who is certified may read what others committed and is undone, and write what follows from
-     * it; that all nodes end equal is promised all the same.
+     * Some this way, some that. Who is certified may read what others committed and is undone, and write what follows
+     * from it; that all nodes end equal is promised all the same.
      */
     MIXED
 }

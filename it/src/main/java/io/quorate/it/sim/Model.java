@@ -55,8 +55,8 @@ final class Model {
 
     /**
      * What is committed here is what the order says up to the position, and on top of it what clients of mode async
-     * committed since and nobody undid. Nothing else, ever. So where all clients are certified, whatever anybody reads on
-     * any node is a state of one order: no long fork, no aborted read.
+     * committed since and nobody undid. Nothing else, ever. So where all clients are certified, whatever anybody reads
+     * on any node is a state of one order: no long fork, no aborted read.
      */
     void check() {
         Database database = node.database();

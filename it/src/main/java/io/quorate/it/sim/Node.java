@@ -235,7 +235,10 @@ final class Node {
         wake();
     }
 
-    /** It is let in to another life of the cluster: with its server and its cache, without what it promised or certified before. */
+    /**
+     * It is let in to another life of the cluster: with its server and its cache, without what it promised or certified
+     * before.
+     */
     void comeIn() {
         left = false;
         stream.forget(storage.forget(), storage.position());
@@ -508,7 +511,10 @@ final class Node {
         copyFrom = -1;
     }
 
-    /** It crashes, and its directory is gone. Not more than the others can do without: then nobody could be made a member. */
+    /**
+     * It crashes, and its directory is gone. Not more than the others can do without: then nobody could be made a
+     * member.
+     */
     void loseDirectory() {
         if (isServing() && era == world.order().era() && world.order().canSpare(this)) {
             crashService();

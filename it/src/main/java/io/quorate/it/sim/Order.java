@@ -8,9 +8,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The total order, as Raft makes it of the members' logs: a leader appends, the others take over its log, and what a majority
- * has stays. Messages are late, lost, doubled and overtake one another. A leader that was cut off goes on appending
- * until it hears of the next one. Votes are taken at once; so are changes of the members, by all who are there.
+ * The total order, as Raft makes it of the members' logs: a leader appends, the others take over its log, and what a
+ * majority has stays. Messages are late, lost, doubled and overtake one another. A leader that was cut off goes on
+ * appending until it hears of the next one. Votes are taken at once; so are changes of the members, by all who are
+ * there.
  */
 final class Order {
     private final World world;
@@ -261,7 +262,10 @@ final class Order {
         leader = null;
     }
 
-    /** Whether all that have stayed members have what the order holds up to an entry; who needs more gets it from caches. */
+    /**
+     * Whether all that have stayed members have what the order holds up to an entry; who needs more gets it from
+     * caches.
+     */
     boolean isHeldByAll(int index) {
         return members.stream().allMatch(r -> r.end() >= index);
     }

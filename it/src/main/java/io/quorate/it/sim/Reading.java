@@ -19,9 +19,10 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 /**
- * Rows read as method {@code stream} reads them, piece by piece, from whatever node is there, and brought to one moment: they must be what
- * the order says then. Nobody uses the copy, so it changes nothing; it begins again and again as long as clients write. What decides
- * whether a piece is any good, and how changes are carried out over it, is the product's.
+ * Rows read as method {@code stream} reads them, piece by piece, from whatever node is there, and brought to one
+ * moment: they must be what the order says then. Nobody uses the copy, so it changes nothing; it begins again and again
+ * as long as clients write. What decides whether a piece is any good, and how changes are carried out over it, is the
+ * product's.
  */
 final class Reading {
     private static final int PIECE_KEYS = 8;

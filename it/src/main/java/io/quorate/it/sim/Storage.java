@@ -23,8 +23,8 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
- * What a node has on its disk beside the order's log, the real writeset cache and the real checkpoints, and what a crash makes
- * of them. Opens them as {@code Stores} does in the product.
+ * What a node has on its disk beside the order's log, the real writeset cache and the real checkpoints, and what a
+ * crash makes of them. Opens them as {@code Stores} does in the product.
  */
 final class Storage {
     static final UUID INCARNATION = new UUID(1, 1);

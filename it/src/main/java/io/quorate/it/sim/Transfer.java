@@ -24,9 +24,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A node receives what it missed, request by request: what it needs, the course, the choice of donors, both ends of the stream
- * and what is written are the product's, threads and time are not. Between any two steps this node may crash, a donor may go, or
- * lose from its cache what was to be asked for.
+ * A node receives what it missed, request by request: what it needs, the course, the choice of donors, both ends of the
+ * stream and what is written are the product's, threads and time are not. Between any two steps this node may crash, a
+ * donor may go, or lose from its cache what was to be asked for.
  */
 final class Transfer {
     private static final int RANGE_MAX = 24;

@@ -27,8 +27,8 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * A cluster on a clock of its own. Everything that happens is an event, one after the other, and every choice comes from
- * one {@link Random}: a seed replays a run exactly. What must always hold is checked where it could break.
+ * A cluster on a clock of its own. Everything that happens is an event, one after the other, and every choice comes
+ * from one {@link Random}: a seed replays a run exactly. What must always hold is checked where it could break.
  */
 final class World {
     private static final int TRACE_MAX = 4000;
@@ -134,7 +134,9 @@ final class World {
         events.add(new Event(now + micros, eventCount++, what));
     }
 
-    /** Whether one can have what it missed from the other: not from one that is still of a former life of the cluster. */
+    /**
+     * Whether one can have what it missed from the other: not from one that is still of a former life of the cluster.
+     */
     boolean isDonor(Node one, Node other) {
         return isReachable(one, other) && one.era() == other.era();
     }
@@ -277,7 +279,10 @@ final class World {
                 ddl);
     }
 
-    /** Has somebody make a copy for a node as soon as that can be; where the cluster can't do without it, one goes on alone. */
+    /**
+     * Has somebody make a copy for a node as soon as that can be; where the cluster can't do without it, one goes on
+     * alone.
+     */
     void copies(Node node) {
         after(3000, () -> {
             List<Node> there = nodes.stream()
@@ -306,7 +311,10 @@ final class World {
         return order.isGone() || nodes.stream().allMatch(n -> n.isArbitrator() || n.isCopyNeeded() || n.wantsCopy());
     }
 
-    /** Replaces the server of a node that takes part, as soon as another one has applied what this one's cache doesn't go back to. */
+    /**
+     * Replaces the server of a node that takes part, as soon as another one has applied what this one's cache doesn't
+     * go back to.
+     */
     void replacesServer(Node node, long life) {
         after(3000, () -> {
             stuck |= isNobodyLeft();

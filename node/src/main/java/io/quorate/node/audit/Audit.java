@@ -19,8 +19,8 @@ import org.slf4j.event.Level;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Compares all nodes' servers while they are written to, on a thread of its own: {@link AuditCourse} has how. One at a time; it goes on
- * where it was after a restart of this node. What it has found it can have put right.
+ * Compares all nodes' servers while they are written to, on a thread of its own: {@link AuditCourse} has how. One at a
+ * time; it goes on where it was after a restart of this node. What it has found it can have put right.
  */
 public final class Audit implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Audit.class);

@@ -11,10 +11,11 @@ import java.util.TreeMap;
 import java.util.function.LongFunction;
 
 /**
- * Compares nodes in two steps. First all are asked at once, at whatever moment each answers: equal answers settle it. Where they
- * aren't equal the same nodes are asked what they have one by one, as often as {@link LastingDifferences} needs, each time of servers
- * that hold all that any of them had before. A node that doesn't answer the first step is left out of it; when one goes away after
- * it, all is done anew with those that are there, so that a difference which only that one had is not taken for settled.
+ * Compares nodes in two steps. First all are asked at once, at whatever moment each answers: equal answers settle it.
+ * Where they aren't equal the same nodes are asked what they have one by one, as often as {@link LastingDifferences}
+ * needs, each time of servers that hold all that any of them had before. A node that doesn't answer the first step is
+ * left out of it; when one goes away after it, all is done anew with those that are there, so that a difference which
+ * only that one had is not taken for settled.
  */
 final class AuditComparison {
     private final String self;

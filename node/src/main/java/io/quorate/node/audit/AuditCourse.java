@@ -31,8 +31,8 @@ import org.slf4j.LoggerFactory;
  * <ol>
  *   <li>The tables' definitions are compared. Tables whose definitions differ are a difference each, and left out.
  *   <li>Table by table, stretch by stretch, each node says the sum of its rows. Sums that agree settle a stretch.
- *   <li>Where they don't, rows are compared one by one until what is left can't be a writeset on its way. (Only rows that went to
- *       another value and back between all the looks would be taken for a difference.)
+ *   <li>Where they don't, rows are compared one by one until what is left can't be a writeset on its way. (Only rows
+ *       that went to another value and back between all the looks would be taken for a difference.)
  * </ol>
  *
  * {@link AuditComparison} has how two answers are compared while clients write. No lock is taken.

@@ -68,8 +68,8 @@ sealed interface AuditQuestion<A> extends Question<A> {
     /**
      * What a node has.
      *
-     * @param versions of tables the digest of the definition, by {@code schema.table}; of rows the hash, of a bag how often the row is
-     *     there, by the row's identity
+     * @param versions of tables the digest of the definition, by {@code schema.table}; of rows the hash, of a bag how
+     *     often the row is there, by the row's identity
      */
     record Versions(Map<String, String> versions) {}
 

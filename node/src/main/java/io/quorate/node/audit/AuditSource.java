@@ -149,7 +149,10 @@ public final class AuditSource implements AutoCloseable {
         return table;
     }
 
-    /** Once the order has what clients have committed here, and here it is undone if it lost, nothing of it makes nodes differ. */
+    /**
+     * Once the order has what clients have committed here, and here it is undone if it lost, nothing of it makes nodes
+     * differ.
+     */
     private long settled(Connection server) throws SQLException, InterruptedException {
         ServerSession working = session.get();
         if (working == null) {

@@ -14,8 +14,8 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * How far an audit is and what it has found; {@code audit.json} in the data directory. Only its owner's thread changes it, by
- * making another one.
+ * How far an audit is and what it has found; {@code audit.json} in the data directory. Only its owner's thread changes
+ * it, by making another one.
  *
  * @param started,ended by this node's clock; ended null while it runs
  * @param only the one table to be audited, null for all

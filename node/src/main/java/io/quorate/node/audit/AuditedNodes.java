@@ -75,7 +75,9 @@ public final class AuditedNodes implements AutoCloseable {
         return new Answers<>(new TreeMap<>(given), new TreeSet<>(failed.keySet()), String.join("; ", failed.values()));
     }
 
-    /** @return the seqno by which the order has all that clients of these nodes have committed; -1 when one can't say */
+    /**
+     * @return the seqno by which the order has all that clients of these nodes have committed; -1 when one can't say
+     */
     long settle(Set<String> nodes) throws InterruptedException {
         Answers<Settled> settled = ask(nodes, new Settle());
         return settled.without.isEmpty()

@@ -10,11 +10,12 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What isn't the same on all nodes, in the same way at every one of several looks. A writeset on its way makes nodes differ at one
- * look, not at all of them, when each look is at servers that hold all that any of them had at the look before.
+ * What isn't the same on all nodes, in the same way at every one of several looks. A writeset on its way makes nodes
+ * differ at one look, not at all of them, when each look is at servers that hold all that any of them had at the look
+ * before.
  *
- * <p>What is looked at are the versions of things at each node: of a table its definition, of a row its hash, of one without a key how
- * often it is there.
+ * <p>What is looked at are the versions of things at each node: of a table its definition, of a row its hash, of one
+ * without a key how often it is there.
  */
 final class LastingDifferences {
     /** In place of a version: it isn't there. */

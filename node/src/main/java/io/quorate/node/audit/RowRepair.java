@@ -31,10 +31,11 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Puts rows of this node's server right that an audit found wrong, by those of a node that is trusted. Each is a transaction of its own
- * that isn't in the binlog, for all others have the row: it locks the row, sees that it is still as the audit found it, has the trusted
- * node read its own once that holds all that was ordered by then, and sees that this one is still as it was too. So no writeset
- * touches the row in between, and those that come find it as they expect it.
+ * Puts rows of this node's server right that an audit found wrong, by those of a node that is trusted. Each is a
+ * transaction of its own that isn't in the binlog, for all others have the row: it locks the row, sees that it is still
+ * as the audit found it, has the trusted node read its own once that holds all that was ordered by then, and sees that
+ * this one is still as it was too. So no writeset touches the row in between, and those that come find it as they
+ * expect it.
  */
 public final class RowRepair {
     private static final Logger log = LoggerFactory.getLogger(RowRepair.class);

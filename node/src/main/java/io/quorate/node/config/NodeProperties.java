@@ -60,7 +60,8 @@ public record NodeProperties(
         if (mysql == null && !arbitrator) {
             throw new QuorateException(
                     ErrorCode.CONFIGURATION,
-                    "quorate.mysql is missing; a node that is to vote only, without a server, needs quorate.arbitrator=true");
+                    "quorate.mysql is missing; a node that is to vote only, without a server, needs"
+                            + " quorate.arbitrator=true");
         }
         if (mysql != null && arbitrator) {
             throw new QuorateException(
@@ -122,10 +123,10 @@ public record NodeProperties(
     /**
      * The server beside this node, and the account that {@code docs/accounts.md} describes.
      *
-     * @param advertise host and port at which other nodes' servers reach it for a full copy; left out, host and port, with
-     *     the node's own host instead of loopback
-     * @param startCommand has {@code /bin/sh} start mysqld when it has ended to begin with a full copy; left out, somebody
-     *     or something else does
+     * @param advertise host and port at which other nodes' servers reach it for a full copy; left out, host and port,
+     *     with the node's own host instead of loopback
+     * @param startCommand has {@code /bin/sh} start mysqld when it has ended to begin with a full copy; left out,
+     *     somebody or something else does
      */
     public record MySql(
             @DefaultValue("127.0.0.1") @NotBlank String host,
@@ -169,7 +170,8 @@ public record NodeProperties(
      * @param interval a batch that is not full comes no sooner after the one before
      * @param intervalMax how far the interval may grow where rounds of the order take long
      * @param resendAfter a proposal not delivered by then is sent again
-     * @param electionTimeoutMin,electionTimeoutMax a follower that hears no leader for a time between them calls an election
+     * @param electionTimeoutMin,electionTimeoutMax a follower that hears no leader for a time between them calls an
+     *     election
      * @param checkpointEntries log entries between two checkpoints; what is older than the last but one may be purged
      * @param logBytesMax what the log keeps for absent members; who needs more fetches it from the writeset caches
      */
@@ -203,7 +205,10 @@ public record NodeProperties(
             @DefaultValue("0") Duration ageMax,
             @DefaultValue("30m") Duration returnWarning) {}
 
-    /** @param reserve what is left free on the volume of the data directory: below it the node leaves the order; 0 for never */
+    /**
+     * @param reserve what is left free on the volume of the data directory: below it the node leaves the order; 0 for
+     *     never
+     */
     public record Disk(@DefaultValue("256MB") DataSize reserve) {}
 
     /**
@@ -237,12 +242,14 @@ public record NodeProperties(
     /**
      * @param method how a server that nothing less can bring up to date gets all data of another one
      * @param bytesPerSecondMax how much the donor may be asked for; 0 for as much as it gives
-     * @param switchAfter of {@code AUTO}: a node that would catch up for longer may get a copy instead, if that is much faster
+     * @param switchAfter of {@code AUTO}: a node that would catch up for longer may get a copy instead, if that is much
+     *     faster
      * @param expectedBytesPerSecond for how fast a copy by CLONE is taken as long as this node has never measured one
      * @param streamExpectedBytesPerSecond likewise of a copy by stream
      * @param streams of {@code STREAM}: how many pieces come at a time
      * @param chunk of {@code STREAM}: about how many bytes of rows a piece has
-     * @param donorLagMax of {@code STREAM}: a donor gives slowly while it hasn't applied what was ordered so long ago; 0 for never
+     * @param donorLagMax of {@code STREAM}: a donor gives slowly while it hasn't applied what was ordered so long ago;
+     *     0 for never
      * @param without of {@code STREAM}: what doesn't come along
      */
     public record Sst(
@@ -276,8 +283,8 @@ public record NodeProperties(
 
         public enum Method {
             /**
-             * From the others' writeset caches while they hold what it takes and that isn't much slower; else by CLONE or by STREAM,
-             * whichever is possible and faster.
+             * From the others' writeset caches while they hold what it takes and that isn't much slower; else by CLONE
+             * or by STREAM, whichever is possible and faster.
              */
             AUTO,
             /** Row by row from the other nodes, also for a new node that could have all from the caches. */

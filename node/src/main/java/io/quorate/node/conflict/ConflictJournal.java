@@ -30,12 +30,12 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Every writeset that failed certification, by seqno, the same on every node but for what only the loser's node knows: a
- * line of JSON each, in files of the node's data directory, bounded by size and age. The thread that hands out the order
- * only names the seqno; reading, writing and asking the server are done here.
+ * Every writeset that failed certification, by seqno, the same on every node but for what only the loser's node knows:
+ * a line of JSON each, in files of the node's data directory, bounded by size and age. The thread that hands out the
+ * order only names the seqno; reading, writing and asking the server are done here.
  *
- * <p>Seqnos wait in a bounded queue. One that doesn't fit is not lost: up to where that happened is remembered, and the cache, which has
- * every loser, is looked through from what was written last up to there.
+ * <p>Seqnos wait in a bounded queue. One that doesn't fit is not lost: up to where that happened is remembered, and the
+ * cache, which has every loser, is looked through from what was written last up to there.
  */
 public final class ConflictJournal implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ConflictJournal.class);
@@ -105,8 +105,8 @@ public final class ConflictJournal implements AutoCloseable {
     }
 
     /**
-     * Looks itself for what has failed up to {@code seqno} and isn't written yet: it came by a transfer, or the node ended
-     * before it could be written. Never blocks.
+     * Looks itself for what has failed up to {@code seqno} and isn't written yet: it came by a transfer, or the node
+     * ended before it could be written. Never blocks.
      */
     public void lookBack(long seqno) {
         enter(-seqno, seqno);
@@ -115,7 +115,8 @@ public final class ConflictJournal implements AutoCloseable {
     private void enter(long order, long seqno) {
         if (!failed.offer(order) && overflowed.getAndAccumulate(seqno, Math::max) == 0) {
             log.warn(
-                    "{} conflicts wait to be written to the journal; those from seqno {} on are looked for in the writeset cache",
+                    "{} conflicts wait to be written to the journal; those from seqno {} on are looked for in"
+                            + " the writeset cache",
                     WAITING_MAX,
                     seqno);
         }

@@ -19,8 +19,8 @@ import java.util.TreeMap;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * {@code java -jar quorate-node.jar log describe|verify|dump DIRECTORY [FROM TO] [json]}: what a node's writeset cache holds,
- * whether the node runs or not. Changes nothing. Exit code 1 when something is damaged.
+ * {@code java -jar quorate-node.jar log describe|verify|dump DIRECTORY [FROM TO] [json]}: what a node's writeset cache
+ * holds, whether the node runs or not. Changes nothing. Exit code 1 when something is damaged.
  */
 public final class LogMain {
     private final PrintStream out;

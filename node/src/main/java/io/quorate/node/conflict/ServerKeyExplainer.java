@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * {@link KeyExplainer} on a connection of its own, which comes and goes with the server. While the server is away nothing is
- * explained, and it is asked again only after a while. One thread.
+ * {@link KeyExplainer} on a connection of its own, which comes and goes with the server. While the server is away
+ * nothing is explained, and it is asked again only after a while. One thread.
  */
 public final class ServerKeyExplainer implements ConflictReader.Explainer, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerKeyExplainer.class);

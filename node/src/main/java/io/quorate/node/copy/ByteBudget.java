@@ -4,7 +4,9 @@ package io.quorate.node.copy;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Holds up those who take more bytes a second than there are; says whether anything is to be begun at all. Thread-safe. */
+/**
+ * Holds up those who take more bytes a second than there are; says whether anything is to be begun at all. Thread-safe.
+ */
 public final class ByteBudget {
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 

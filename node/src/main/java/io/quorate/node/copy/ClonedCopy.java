@@ -32,10 +32,11 @@ import org.slf4j.LoggerFactory;
  * A full copy by MySQL's CLONE plugin.
  *
  * <ol>
- *   <li>The servers copy ({@link CloneCopy}). From then on this one is, by its rows and GTIDs, the donor's server after a crash that lost
- *       nothing: at a position, with transactions of the donor's clients that the order doesn't know yet.
- *   <li>So it is treated as that: once the order has them all they are taken back ({@link TailRepair}) and applied in their
- *       order, by an applier that takes itself for the donor's.
+ *   <li>The servers copy ({@link CloneCopy}). From then on this one is, by its rows and GTIDs, the donor's server after
+ *       a crash that lost nothing: at a position, with transactions of the donor's clients that the order doesn't know
+ *       yet.
+ *   <li>So it is treated as that: once the order has them all they are taken back ({@link TailRepair}) and applied in
+ *       their order, by an applier that takes itself for the donor's.
  *   <li>Then it is this node's own again: the GTIDs it ever gave out are reserved, for the copy doesn't know them.
  * </ol>
  */
@@ -45,7 +46,10 @@ final class ClonedCopy {
     private static final int DUPLICATE = 1062;
     private static final long POLL_MILLIS = 250;
     private static final Duration LOCK_WAIT = Duration.ofSeconds(3);
-    /** A server that ends in order closes its port some time before it has ended; this long where its process can't be seen. */
+    /**
+     * A server that ends in order closes its port some time before it has ended; this long where its process can't be
+     * seen.
+     */
     private static final long START_AFTER_NANOS = Duration.ofSeconds(2).toNanos();
 
     private static final long START_AGAIN_NANOS = Duration.ofSeconds(30).toNanos();

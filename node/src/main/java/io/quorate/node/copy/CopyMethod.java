@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a full copy is made: as configured, or the faster of what is possible, by what is known of sizes and rates. CLONE copies files, which is
- * fast by the byte, but ends and starts mysqld; a stream has to make every row and index.
+ * How a full copy is made: as configured, or the faster of what is possible, by what is known of sizes and rates. CLONE
+ * copies files, which is fast by the byte, but ends and starts mysqld; a stream has to make every row and index.
  */
 final class CopyMethod {
     private static final Logger log = LoggerFactory.getLogger(CopyMethod.class);
@@ -71,7 +71,8 @@ final class CopyMethod {
         long clone = rates.seconds(Method.CLONE, source.bytes());
         long stream = rates.seconds(Method.STREAM, source.bytes());
         log.info(
-                "{} MB would take about {} s by clone at {} MB/s, mysqld's restart included, and {} s by stream at {} MB/s: {}",
+                "{} MB would take about {} s by clone at {} MB/s, mysqld's restart included, and {} s by stream"
+                        + " at {} MB/s: {}",
                 source.bytes() >> 20,
                 clone,
                 rates.bytesPerSecond(Method.CLONE) >> 20,

@@ -14,8 +14,8 @@ import java.util.Properties;
 import java.util.UUID;
 
 /**
- * What this node has to remember of a full copy until its server is as the order says: {@code copy.properties}, which is there
- * from when the copy is decided upon.
+ * What this node has to remember of a full copy until its server is as the order says: {@code copy.properties}, which
+ * is there from when the copy is decided upon.
  *
  * @param step how far it is
  * @param from the writeset cache holds everything after this seqno; a copy that ends before it is of no use
@@ -24,8 +24,8 @@ import java.util.UUID;
  * @param donorServer that server's UUID, null likewise
  * @param reserved GTIDs that are executed there and that no transaction there has
  * @param after last number of the donor's own transactions that the rows have, once STRAIGHT
- * @param upTo seqno by which the order has all of the donor's own transactions that the copy had; while STREAMING, all of this
- *     server's own
+ * @param upTo seqno by which the order has all of the donor's own transactions that the copy had; while STREAMING, all
+ *     of this server's own
  */
 record CopyNote(
         Step step, long from, long ownLast, String donor, UUID donorServer, GtidSet reserved, long after, long upTo) {

@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What a node asks one whose server it copies: {@link CopySource} answers for MySQL's CLONE, {@link StreamSource} for method stream. */
+/**
+ * What a node asks one whose server it copies: {@link CopySource} answers for MySQL's CLONE, {@link StreamSource} for
+ * method stream.
+ */
 public sealed interface CopyQuestion<A> extends Question<A> {
     /** Have your server ready for CLONE, and say where it is. */
     @Question.Name("copy.clone")
@@ -46,8 +49,8 @@ public sealed interface CopyQuestion<A> extends Question<A> {
     record Contents(Moment moment, LogPosition log, long ordered, Catalog catalog, long bytes) {}
 
     /**
-     * Rows, as {@link io.quorate.sst.stream.RowWriter} writes them, table by table, in a zstd stream. After them comes {@code i64
-     * seqno}: by it the order has decided on all that they may hold.
+     * Rows, as {@link io.quorate.sst.stream.RowWriter} writes them, table by table, in a zstd stream. After them comes
+     * {@code i64 seqno}: by it the order has decided on all that they may hold.
      */
     sealed interface Rows extends CopyQuestion<Head>, StreamedQuestion<Head> {
         /** Of a server that holds everything up to this seqno. */

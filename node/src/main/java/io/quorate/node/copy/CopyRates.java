@@ -14,8 +14,8 @@ import java.util.Locale;
 import java.util.Properties;
 
 /**
- * How fast full copies have come to this node, the newest by either method: {@code copy-rates.properties}. What was never measured is
- * taken from the configuration.
+ * How fast full copies have come to this node, the newest by either method: {@code copy-rates.properties}. What was
+ * never measured is taken from the configuration.
  */
 public final class CopyRates {
     private static final String FILE = "copy-rates.properties";

@@ -20,7 +20,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** The donor's side of a full copy: has this node's server ready for it, and says where it is. The servers do the rest. */
+/**
+ * The donor's side of a full copy: has this node's server ready for it, and says where it is. The servers do the rest.
+ */
 public final class CopySource {
     private static final String NOT_COPIED = """
             SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME, ' (', ENGINE, ')') FROM information_schema.TABLES

@@ -8,8 +8,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
- * Has a donor that can't keep up give its rows slowly: a node is behind while it has not applied what was ordered some time ago, and what
- * reads for a copy then yields to that. Never for good, so that a busy cluster still gets its new node. Thread-safe.
+ * Has a donor that can't keep up give its rows slowly: a node is behind while it has not applied what was ordered some
+ * time ago, and what reads for a copy then yields to that. Never for good, so that a busy cluster still gets its new
+ * node. Thread-safe.
  */
 final class DonorPace {
     /** For each portion: some 64 KB. Four streams then give a megabyte a second. */

@@ -36,18 +36,20 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Gives this node's server all of another one's data when nothing less will do, by one of two methods: {@link ClonedCopy} and {@link
- * StreamedCopy}. The node takes part in the order meanwhile and keeps what comes, as an arbitrator does; what certification
- * knew where that begins it has from a peer. What this server has committed and the order hasn't is captured and ordered first, or
- * it would be gone.
+ * Gives this node's server all of another one's data when nothing less will do, by one of two methods: {@link
+ * ClonedCopy} and {@link StreamedCopy}. The node takes part in the order meanwhile and keeps what comes, as an
+ * arbitrator does; what certification knew where that begins it has from a peer. What this server has committed and the
+ * order hasn't is captured and ordered first, or it would be gone.
  *
- * <p>Every step is noted before it is taken ({@link CopyNote}); after a crash the node goes on with it. Work of the link's thread.
+ * <p>Every step is noted before it is taken ({@link CopyNote}); after a crash the node goes on with it. Work of the
+ * link's thread.
  */
 public final class FullCopy implements ServerCopy, Refill {
     private static final Logger log = LoggerFactory.getLogger(FullCopy.class);
     private static final long POLL_MILLIS = 250;
     private static final Retry.Policy AGAIN = Retry.Policy.unbounded(
-                    "the node waits for it with a server of no use to anybody, and whatever is in its way may pass or be mended",
+                    "the node waits for it with a server of no use to anybody, and whatever is in its way may"
+                            + " pass or be mended",
                     Duration.ofSeconds(3))
             .telling(19, 20);
     private static final Duration TOLD_EVERY = Duration.ofSeconds(5);
@@ -292,8 +294,8 @@ public final class FullCopy implements ServerCopy, Refill {
     }
 
     /**
-     * What a client of this server has prepared, and decides itself, would be lost. Not so what is prepared in a copy that came to
-     * nothing; then it is known already what this server gave out.
+     * What a client of this server has prepared, and decides itself, would be lost. Not so what is prepared in a copy
+     * that came to nothing; then it is known already what this server gave out.
      */
     private void requireNothingUndecided(Connection connection) throws SQLException {
         long given = ServerAccess.executed(connection).last(ServerAccess.uuid(connection));
@@ -303,7 +305,8 @@ public final class FullCopy implements ServerCopy, Refill {
         if (note.ownLast() == 0 && given > 0 && !undecided.isEmpty()) {
             throw new QuorateException(
                     ErrorCode.COPY_UNDECIDED,
-                    "clients have prepared transactions on this server that they have not decided: XA COMMIT or XA ROLLBACK "
+                    "clients have prepared transactions on this server that they have not decided: XA COMMIT or"
+                            + " XA ROLLBACK "
                             + String.join("; ", undecided));
         }
     }

@@ -40,8 +40,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fetches the pieces of a copy, several at a time, each from whatever node can give it. A piece that failed is fetched again, from
- * another node if that one is gone.
+ * Fetches the pieces of a copy, several at a time, each from whatever node can give it. A piece that failed is fetched
+ * again, from another node if that one is gone.
  */
 final class PieceFetcher implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(PieceFetcher.class);

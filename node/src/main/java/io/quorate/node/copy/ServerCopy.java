@@ -16,7 +16,10 @@ public interface ServerCopy {
     /** Whether there is one to be made or to be finished. */
     boolean isPending();
 
-    /** A copy is needed that ends after seqno {@code from}, where this node's cache begins. While the link has no session. */
+    /**
+     * A copy is needed that ends after seqno {@code from}, where this node's cache begins. While the link has no
+     * session.
+     */
     void want(long from) throws IOException;
 
     /**

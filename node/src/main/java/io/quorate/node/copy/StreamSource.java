@@ -44,8 +44,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The donor's side of method {@code stream}. Every request stands for itself: a consistent read of this node's server, with what
- * it had then. The node stays SYNCED; nothing is locked but, for the moment at which a snapshot is opened, tables that must be read as a whole.
+ * The donor's side of method {@code stream}. Every request stands for itself: a consistent read of this node's server,
+ * with what it had then. The node stays SYNCED; nothing is locked but, for the moment at which a snapshot is opened,
+ * tables that must be read as a whole.
  */
 public final class StreamSource {
     private static final Logger log = LoggerFactory.getLogger(StreamSource.class);
@@ -236,7 +237,10 @@ public final class StreamSource {
         }
     }
 
-    /** What rows have that were read at {@code applied}, before now. What clients have committed till now may be in them. */
+    /**
+     * What rows have that were read at {@code applied}, before now. What clients have committed till now may be in
+     * them.
+     */
     private Moment moment(Connection connection, UUID server, long applied) throws SQLException {
         List<Long> undone = CopyReplay.undone(connection);
         GtidSet reserved = ServerLifeFile.read(properties.dataDir()).reservedOf(ServerAccess.purged(connection));
@@ -252,8 +256,8 @@ public final class StreamSource {
     }
 
     /**
-     * Waits until the order has decided on all that clients had committed at that moment. A session that lasts till then has seen it all
-     * captured and ordered: nothing of it was lost with a server that doesn't force its logs.
+     * Waits until the order has decided on all that clients had committed at that moment. A session that lasts till
+     * then has seen it all captured and ordered: nothing of it was lost with a server that doesn't force its logs.
      *
      * @return the seqno by which it has
      */

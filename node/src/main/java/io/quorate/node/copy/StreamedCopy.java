@@ -39,10 +39,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A full copy by our own means, method {@code stream}. Tables come in pieces, each read by a donor at a moment of its own, while
- * everybody writes; what was ordered since the first of them is then carried out over all of them, whether they have it or not, which
- * brings them to one moment. The idea of overlapping a copy with a log that is forgiving until both have met is that of fuzzy
- * backups (Gray and Reuter 1993, 11.5) and of DBLog's chunks (Andreakis and Papapanagiotou 2020).
+ * A full copy by our own means, method {@code stream}. Tables come in pieces, each read by a donor at a moment of its
+ * own, while everybody writes; what was ordered since the first of them is then carried out over all of them, whether
+ * they have it or not, which brings them to one moment. The idea of overlapping a copy with a log that is forgiving
+ * until both have met is that of fuzzy backups (Gray and Reuter 1993, 11.5) and of DBLog's chunks (Andreakis and
+ * Papapanagiotou 2020).
  *
  * <p>What is noted of a piece commits with its rows; so a copy goes on where it was, whoever died, and from any node.
  */
@@ -137,7 +138,9 @@ final class StreamedCopy {
         return begunAnew;
     }
 
-    /** How fast the last one came, in bytes of the donor's files a second, indexes included; 0 when it was interrupted. */
+    /**
+     * How fast the last one came, in bytes of the donor's files a second, indexes included; 0 when it was interrupted.
+     */
     long bytesPerSecond() {
         long millis = (System.nanoTime() - startedNanos) / 1_000_000;
         return startedNanos == 0 || millis == 0 ? 0 : plan.bytes() * 1000 / millis;

@@ -13,7 +13,10 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.stereotype.Component;
 
-/** {@code /actuator/audit}: the comparison of the nodes' servers that this node does or did last; a POST has it do something. */
+/**
+ * {@code /actuator/audit}: the comparison of the nodes' servers that this node does or did last; a POST has it do
+ * something.
+ */
 @Component
 @Endpoint(id = "audit")
 class AuditEndpoint {

@@ -23,7 +23,9 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.stereotype.Component;
 import tools.jackson.databind.json.JsonMapper;
 
-/** {@code /actuator/cluster}: every node with its state; {@code /actuator/cluster/self}: this one alone. Also in JMX. */
+/**
+ * {@code /actuator/cluster}: every node with its state; {@code /actuator/cluster/self}: this one alone. Also in JMX.
+ */
 @Component
 @Endpoint(id = "cluster")
 class ClusterEndpoint {

@@ -18,8 +18,8 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.stereotype.Component;
 
 /**
- * {@code /actuator/conflicts}: the latest transactions that lost, without their rows; {@code /actuator/conflicts/SEQNO}: all
- * of one.
+ * {@code /actuator/conflicts}: the latest transactions that lost, without their rows; {@code
+ * /actuator/conflicts/SEQNO}: all of one.
  */
 @Component
 @Endpoint(id = "conflicts")

@@ -21,7 +21,9 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.stereotype.Component;
 
-/** {@code /actuator/members}: who is a member, where, and how far; a POST takes one out or asks to be one. Also in JMX. */
+/**
+ * {@code /actuator/members}: who is a member, where, and how far; a POST takes one out or asks to be one. Also in JMX.
+ */
 @Component
 @Endpoint(id = "members")
 class MembersEndpoint {

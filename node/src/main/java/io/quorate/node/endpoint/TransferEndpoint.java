@@ -19,7 +19,10 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.stereotype.Component;
 
-/** {@code /actuator/transfer}: what this node receives from others, and what it gives them; a POST holds it up. Also in JMX. */
+/**
+ * {@code /actuator/transfer}: what this node receives from others, and what it gives them; a POST holds it up. Also in
+ * JMX.
+ */
 @Component
 @Endpoint(id = "transfer")
 class TransferEndpoint {

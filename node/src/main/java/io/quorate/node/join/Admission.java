@@ -30,8 +30,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The turns of a node that is to be a member, as {@link AdmissionPlan} decides: it asks the others how it takes part, settles with what
- * data its server begins, and asks to be made a member.
+ * The turns of a node that is to be a member, as {@link AdmissionPlan} decides: it asks the others how it takes part,
+ * settles with what data its server begins, and asks to be made a member.
  */
 final class Admission {
     private static final Logger log = LoggerFactory.getLogger(Admission.class);
@@ -206,7 +206,10 @@ final class Admission {
         }
     }
 
-    /** Of a node to which nobody reports, since it is no member: asks them, not more often than once a second. Any thread. */
+    /**
+     * Of a node to which nobody reports, since it is no member: asks them, not more often than once a second. Any
+     * thread.
+     */
     synchronized void hear() {
         long now = System.nanoTime();
         if (askedNanos == null || now - askedNanos > ASK_OTHERS.toNanos()) {
@@ -222,8 +225,8 @@ final class Admission {
     }
 
     /**
-     * Settles with what data the server begins. One that nothing was ever applied to can begin from the order alone only where the
-     * cluster did.
+     * Settles with what data the server begins. One that nothing was ever applied to can begin from the order alone
+     * only where the cluster did.
      *
      * @return why that can't be told yet; null when it is settled
      * @throws QuorateException COPY_NEEDED when it has to be another server's, and can't
@@ -279,7 +282,10 @@ final class Admission {
         return true;
     }
 
-    /** What its server holds must be the beginning of what the others do. Where no majority was ever forced it can't be otherwise. */
+    /**
+     * What its server holds must be the beginning of what the others do. Where no majority was ever forced it can't be
+     * otherwise.
+     */
     private void requireSameHistory(List<Membership> answers, Position position) throws IOException {
         try {
             List<Membership> ofThisLife = answers.stream()

@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has a node that catches up change over to a full copy where that is faster by far: {@link CatchUpPlan} decides by the rate at which
- * this node applies, at which the order brings more, and at which its last copy came.
+ * Has a node that catches up change over to a full copy where that is faster by far: {@link CatchUpPlan} decides by the
+ * rate at which this node applies, at which the order brings more, and at which its last copy came.
  */
 final class CatchUpChoice {
     private static final Logger log = LoggerFactory.getLogger(CatchUpChoice.class);

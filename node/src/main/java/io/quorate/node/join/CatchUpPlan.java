@@ -4,9 +4,9 @@ package io.quorate.node.join;
 import java.time.Duration;
 
 /**
- * When a node that catches up is to change over to a full copy: apply may take hours for what a copy brings in minutes. It goes by what
- * it measures, changes over once, and gives a copy up that doesn't begin, for catching up has nothing to lose by going on. Decides
- * only; time comes in as an argument. For one thread.
+ * When a node that catches up is to change over to a full copy: apply may take hours for what a copy brings in minutes.
+ * It goes by what it measures, changes over once, and gives a copy up that doesn't begin, for catching up has nothing
+ * to lose by going on. Decides only; time comes in as an argument. For one thread.
  */
 final class CatchUpPlan {
     /** What it has gained since it began to catch up says little before. */
@@ -85,8 +85,8 @@ final class CatchUpPlan {
     }
 
     /**
-     * If it goes on gaining as it has since it began. One long statement gains nothing while it runs: that counts only when it
-     * has gone on for as long as a node may be catching up.
+     * If it goes on gaining as it has since it began. One long statement gains nothing while it runs: that counts only
+     * when it has gone on for as long as a node may be catching up.
      */
     private long secondsToCatchUp(long nowMillis) {
         long gained = behindThen - behind;

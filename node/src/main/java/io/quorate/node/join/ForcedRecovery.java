@@ -31,9 +31,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * When the majority is lost for good: here somebody has this node go on alone, in a new life of the cluster, or finds out that another
- * one did. A node left behind leaves the order at once. If what it holds is the beginning of what the new life holds, it takes
- * that over and asks to be a member; if not, it says so, and stays out.
+ * When the majority is lost for good: here somebody has this node go on alone, in a new life of the cluster, or finds
+ * out that another one did. A node left behind leaves the order at once. If what it holds is the beginning of what the
+ * new life holds, it takes that over and asks to be a member; if not, it says so, and stays out.
  */
 final class ForcedRecovery {
     private static final Logger log = LoggerFactory.getLogger(ForcedRecovery.class);

@@ -44,9 +44,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out what {@link JoinMachine} decides: one thread, which takes turns at the step where the node stands, and between two turns
- * takes what others want of it. It alone leaves and resumes the order and suspends the server on behalf of joining, and it
- * alone tells the node's state machine about it.
+ * Carries out what {@link JoinMachine} decides: one thread, which takes turns at the step where the node stands, and
+ * between two turns takes what others want of it. It alone leaves and resumes the order and suspends the server on
+ * behalf of joining, and it alone tells the node's state machine about it.
  */
 public final class Join implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Join.class);
@@ -185,7 +185,10 @@ public final class Join implements AutoCloseable {
         on(m -> m.copying(how));
     }
 
-    /** A peer says that this node is of a former life of the cluster. One that is no member yet learns of that by asking. */
+    /**
+     * A peer says that this node is of a former life of the cluster. One that is no member yet learns of that by
+     * asking.
+     */
     private void leftBehind(Peer by, String why) {
         if (own.configured.wasMember() && hearsOfLife.compareAndSet(false, true)) {
             Lives former = own.configured.lives();

@@ -13,27 +13,28 @@ import java.util.Set;
 /**
  * How a node comes to be a member of the cluster that is up to date with the order, and how it comes back to that.
  *
- * <p><b>The first start.</b> A node whose directory remembers that it is a member goes on as one. If the directory is new, the node
- * asks the others for its place ({@code FINDING_PLACE}): it begins the cluster together with them, or it has to be made a member.
- * Before it asks for that, it settles with what data its server begins ({@code SETTLING_DATA}): with what the server holds
- * already, which must be the beginning of what the others hold, with the order alone, or with a full copy. Then it takes part in the
- * order without a vote and asks the leader to be made a member ({@code ASKING_IN}); the leader waits until the node has all of the
- * log. From then on it is a {@code MEMBER}.
+ * <p><b>The first start.</b> A node whose directory remembers that it is a member goes on as one. If the directory is
+ * new, the node asks the others for its place ({@code FINDING_PLACE}): it begins the cluster together with them, or it
+ * has to be made a member. Before it asks for that, it settles with what data its server begins ({@code
+ * SETTLING_DATA}): with what the server holds already, which must be the beginning of what the others hold, with the
+ * order alone, or with a full copy. Then it takes part in the order without a vote and asks the leader to be made a
+ * member ({@code ASKING_IN}); the leader waits until the node has all of the log. From then on it is a {@code MEMBER}.
  *
- * <p><b>Receiving.</b> When the order's log no longer reaches back to where the node stands, or its cache is lost, the node leaves
- * the order and receives from the others what it lacks ({@code RECEIVING}; {@link io.quorate.ist.RejoinCourse} says how). That can
- * happen to a member, and to a node that asks to be one: it returns to what it was.
+ * <p><b>Receiving.</b> When the order's log no longer reaches back to where the node stands, or its cache is lost, the
+ * node leaves the order and receives from the others what it lacks ({@code RECEIVING}; {@link
+ * io.quorate.ist.RejoinCourse} says how). That can happen to a member, and to a node that asks to be one: it returns to
+ * what it was.
  *
- * <p><b>Copying.</b> When its server needs a full copy, the node makes that as a member ({@code COPYING}) and keeps meanwhile what is
- * ordered.
+ * <p><b>Copying.</b> When its server needs a full copy, the node makes that as a member ({@code COPYING}) and keeps
+ * meanwhile what is ordered.
  *
- * <p><b>Out of the cluster.</b> A node that somebody has taken out ({@code TAKEN_OUT}) stays out until it is told to join. A node that
- * a forced recovery has left behind ({@code LEFT_BEHIND}) compares what it holds with the cluster's new life: if that is a beginning
- * of what the others hold, it takes the new life over and joins anew; if not, it has a history of its own, and stays out for good
- * ({@code STAYING_OUT}).
+ * <p><b>Out of the cluster.</b> A node that somebody has taken out ({@code TAKEN_OUT}) stays out until it is told to
+ * join. A node that a forced recovery has left behind ({@code LEFT_BEHIND}) compares what it holds with the cluster's
+ * new life: if that is a beginning of what the others hold, it takes the new life over and joins anew; if not, it has a
+ * history of its own, and stays out for good ({@code STAYING_OUT}).
  *
- * <p>This class decides only: it is told what has happened, says where the node stands, and what the node's state machine is to
- * know of it ({@link #shown}). {@link Join} carries out what a step asks for. Not thread-safe.
+ * <p>This class decides only: it is told what has happened, says where the node stands, and what the node's state
+ * machine is to know of it ({@link #shown}). {@link Join} carries out what a step asks for. Not thread-safe.
  */
 public final class JoinMachine {
     /** Where a node stands. */
@@ -76,7 +77,9 @@ public final class JoinMachine {
         }
     }
 
-    /** So long a node that asks to be a member may get nothing new of the order before its part in it is started again. */
+    /**
+     * So long a node that asks to be a member may get nothing new of the order before its part in it is started again.
+     */
     static final long STUCK_MILLIS = 12_000;
 
     private Step step = Step.BEGIN;
@@ -169,8 +172,8 @@ public final class JoinMachine {
     }
 
     /**
-     * What the order brings next can't be had from its log, or what it brought before is lost. A node that takes no part in the order
-     * yet receives it when it does.
+     * What the order brings next can't be had from its log, or what it brought before is lost. A node that takes no
+     * part in the order yet receives it when it does.
      */
     public void missing(QuorateException cause) {
         missing = cause;
@@ -276,8 +279,9 @@ public final class JoinMachine {
     }
 
     /**
-     * A leader may wait for ever for a joiner that has all it needs: Ratis' bootstrapping also waits for an answer about a
-     * snapshot, which may be lost. It gives up on one that is silent for three election timeouts, and takes it anew.
+     * A leader may wait for ever for a joiner that has all it needs: Ratis' bootstrapping also waits for an answer
+     * about a snapshot, which may be lost. It gives up on one that is silent for three election timeouts, and takes it
+     * anew.
      *
      * @param held last seqno that this node holds
      * @return whether nothing has come for {@link #STUCK_MILLIS}, so that its part in the order is to be started again

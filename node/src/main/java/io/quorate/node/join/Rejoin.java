@@ -32,10 +32,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The turns of a node that is {@code RECEIVING}, because the order's log no longer reaches back to where it stands, or because its
- * cache is damaged or lost. It leaves the order, receives from the others what it lacks, and goes on from there; {@link RejoinCourse}
- * decides what that is. What is ordered meanwhile waits in the others' logs. A node that nobody can bring back says what it
- * would need, and asks again, for somebody who has it may come.
+ * The turns of a node that is {@code RECEIVING}, because the order's log no longer reaches back to where it stands, or
+ * because its cache is damaged or lost. It leaves the order, receives from the others what it lacks, and goes on from
+ * there; {@link RejoinCourse} decides what that is. What is ordered meanwhile waits in the others' logs. A node that
+ * nobody can bring back says what it would need, and asks again, for somebody who has it may come.
  */
 final class Rejoin {
     private static final Logger log = LoggerFactory.getLogger(Rejoin.class);
@@ -105,7 +105,8 @@ final class Rejoin {
     /**
      * Carries out one task of what is to be done.
      *
-     * @return after how many milliseconds it is to go on; -1 when it is done, and this node takes part in the order again
+     * @return after how many milliseconds it is to go on; -1 when it is done, and this node takes part in the order
+     *     again
      */
     long turn() throws IOException, InterruptedException {
         Task task = course.next(here(), copy());
@@ -215,7 +216,8 @@ final class Rejoin {
     }
 
     /**
-     * Has a node that holds nothing of the order begin with what certification knows at a peer, and its server with a full copy.
+     * Has a node that holds nothing of the order begin with what certification knows at a peer, and its server with a
+     * full copy.
      *
      * @return whether that is so; false when this node is told to leave its server alone
      * @throws QuorateException when nobody gives it now

@@ -120,7 +120,9 @@ public final class Members {
         return Integer.parseInt(directories.getOrDefault(GENERATION + node, "0"));
     }
 
-    /** The latest generation that a node of that name was a member in, by what {@link #directories} has; 0 for never. */
+    /**
+     * The latest generation that a node of that name was a member in, by what {@link #directories} has; 0 for never.
+     */
     public static int generation(Map<String, String> directories, String node) {
         return Integer.parseInt(directories.getOrDefault(GENERATION + node, "0"));
     }

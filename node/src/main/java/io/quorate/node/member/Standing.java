@@ -170,8 +170,8 @@ public final class Standing {
     }
 
     /**
-     * The last seqno ordered as the leader says, for this node may have been handed only a part of what there is; -1 while
-     * the leader isn't heard.
+     * The last seqno ordered as the leader says, for this node may have been handed only a part of what there is; -1
+     * while the leader isn't heard.
      */
     public long leaderOrdered() {
         String leader = order.quorum().leader();

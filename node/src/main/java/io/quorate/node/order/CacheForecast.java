@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How far this node's writeset cache reaches, in hours as well as in bytes, and for how long members that are away can still
- * come back from it, at the rate at which it has grown lately.
+ * How far this node's writeset cache reaches, in hours as well as in bytes, and for how long members that are away can
+ * still come back from it, at the rate at which it has grown lately.
  */
 public final class CacheForecast {
     private static final Logger log = LoggerFactory.getLogger(CacheForecast.class);
@@ -50,7 +50,8 @@ public final class CacheForecast {
         next.forEach((name, seconds) -> {
             if (seconds >= 0 && seconds < warning.toSeconds() && warned.add(name)) {
                 log.warn(
-                        "{} is away and can come back from this node's cache for {} more, at the present rate; after that it"
+                        "{} is away and can come back from this node's cache for {} more, at the present rate;"
+                                + " after that it"
                                 + " needs a full copy (quorate.cache.bytes-max)",
                         name,
                         Duration.ofSeconds(seconds));

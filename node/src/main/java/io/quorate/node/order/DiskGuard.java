@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Takes the node out of the order before its disk is full, and back when there is space. A log or a cache that meets the end of
- * the disk in the middle of a record has to be mended; one that stopped before it has not.
+ * Takes the node out of the order before its disk is full, and back when there is space. A log or a cache that meets
+ * the end of the disk in the middle of a record has to be mended; one that stopped before it has not.
  */
 public final class DiskGuard implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(DiskGuard.class);

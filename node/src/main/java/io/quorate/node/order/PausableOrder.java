@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * This node's part in the order, which it can leave and take up again where it stood. While it is left nothing is written to
- * the order's log here, and the others count this node as absent.
+ * This node's part in the order, which it can leave and take up again where it stood. While it is left nothing is
+ * written to the order's log here, and the others count this node as absent.
  */
 public final class PausableOrder implements TotalOrder {
     /** Why a node stays out of the order. */

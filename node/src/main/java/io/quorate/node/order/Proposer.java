@@ -15,8 +15,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Carries out a {@link ProposalCourse}: the capture fills its window and is held back while that is full, one thread submits,
- * deliveries and failures are told to it. One lock, one clock.
+ * Carries out a {@link ProposalCourse}: the capture fills its window and is held back while that is full, one thread
+ * submits, deliveries and failures are told to it. One lock, one clock.
  */
 public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
     private static final long RETRY_MILLIS = 100;

@@ -105,7 +105,10 @@ public final class Stores implements AutoCloseable {
         stream.install(state, received.position());
     }
 
-    /** Begins anew with what certification knows, for it may come from what the cluster has left behind. The cache stays. */
+    /**
+     * Begins anew with what certification knows, for it may come from what the cluster has left behind. The cache
+     * stays.
+     */
     public void forget(OrderedStream stream) throws IOException {
         checkpoints.clear();
         stream.install(new Certifier((int) certifier.keysMax()), LogPosition.START);

@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Who answers which question at this node. Each room registers what it answers; a question that nobody has registered for is
- * refused by its name, also one that only a newer node knows.
+ * Who answers which question at this node. Each room registers what it answers; a question that nobody has registered
+ * for is refused by its name, also one that only a newer node knows.
  */
 public final class Answers {
     private final QuestionCodec codec;

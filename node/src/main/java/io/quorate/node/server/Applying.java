@@ -14,7 +14,10 @@ import java.sql.SQLException;
 import java.util.UUID;
 import java.util.function.Consumer;
 
-/** Applies the order to the server, and passes on what the applier tells. Started by the link's thread; the statistics by any. */
+/**
+ * Applies the order to the server, and passes on what the applier tells. Started by the link's thread; the statistics
+ * by any.
+ */
 public final class Applying implements AutoCloseable {
     /** What every applier works with. */
     record Ports(

@@ -26,8 +26,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Captures what clients commit on the server, by the {@link CaptureProtocol}: what it decides upon is done by a {@link
- * MySqlCapture} that reads the binlog, and a {@link Proposer}. One object for each register of own transactions. Used by
- * the link's thread; the statistics by any.
+ * MySqlCapture} that reads the binlog, and a {@link Proposer}. One object for each register of own transactions. Used
+ * by the link's thread; the statistics by any.
  */
 final class Capturing implements AutoCloseable {
     /** What every capture works with. */

@@ -8,8 +8,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What this node has gone through since its service began, to receive what it missed: the counter {@code quorate.join.steps}
- * with a tag {@code step}, such as {@code copy_completed}.
+ * What this node has gone through since its service began, to receive what it missed: the counter {@code
+ * quorate.join.steps} with a tag {@code step}, such as {@code copy_completed}.
  */
 public final class JoinCounts {
     public enum Step {

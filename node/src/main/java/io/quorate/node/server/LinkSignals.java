@@ -81,7 +81,9 @@ public final class LinkSignals {
         });
     }
 
-    /** Whether a server that is open for clients may stay so: this service has only started, and nothing is against it. */
+    /**
+     * Whether a server that is open for clients may stay so: this service has only started, and nothing is against it.
+     */
     boolean mayStayOpen() {
         lock.lock();
         try {

@@ -13,8 +13,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What the mysqld beside this node has lost at its end, as the session with it finds that out: {@link TailCourse} decides, this
- * asks the server, the order and the disk. For the thread of the session.
+ * What the mysqld beside this node has lost at its end, as the session with it finds that out: {@link TailCourse}
+ * decides, this asks the server, the order and the disk. For the thread of the session.
  */
 final class LostTail {
     private static final Duration LOCK_WAIT = Duration.ofSeconds(3);

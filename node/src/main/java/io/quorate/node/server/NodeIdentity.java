@@ -91,7 +91,9 @@ public record NodeIdentity(
         }
     }
 
-    /** Which life of the cluster seqnos belong to. One for each cluster name, until clusters can be made anew by force. */
+    /**
+     * Which life of the cluster seqnos belong to. One for each cluster name, until clusters can be made anew by force.
+     */
     public static UUID life(String cluster) {
         return UUID.nameUUIDFromBytes(("quorate:" + cluster).getBytes(StandardCharsets.UTF_8));
     }

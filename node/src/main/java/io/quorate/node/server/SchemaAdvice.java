@@ -9,7 +9,10 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What of a server's schemas will conflict more than it need, can't be undone, or isn't safe: nothing that keeps it out. */
+/**
+ * What of a server's schemas will conflict more than it need, can't be undone, or isn't safe: nothing that keeps it
+ * out.
+ */
 final class SchemaAdvice {
     private static final int SHOWN_MAX = 100;
     private static final String OURS =
@@ -20,7 +23,8 @@ final class SchemaAdvice {
             SELECT CONCAT(t.TABLE_SCHEMA, '.', t.TABLE_NAME) FROM information_schema.TABLES t
             LEFT JOIN information_schema.TABLE_CONSTRAINTS c ON c.TABLE_SCHEMA = t.TABLE_SCHEMA
               AND c.TABLE_NAME = t.TABLE_NAME AND c.CONSTRAINT_TYPE IN ('PRIMARY KEY', 'UNIQUE')
-            WHERE t.TABLE_TYPE = 'BASE TABLE' AND c.CONSTRAINT_NAME IS NULL AND t.TABLE_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
+            WHERE t.TABLE_TYPE = 'BASE TABLE' AND c.CONSTRAINT_NAME IS NULL
+              AND t.TABLE_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
 
     private static final String NOT_TRANSACTIONAL = """
             SELECT CONCAT(t.TABLE_SCHEMA, '.', t.TABLE_NAME, ' (', t.ENGINE, ')') FROM information_schema.TABLES t
@@ -48,7 +52,8 @@ final class SchemaAdvice {
         try (Statement statement = connection.createStatement()) {
             add(
                     findings,
-                    "tables without any unique key: equal rows conflict, and every change reads the whole table on every node",
+                    "tables without any unique key: equal rows conflict, and every change reads the whole table"
+                            + " on every node",
                     names(statement, KEYLESS),
                     "add a primary key");
             add(
@@ -63,7 +68,8 @@ final class SchemaAdvice {
                     "use a generated column and a unique index over that");
             add(
                     findings,
-                    "foreign keys that cascade: deletes in the parent conflict widely, and can't be undone when they lose",
+                    "foreign keys that cascade: deletes in the parent conflict widely, and can't be undone when"
+                            + " they lose",
                     names(statement, CASCADES),
                     "ON DELETE RESTRICT, or send such deletes to one node");
             add(

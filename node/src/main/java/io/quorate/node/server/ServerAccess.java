@@ -135,7 +135,9 @@ public final class ServerAccess implements AutoCloseable {
         }
     }
 
-    /** When mysqld was started, in seconds by its clock; the same in all of its life, for both values are of one moment. */
+    /**
+     * When mysqld was started, in seconds by its clock; the same in all of its life, for both values are of one moment.
+     */
     public static long started(Connection connection) throws SQLException {
         return Long.parseLong(ask(
                 connection,
@@ -157,10 +159,10 @@ public final class ServerAccess implements AutoCloseable {
 
     /** The size of the files of tables: what statistics say is behind for a while after much was written. */
     public static long tableBytes(Connection connection) throws SQLException {
-        return Long.parseLong(
-                ask(
-                        connection,
-                        "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_TABLESPACES WHERE SPACE_TYPE = 'Single'"));
+        return Long.parseLong(ask(
+                connection,
+                "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_TABLESPACES WHERE"
+                        + " SPACE_TYPE = 'Single'"));
     }
 
     /** The server's process, where its PID file can be read and is of this host. */
@@ -183,7 +185,8 @@ public final class ServerAccess implements AutoCloseable {
     public static Position position(Connection connection) throws SQLException {
         boolean there = !ask(
                         connection,
-                        "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'quorate' AND table_name = 'position'")
+                        "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'quorate' AND"
+                                + " table_name = 'position'")
                 .equals("0");
         return there ? PositionTable.read(connection) : Position.NONE;
     }

@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The node's tie to its MySQL server. One thread tries, for ever, to have a {@link ServerSession}. When the server goes,
- * the session is taken down and tried anew; the position row and the order see to it that nothing is lost or doubled. A
- * fatal failure ends the node's work instead and leaves the server read-only.
+ * The node's tie to its MySQL server. One thread tries, for ever, to have a {@link ServerSession}. When the server
+ * goes, the session is taken down and tried anew; the position row and the order see to it that nothing is lost or
+ * doubled. A fatal failure ends the node's work instead and leaves the server read-only.
  */
 public final class ServerLink implements Server {
     private static final Logger log = LoggerFactory.getLogger(ServerLink.class);
@@ -59,8 +59,8 @@ public final class ServerLink implements Server {
     }
 
     /**
-     * Looks at the server once, now. Its settings being wrong is told at once and with everything that is wrong; its being
-     * away is not a failure, for a node without its server still orders, votes and caches.
+     * Looks at the server once, now. Its settings being wrong is told at once and with everything that is wrong; its
+     * being away is not a failure, for a node without its server still orders, votes and caches.
      */
     public static void checkNow(ServerAccess access) {
         try (Connection connection = access.connect()) {

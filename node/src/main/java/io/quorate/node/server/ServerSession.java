@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One session with the server, from its first look to its loss: server checked and read-only, what it lost in a crash
- * repaired, applier running, and, once there is a majority, capture and proposer. Used by the link's thread; the statistics
- * by any.
+ * repaired, applier running, and, once there is a majority, capture and proposer. Used by the link's thread; the
+ * statistics by any.
  */
 public final class ServerSession implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerSession.class);
@@ -69,8 +69,8 @@ public final class ServerSession implements AutoCloseable {
     }
 
     /**
-     * Checks the server, and starts the applier on one that was seen before; one that was started anew is closed for clients
-     * until it is known what it lost.
+     * Checks the server, and starts the applier on one that was seen before; one that was started anew is closed for
+     * clients until it is known what it lost.
      */
     void open() throws SQLException, IOException {
         try (Connection connection = access.connect()) {
@@ -120,7 +120,8 @@ public final class ServerSession implements AutoCloseable {
     }
 
     /**
-     * Has all that clients have committed on a server that took part before captured and ordered, without applying anything.
+     * Has all that clients have committed on a server that took part before captured and ordered, without applying
+     * anything.
      *
      * @return whether the order has it; false when the link has something else to do
      */
@@ -227,9 +228,9 @@ public final class ServerSession implements AutoCloseable {
     }
 
     /**
-     * Opens or closes the server for clients, unless that was the last thing done. One that is found open when the service
-     * starts was left so by the service that ran before, and is not closed for the moment it takes to be SYNCED again:
-     * what clients write meanwhile is captured, as what they wrote while no service ran.
+     * Opens or closes the server for clients, unless that was the last thing done. One that is found open when the
+     * service starts was left so by the service that ran before, and is not closed for the moment it takes to be SYNCED
+     * again: what clients write meanwhile is captured, as what they wrote while no service ran.
      */
     private void carryOut(Connection connection, LinkSignals.Task task) throws SQLException {
         if (task == done) {

@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What becomes of a node one of whose threads has ended: it leaves the cluster, for without that part it would half-work on. A
- * process without memory, or without the thread that owns the node's state, can't even do that, and is halted for its
- * supervisor to start it anew.
+ * What becomes of a node one of whose threads has ended: it leaves the cluster, for without that part it would
+ * half-work on. A process without memory, or without the thread that owns the node's state, can't even do that, and is
+ * halted for its supervisor to start it anew.
  */
 public final class Faults implements FaultHandler {
     /** What the JVM itself ends with under -XX:+ExitOnOutOfMemoryError. */

@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
  * The thread that owns the node's state machine. Others post events; what follows from a new state is done by whoever
  * registered for it, on this thread, so it must be quick. Progress is polled rather than posted, a few times a second.
  *
- * <p>That a look at the progress fails is a failure of the node like others. If what follows from a new state can't be done,
- * or the machine itself fails, the loop ends: nobody knows then whether clients are kept out, and its fault handler is to end
- * the process.
+ * <p>That a look at the progress fails is a failure of the node like others. If what follows from a new state can't be
+ * done, or the machine itself fails, the loop ends: nobody knows then whether clients are kept out, and its fault
+ * handler is to end the process.
  */
 public final class NodeLoop implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(NodeLoop.class);
@@ -53,9 +53,9 @@ public final class NodeLoop implements AutoCloseable {
     }
 
     /**
-     * Hands an event over, also on a thread that was interrupted: a part that fails may be ending its own threads, this one
-     * among them, and what it says must not be lost. Waits when the loop is far behind, which only a stuck loop can be. Once
-     * the loop has ended nobody hears it any more.
+     * Hands an event over, also on a thread that was interrupted: a part that fails may be ending its own threads, this
+     * one among them, and what it says must not be lost. Waits when the loop is far behind, which only a stuck loop can
+     * be. Once the loop has ended nobody hears it any more.
      */
     public void post(NodeEvent event) {
         boolean interrupted = false;

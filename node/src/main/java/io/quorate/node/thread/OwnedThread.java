@@ -8,8 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that one part of the node owns, starts and closes. It can't end unseen: whatever ends it before it is closed, an
- * exception, an error, an interrupt that nobody answers for, and of a lasting one its return too, reaches its fault handler.
+ * A thread that one part of the node owns, starts and closes. It can't end unseen: whatever ends it before it is
+ * closed, an exception, an error, an interrupt that nobody answers for, and of a lasting one its return too, reaches
+ * its fault handler.
  */
 public final class OwnedThread implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(OwnedThread.class);

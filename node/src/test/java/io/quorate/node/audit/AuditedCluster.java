@@ -37,8 +37,8 @@ import java.util.function.Supplier;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Nodes whose tables are maps, which answer what an audit asks; n1 is the one that audits. Tables have one column {@code v}, and rows
- * in stretches of two.
+ * Nodes whose tables are maps, which answer what an audit asks; n1 is the one that audits. Tables have one column
+ * {@code v}, and rows in stretches of two.
  */
 final class AuditedCluster implements AutoCloseable {
     private static final int STRETCH_ROWS = 2;

@@ -33,7 +33,9 @@ class LinkSignalsTest {
         }
     }
 
-    /** What was told, in this order; what is to be done then; whether a server that is open at the start may stay so. */
+    /**
+     * What was told, in this order; what is to be done then; whether a server that is open at the start may stay so.
+     */
     @ParameterizedTest
     @CsvSource({
         "nothing, READ_ONLY, true",

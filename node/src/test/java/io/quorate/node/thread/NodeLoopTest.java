@@ -36,7 +36,10 @@ class NodeLoopTest {
         }
     }
 
-    /** An applier that fails interrupts its own threads; once the failure was lost on the way, and the node stayed SYNCED. */
+    /**
+     * An applier that fails interrupts its own threads; once the failure was lost on the way, and the node stayed
+     * SYNCED.
+     */
     @Test
     void hearsAFailureFromAnInterruptedThread() throws Exception {
         try (NodeLoop loop = loop(NodeLoopTest::none, this::see)) {
