@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,6 +54,7 @@ public class OrderedStream implements OrderListener, OwnOrder {
     private final Checkpoints checkpoints;
     private final Consumer<NodeEvent> events;
     private final Consumer<TotalOrder.Quorum> quorumListener;
+    private final Failures failures;
 
     private LogPosition position;
     private volatile long lastOrdered;
@@ -65,8 +65,6 @@ public class OrderedStream implements OrderListener, OwnOrder {
 
     private volatile ProposalListener proposer;
     private volatile OwnRegister register;
-    private volatile LongConsumer failed = seqno -> {};
-    private volatile LongConsumer skipped = seqno -> {};
     private volatile long cachedBefore;
     private volatile long probed;
 
@@ -74,6 +72,23 @@ public class OrderedStream implements OrderListener, OwnOrder {
     public interface Checkpoints {
         /** Keeps both, durably; answers up to where the order may discard its log. */
         LogPosition write(LogPosition position, Certifier certifier) throws IOException;
+    }
+
+    /** Is told of every writeset that failed, once it is in the cache. Must not block. */
+    public interface Failures {
+        Failures NOBODY = new Failures() {
+            @Override
+            public void failed(long seqno) {}
+
+            @Override
+            public void lookBack(long seqno) {}
+        };
+
+        /** This one failed. */
+        void failed(long seqno);
+
+        /** There may be more up to this one, which came in another way. */
+        void lookBack(long seqno);
     }
 
     /**
@@ -87,13 +102,15 @@ public class OrderedStream implements OrderListener, OwnOrder {
             WriteSetLog cache,
             Checkpoints checkpoints,
             Consumer<NodeEvent> events,
-            Consumer<TotalOrder.Quorum> quorumListener) {
+            Consumer<TotalOrder.Quorum> quorumListener,
+            Failures failures) {
         this.certifier = certifier;
         this.position = position;
         this.cache = cache;
         this.checkpoints = checkpoints;
         this.events = events;
         this.quorumListener = quorumListener;
+        this.failures = failures;
         this.lastOrdered = certifier.lastSeqno();
         this.cachedBefore = cache.last();
     }
@@ -107,18 +124,6 @@ public class OrderedStream implements OrderListener, OwnOrder {
             self = server;
             own = certifier.positions().get(server);
         }
-    }
-
-    /**
-     * Sets who is told of every writeset that failed, once it is in the cache. Call it before the order is started.
-     *
-     * @param eachOne is told of them one by one
-     * @param upTo is told up to which seqno there may be more, which came in another way
-     */
-    public void onFailed(LongConsumer eachOne, LongConsumer upTo) {
-        failed = eachOne;
-        skipped = upTo;
-        upTo.accept(lastOrdered);
     }
 
     /** The server beside this node, null while it isn't known. */
@@ -222,7 +227,7 @@ public class OrderedStream implements OrderListener, OwnOrder {
             lastOrdered = received.lastSeqno();
             cachedBefore = cache.last();
         }
-        skipped.accept(lastOrdered);
+        failures.lookBack(lastOrdered);
     }
 
     @Override
@@ -282,7 +287,7 @@ public class OrderedStream implements OrderListener, OwnOrder {
         for (Certified c : certified) {
             if (c.verdict() != Verdict.PASSED) {
                 log.debug("{} is seqno {}: {} with seqno {}", c.writeSet(), c.seqno(), c.verdict(), c.conflictsWith());
-                failed.accept(c.seqno());
+                failures.failed(c.seqno());
             }
         }
         lastOrdered = certified.get(certified.size() - 1).seqno();

@@ -83,7 +83,8 @@ class OrderedStreamTest {
                 log,
                 (position, certifier) -> position,
                 event -> {},
-                quorum -> {});
+                quorum -> {},
+                OrderedStream.Failures.NOBODY);
         stream.self(ORIGIN);
         WriteSet w = new WriteSet(new Gtid(ORIGIN, 1), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[0]);
         Proposal proposal = new Proposal(ORIGIN, 0, 1, 0, new long[0], List.of(w));
@@ -183,7 +184,8 @@ class OrderedStreamTest {
                     return position;
                 },
                 event -> {},
-                quorum -> {});
+                quorum -> {},
+                OrderedStream.Failures.NOBODY);
         stream.self(ORIGIN);
         return stream;
     }

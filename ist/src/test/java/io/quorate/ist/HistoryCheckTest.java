@@ -151,7 +151,8 @@ class HistoryCheckTest {
         HistoryCheck check = of(history, 1, 20);
         requireRefused(
                 ErrorCode.ORDER_INTERRUPTED,
-                "can't be told yet: it goes to seqno 20, that of the others to 18",
+                "can't tell yet whether this node's history is that of the others: it goes to"
+                        + " seqno 20, that of the others to 18",
                 () -> check.require(offers(), 0, NOTHING, 100));
         requireRefused(ErrorCode.ORDER_INTERRUPTED, "to 18", () -> check.require(offers(), 0, NOTHING, 5_000));
         donors.get("n1").append(List.of(history.at(19)));

@@ -40,18 +40,22 @@ class NodeMetrics implements MeterBinder {
                 "1 with a majority",
                 n -> n.order.quorum().primary() ? 1 : 0);
         gauge(registry, "quorate.ordered.seqno", "last seqno ordered", n -> n.stream.lastOrdered());
-        gauge(registry, "quorate.applied.seqno", "everything up to it is in the server", n -> n.progress.lastApplied());
+        gauge(registry, "quorate.applied.seqno", "everything up to it is in the server", n -> n.counters
+                .progress()
+                .lastApplied());
         gauge(
                 registry,
                 "quorate.apply.queue",
                 "writesets ordered and not applied",
-                n -> Math.max(0, n.stream.lastOrdered() - n.progress.lastApplied()));
+                n -> Math.max(0, n.stream.lastOrdered() - n.counters.progress().lastApplied()));
         counter(registry, "quorate.ordered", "writesets ordered", n -> n.stream.ordered());
-        counter(registry, "quorate.applied", "writesets of other nodes applied", n -> n.progress.transactions());
+        counter(registry, "quorate.applied", "writesets of other nodes applied", n -> n.counters
+                .progress()
+                .transactions());
         bindTransfer(registry);
         bindCopy(registry);
         bindAudit(registry);
-        node.progress.bind(registry);
+        node.counters.progress().bind(registry);
         bindCertification(registry);
         bindCapture(registry);
         bindApplier(registry);
@@ -66,10 +70,13 @@ class NodeMetrics implements MeterBinder {
                 "quorate.transfer.eta.seconds",
                 "until they are here, -1 when nobody can tell",
                 look -> look.etaMillis() < 0 ? -1 : look.etaMillis() / 1e3);
-        gauge(registry, "quorate.transfer.giving", "streams this node gives to others now", n -> n.donor
+        gauge(registry, "quorate.transfer.giving", "streams this node gives to others now", n -> n.network
+                .donor()
                 .running()
                 .size());
-        counter(registry, "quorate.transfer.given.bytes", "bytes given to others, compressed", n -> n.donor.bytes());
+        counter(registry, "quorate.transfer.given.bytes", "bytes given to others, compressed", n -> n.network
+                .donor()
+                .bytes());
     }
 
     private void bindCopy(MeterRegistry registry) {
@@ -84,12 +91,12 @@ class NodeMetrics implements MeterBinder {
                 registry,
                 "quorate.copy.given.bytes",
                 "bytes of rows given to others by stream, compressed",
-                n -> n.streamSource.bytes());
+                n -> n.beside.given().bytes());
         counter(
                 registry,
                 "quorate.copy.held.seconds",
                 "for how long they were held back because this node had not applied what was ordered, over all streams",
-                n -> n.streamSource.heldMillis() / 1e3);
+                n -> n.beside.given().heldMillis() / 1e3);
     }
 
     private void bindAudit(MeterRegistry registry) {
@@ -112,14 +119,14 @@ class NodeMetrics implements MeterBinder {
 
     private void copied(MeterRegistry registry, String name, String what, ToDoubleFunction<CopyProgress> value) {
         gauge(registry, name, what, n -> {
-            CopyProgress look = n.copy.look();
+            CopyProgress look = n.beside.copy().look();
             return look == null ? 0 : value.applyAsDouble(look);
         });
     }
 
     private void received(MeterRegistry registry, String name, String what, ToDoubleFunction<Look> value) {
         gauge(registry, name, what, n -> {
-            Look look = n.join.look();
+            Look look = n.members.join().look();
             return look == null ? 0 : value.applyAsDouble(look);
         });
     }
@@ -148,7 +155,7 @@ class NodeMetrics implements MeterBinder {
         counter(registry, "quorate.certification.too.old", "writesets failed for their age", n -> n.stream
                 .stats()
                 .tooOld());
-        gauge(registry, "quorate.cache.bytes", "size of the writeset cache", n -> n.stores
+        gauge(registry, "quorate.cache.bytes", "size of the writeset cache", n -> n.home.stores()
                 .cache()
                 .stats()
                 .bytes());
@@ -165,7 +172,7 @@ class NodeMetrics implements MeterBinder {
                         .filter(seconds -> seconds >= 0)
                         .min(Long::compare)
                         .orElse(-1L));
-        gauge(registry, "quorate.cache.first.seqno", "first seqno in the writeset cache", n -> n.stores
+        gauge(registry, "quorate.cache.first.seqno", "first seqno in the writeset cache", n -> n.home.stores()
                 .cache()
                 .first());
     }
@@ -180,12 +187,16 @@ class NodeMetrics implements MeterBinder {
                 registry,
                 "quorate.capture.window.bytes",
                 "captured and not yet known to be ordered",
-                n -> n.server.session() == null ? 0 : n.server.session().windowBytes());
+                n -> n.beside.server().session() == null
+                        ? 0
+                        : n.beside.server().session().windowBytes());
         gauge(
                 registry,
                 "quorate.capture.resends",
                 "proposals sent again",
-                n -> n.server.session() == null ? 0 : n.server.session().resends());
+                n -> n.beside.server().session() == null
+                        ? 0
+                        : n.beside.server().session().resends());
     }
 
     private void bindApplier(MeterRegistry registry) {
@@ -213,14 +224,17 @@ class NodeMetrics implements MeterBinder {
                 "quorate.apply.prepared.rolled.back",
                 "own prepared transactions rolled back for an earlier writeset",
                 ApplierStats::preparedRolledBack);
-        gauge(registry, "quorate.tables.keyless", "tables without any unique key", n -> n.keyless
+        gauge(registry, "quorate.tables.keyless", "tables without any unique key", n -> n.counters
+                .keyless()
                 .names()
                 .size());
         gauge(
                 registry,
                 "quorate.own.open",
                 "own transactions whose fate is open",
-                n -> n.server.session() == null ? 0 : n.server.session().openTransactions());
+                n -> n.beside.server().session() == null
+                        ? 0
+                        : n.beside.server().session().openTransactions());
         applier(registry, "quorate.apply.executing", "groups being executed", ApplierStats::executing);
         applier(
                 registry,
@@ -239,7 +253,7 @@ class NodeMetrics implements MeterBinder {
 
     private void capture(MeterRegistry registry, String name, String what, ToDoubleFunction<CaptureStats> value) {
         gauge(registry, name, what, n -> {
-            ServerSession session = n.server.session();
+            ServerSession session = n.beside.server().session();
             CaptureStats stats = session == null ? null : session.captureStats();
             return stats == null ? 0 : value.applyAsDouble(stats);
         });
@@ -247,7 +261,7 @@ class NodeMetrics implements MeterBinder {
 
     private void applier(MeterRegistry registry, String name, String what, ToDoubleFunction<ApplierStats> value) {
         gauge(registry, name, what, n -> {
-            ServerSession session = n.server.session();
+            ServerSession session = n.beside.server().session();
             ApplierStats stats = session == null ? null : session.applierStats();
             return stats == null ? 0 : value.applyAsDouble(stats);
         });

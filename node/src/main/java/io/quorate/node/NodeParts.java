@@ -5,8 +5,8 @@ import io.quorate.certification.OrderedStream;
 import io.quorate.ist.Donor;
 import io.quorate.node.audit.Audit;
 import io.quorate.node.conflict.ConflictJournal;
+import io.quorate.node.copy.GivenCopies;
 import io.quorate.node.copy.ServerCopy;
-import io.quorate.node.copy.StreamSource;
 import io.quorate.node.join.Join;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.member.Members;
@@ -26,7 +26,7 @@ import org.springframework.context.annotation.Configuration;
 class NodeParts {
     @Bean(destroyMethod = "")
     Join join(Node node) {
-        return node.join;
+        return node.members.join();
     }
 
     @Bean(destroyMethod = "")
@@ -41,17 +41,17 @@ class NodeParts {
 
     @Bean(destroyMethod = "")
     ServerCopy copy(Node node) {
-        return node.copy;
+        return node.beside.copy();
     }
 
     @Bean(destroyMethod = "")
     MemberDesk desk(Node node) {
-        return node.desk;
+        return node.members.desk();
     }
 
     @Bean(destroyMethod = "")
     Donor donor(Node node) {
-        return node.donor;
+        return node.network.donor();
     }
 
     @Bean(destroyMethod = "")
@@ -61,12 +61,12 @@ class NodeParts {
 
     @Bean(destroyMethod = "")
     KeylessTables keyless(Node node) {
-        return node.keyless;
+        return node.counters.keyless();
     }
 
     @Bean(destroyMethod = "")
     Members members(Node node) {
-        return node.members;
+        return node.network.members();
     }
 
     @Bean(destroyMethod = "")
@@ -76,17 +76,17 @@ class NodeParts {
 
     @Bean(destroyMethod = "")
     ApplyProgress progress(Node node) {
-        return node.progress;
+        return node.counters.progress();
     }
 
     @Bean(destroyMethod = "")
     Standing standing(Node node) {
-        return node.standing;
+        return node.members.standing();
     }
 
     @Bean(destroyMethod = "")
     Stores stores(Node node) {
-        return node.stores;
+        return node.home.stores();
     }
 
     @Bean(destroyMethod = "")
@@ -95,7 +95,7 @@ class NodeParts {
     }
 
     @Bean(destroyMethod = "")
-    StreamSource streamSource(Node node) {
-        return node.streamSource;
+    GivenCopies given(Node node) {
+        return node.beside.given();
     }
 }

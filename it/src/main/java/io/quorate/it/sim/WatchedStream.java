@@ -25,7 +25,8 @@ final class WatchedStream extends OrderedStream {
                 event -> {
                     throw new Violation(node.name() + ": " + event);
                 },
-                quorum -> {});
+                quorum -> {},
+                Failures.NOBODY);
         this.node = node;
         this.world = node.world;
         this.state = state;

@@ -60,7 +60,6 @@ public final class AuditSource implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * @param access null with an arbitrator
      * @param session null while there is none
      * @param synced whether this node's server holds what the order says
      */
@@ -109,6 +108,11 @@ public final class AuditSource implements AutoCloseable {
         answers.requireAll(AuditQuestion.class);
     }
 
+    /** Of a node that can't answer any of it. */
+    public static void refuse(Answers answers, Supplier<QuorateException> refusal) {
+        answers.refuse(AuditQuestion.class, refusal);
+    }
+
     /** Something that is read of the server. */
     private interface Reading<A> {
         A read(Connection server) throws SQLException, InterruptedException;
@@ -116,7 +120,7 @@ public final class AuditSource implements AutoCloseable {
 
     /** @throws QuorateException AUDIT_REFUSED when this node's server can't be compared now, with the reason */
     private synchronized <A> A serve(Reading<A> reading) {
-        if (access == null || closed || !synced.getAsBoolean()) {
+        if (closed || !synced.getAsBoolean()) {
             throw refused("is not SYNCED");
         }
         try {

@@ -2,6 +2,7 @@
 package io.quorate.node.conflict;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.quorate.certification.OrderedStream;
 import io.quorate.core.Certified;
 import io.quorate.core.WriteSetLog;
 import io.quorate.core.answer.ConflictAnswer;
@@ -22,7 +23,6 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +37,7 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>Seqnos wait in a bounded queue. One that doesn't fit is not lost: up to where that happened is remembered, and the
  * cache, which has every loser, is looked through from what was written last up to there.
  */
-public final class ConflictJournal implements AutoCloseable {
+public final class ConflictJournal implements OrderedStream.Failures, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ConflictJournal.class);
     /** What is further back was written long ago. */
     private static final long LOOK_BACK_MAX = 1_000_000;
@@ -57,7 +57,7 @@ public final class ConflictJournal implements AutoCloseable {
     private final JsonMapper json;
     private final MeterRegistry meters;
     private final ConflictReader reader;
-    private final Function<Certified, String> accountOf;
+    private final Explainer explainer;
     private final ArrayBlockingQueue<Long> failed = new ArrayBlockingQueue<>(WAITING_MAX);
     /** The highest seqno that found the queue full; 0 when none did since it was last looked for. */
     private final AtomicLong overflowed = new AtomicLong();
@@ -67,8 +67,7 @@ public final class ConflictJournal implements AutoCloseable {
     private Path current;
 
     /**
-     * @param accountOf whose client committed it, null when that isn't known here
-     * @param explainer asked by this journal's thread
+     * @param explainer closed after this
      */
     public ConflictJournal(
             Path directory,
@@ -76,8 +75,7 @@ public final class ConflictJournal implements AutoCloseable {
             WriteSetLog cache,
             JsonMapper json,
             MeterRegistry meters,
-            Function<Certified, String> accountOf,
-            ConflictReader.Explainer explainer,
+            Explainer explainer,
             FaultHandler faults)
             throws IOException {
         this.directory = Files.createDirectories(directory);
@@ -85,7 +83,7 @@ public final class ConflictJournal implements AutoCloseable {
         this.cache = cache;
         this.json = json;
         this.meters = meters;
-        this.accountOf = accountOf;
+        this.explainer = explainer;
         this.reader = new ConflictReader(settings.mask(), explainer);
         List<Path> files = files();
         if (!files.isEmpty()) {
@@ -99,7 +97,7 @@ public final class ConflictJournal implements AutoCloseable {
                 OwnedThread.lasting("quorate-conflicts", this::run, faults).start();
     }
 
-    /** This writeset failed, and is in the cache. Never blocks. */
+    @Override
     public void failed(long seqno) {
         enter(seqno, seqno);
     }
@@ -108,6 +106,7 @@ public final class ConflictJournal implements AutoCloseable {
      * Looks itself for what has failed up to {@code seqno} and isn't written yet: it came by a transfer, or the node
      * ended before it could be written. Never blocks.
      */
+    @Override
     public void lookBack(long seqno) {
         enter(-seqno, seqno);
     }
@@ -154,7 +153,7 @@ public final class ConflictJournal implements AutoCloseable {
                 log.warn("seqno {} failed and is no longer in the writeset cache: it is not in the journal", seqno);
                 return;
             }
-            Conflict conflict = reader.read(loser, cached(loser.conflictsWith()), accountOf.apply(loser));
+            Conflict conflict = reader.read(loser, cached(loser.conflictsWith()), explainer.accountOf(loser));
             append(conflict);
             count(conflict);
         } catch (IOException | UncheckedIOException e) {

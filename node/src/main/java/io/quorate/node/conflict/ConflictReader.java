@@ -33,11 +33,6 @@ final class ConflictReader {
     private final ColumnMask mask;
     private final Explainer explainer;
 
-    /** Says which keys are which; empty when that isn't known now. */
-    public interface Explainer {
-        Map<Long, KeyExplainer.Explained> explain(WriteSet w, Set<Long> hashes);
-    }
-
     ConflictReader(ColumnMask mask, Explainer explainer) {
         this.mask = mask;
         this.explainer = explainer;

@@ -2,6 +2,7 @@
 package io.quorate.node.conflict;
 
 import io.quorate.capture.KeyExplainer;
+import io.quorate.core.Certified;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import io.quorate.node.server.ServerAccess;
@@ -10,6 +11,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,17 +20,20 @@ import org.slf4j.LoggerFactory;
  * {@link KeyExplainer} on a connection of its own, which comes and goes with the server. While the server is away
  * nothing is explained, and it is asked again only after a while. One thread.
  */
-public final class ServerKeyExplainer implements ConflictReader.Explainer, AutoCloseable {
+public final class ServerKeyExplainer implements Explainer, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerKeyExplainer.class);
     private static final Duration PAUSE = Duration.ofSeconds(5);
 
     private final ServerAccess access;
+    private final Supplier<UUID> self;
     private Connection connection;
     private KeyExplainer explainer;
     private long notBeforeNanos = System.nanoTime();
 
-    public ServerKeyExplainer(ServerAccess access) {
+    /** @param self the server's UUID, null while that isn't known */
+    public ServerKeyExplainer(ServerAccess access, Supplier<UUID> self) {
         this.access = access;
+        this.self = self;
     }
 
     @Override
@@ -47,6 +53,12 @@ public final class ServerKeyExplainer implements ConflictReader.Explainer, AutoC
             notBeforeNanos = System.nanoTime() + PAUSE.toNanos();
             return Map.of();
         }
+    }
+
+    @Override
+    public String accountOf(Certified loser) {
+        WriteSet w = loser.writeSet();
+        return w.gtid().source().equals(self.get()) ? access.accountOf(w.session()) : null;
     }
 
     @Override

@@ -14,7 +14,6 @@ import io.quorate.node.server.Applying;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.LinkSignals;
 import io.quorate.node.server.ServerAccess;
-import io.quorate.node.server.ServerSession;
 import io.quorate.node.thread.OwnedThread;
 import io.quorate.sst.CloneCopy;
 import io.quorate.sst.CopyProgress;
@@ -60,7 +59,7 @@ final class ClonedCopy {
     private static final long STANDS_NANOS = Duration.ofMinutes(10).toNanos();
 
     private final FullCopy owner;
-    private final ServerSession.Parts parts;
+    private final FullCopy.Ports ports;
     private final ServerAccess access;
     private final LinkSignals signals;
     private final FullCopy.Donors donors;
@@ -73,13 +72,13 @@ final class ClonedCopy {
 
     ClonedCopy(
             FullCopy owner,
-            ServerSession.Parts parts,
+            FullCopy.Ports ports,
             ServerAccess access,
             LinkSignals signals,
             FullCopy.Donors donors,
             ByteBudget budget) {
         this.owner = owner;
-        this.parts = parts;
+        this.ports = ports;
         this.access = access;
         this.signals = signals;
         this.donors = donors;
@@ -158,7 +157,7 @@ final class ClonedCopy {
         }
         if (end.get() instanceof QuorateException refused) {
             log.info("the copy of {} has failed, trying again: {}", owner.note().donor(), refused.getMessage());
-            parts.joins().count(JoinCounts.Step.COPY_BROKEN_OFF);
+            ports.joins().count(JoinCounts.Step.COPY_BROKEN_OFF);
             owner.keep(owner.note().again());
             throw refused;
         } else if (end.get() != null) {
@@ -206,7 +205,7 @@ final class ClonedCopy {
     private void awaitServer() throws IOException, InterruptedException {
         long now = System.nanoTime();
         unreachableSince = unreachableSince == 0 ? now : unreachableSince;
-        String command = parts.properties().mysql().startCommand();
+        String command = ports.properties().mysql().startCommand();
         boolean ended = mysqld != null && !mysqld.isAlive();
         boolean longEnough = ended || now - unreachableSince > START_AFTER_NANOS;
         if (longEnough) {
@@ -246,20 +245,20 @@ final class ClonedCopy {
         }
         GtidSet executed = ServerAccess.executed(connection);
         long last = executed.minus(owner.note().reserved()).last(donor);
-        long ordered = parts.stream().positionOf(donor).last();
-        if (ordered < last || parts.stream().lastOrdered() < ServerAccess.applied(connection)) {
+        long ordered = ports.stream().positionOf(donor).last();
+        if (ordered < last || ports.stream().lastOrdered() < ServerAccess.applied(connection)) {
             owner.waits("waiting until the order has the donor's transactions up to " + last + ", it has " + ordered);
             owner.pause(POLL_MILLIS);
             return;
         }
-        long upTo = parts.stream().lastOrdered();
+        long upTo = ports.stream().lastOrdered();
         TakenBack back;
         try {
             back = TailRepair.ofCopy(
                             new TailRepair.Access(access.workers(), LOCK_WAIT),
-                            parts.cache(),
+                            ports.cache(),
                             donor,
-                            parts.incarnation())
+                            ports.incarnation())
                     .run(ordered, executed, owner.note().reserved());
         } catch (QuorateException e) {
             if (e.code() != ErrorCode.TAIL_UNCLEAR) {
@@ -315,14 +314,14 @@ final class ClonedCopy {
             access.readOnly(connection, true);
         }
         Applier applier = new Applier(
-                Applying.settings(parts.properties()),
+                Applying.settings(ports.properties()),
                 access.workers(),
-                parts.cache(),
+                ports.cache(),
                 owner.note().donorServer(),
-                parts.incarnation(),
+                ports.incarnation(),
                 (applied, undone, isHere) -> {
                     SharedOwnWrites register = new SharedOwnWrites(new OwnWrites(applied, undone, isHere));
-                    parts.stream().tell(register, owner.note().donorServer());
+                    ports.stream().tell(register, owner.note().donorServer());
                     register.covered(Long.MAX_VALUE, 0);
                     return register;
                 },

@@ -18,7 +18,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
+import java.util.function.BooleanSupplier;
 
 /**
  * The donor's side of a full copy: has this node's server ready for it, and says where it is. The servers do the rest.
@@ -31,13 +31,10 @@ public final class CopySource {
 
     private final NodeProperties properties;
     private final ServerAccess access;
-    private final Supplier<Boolean> gives;
+    private final BooleanSupplier gives;
 
-    /**
-     * @param access null with an arbitrator
-     * @param gives whether this node's server holds what the order says
-     */
-    public CopySource(NodeProperties properties, ServerAccess access, Supplier<Boolean> gives) {
+    /** @param gives whether this node's server holds what the order says */
+    public CopySource(NodeProperties properties, ServerAccess access, BooleanSupplier gives) {
         this.properties = properties;
         this.access = access;
         this.gives = gives;
@@ -48,7 +45,7 @@ public final class CopySource {
     }
 
     private CloneSource ready() throws IOException {
-        if (access == null || !gives.get()) {
+        if (!gives.getAsBoolean()) {
             throw refused(ErrorCode.COPY_NO_DONOR, "is not SYNCED");
         }
         try (Connection connection = access.connect();

@@ -3,11 +3,13 @@ package io.quorate.node.copy;
 
 import io.quorate.applier.ServerLife;
 import io.quorate.applier.TakenBack;
+import io.quorate.certification.OrderedStream;
 import io.quorate.core.CertifiedXid;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
+import io.quorate.core.WriteSetLog;
 import io.quorate.ist.RejoinCourse;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.member.MemberReport;
@@ -56,7 +58,8 @@ public final class FullCopy implements ServerCopy, Refill {
     /** So often a stream is begun anew where there is another method. */
     private static final int ANEW_MAX = 3;
 
-    private final ServerSession.Parts parts;
+    private final Ports ports;
+    private final Supplier<ServerSession> sessions;
     private final ServerAccess access;
     private final LinkSignals signals;
     private final Donors donors;
@@ -70,37 +73,50 @@ public final class FullCopy implements ServerCopy, Refill {
     private long toldNanos;
     private String told = "";
 
+    /**
+     * What of this node it takes to copy.
+     *
+     * @param incarnation of the cluster
+     */
+    public record Ports(
+            NodeProperties properties, String incarnation, WriteSetLog cache, OrderedStream stream, JoinCounts joins) {}
+
     /** What the other nodes have to say of themselves, and how they are asked. */
     public record Donors(Supplier<List<MemberReport>> present, Questions questions, JsonMapper json) {}
 
-    /** @param progress told how far it is, for people; null when it is complete */
+    /**
+     * @param sessions makes sessions with the server, not open yet
+     * @param progress told how far it is, for people; null when it is complete
+     */
     public FullCopy(
-            ServerSession.Parts parts,
+            Ports ports,
+            Supplier<ServerSession> sessions,
             ServerAccess access,
             LinkSignals signals,
             Donors donors,
             Consumer<String> progress) {
-        this.parts = parts;
+        this.ports = ports;
+        this.sessions = sessions;
         this.progress = progress;
         this.access = access;
         this.signals = signals;
         this.donors = donors;
-        this.note = CopyNote.read(parts.properties().dataDir());
+        this.note = CopyNote.read(ports.properties().dataDir());
         this.budget =
-                new ByteBudget(parts.properties().sst().bytesPerSecondMax().toBytes());
-        this.cloned = new ClonedCopy(this, parts, access, signals, donors, budget);
-        this.streamed = new StreamedCopy(parts, access, signals, donors, budget, this::tell);
-        this.method = new CopyMethod(parts.properties());
+                new ByteBudget(ports.properties().sst().bytesPerSecondMax().toBytes());
+        this.cloned = new ClonedCopy(this, ports, access, signals, donors, budget);
+        this.streamed = new StreamedCopy(ports, access, signals, donors, budget, this::tell);
+        this.method = new CopyMethod(ports.properties());
     }
 
     @Override
     public boolean isAllowed() {
-        return parts.properties().sst().method() != NodeProperties.Sst.Method.NONE;
+        return ports.properties().sst().method() != NodeProperties.Sst.Method.NONE;
     }
 
     @Override
     public boolean isPreferred() {
-        NodeProperties.Sst.Method configured = parts.properties().sst().method();
+        NodeProperties.Sst.Method configured = ports.properties().sst().method();
         return configured == NodeProperties.Sst.Method.CLONE || configured == NodeProperties.Sst.Method.STREAM;
     }
 
@@ -121,7 +137,7 @@ public final class FullCopy implements ServerCopy, Refill {
         if (note == null || note.step() != CopyNote.Step.WANTED || note.ownLast() != 0) {
             return false;
         }
-        CopyNote.delete(parts.properties().dataDir());
+        CopyNote.delete(ports.properties().dataDir());
         note = null;
         return true;
     }
@@ -180,7 +196,7 @@ public final class FullCopy implements ServerCopy, Refill {
     }
 
     void keep(CopyNote next) throws IOException {
-        next.write(parts.properties().dataDir());
+        next.write(ports.properties().dataDir());
         note = next;
     }
 
@@ -248,7 +264,7 @@ public final class FullCopy implements ServerCopy, Refill {
         cloned.reset();
         MemberReport donor = donors.present().get().stream()
                 .filter(m -> m.hasSyncedServer() && m.applied() >= note.from())
-                .min(MemberReport.nearest(parts.properties().zone()))
+                .min(MemberReport.nearest(ports.properties().zone()))
                 .orElse(null);
         if (donor == null) {
             waits("no node with a server is SYNCED and has applied seqno " + note.from());
@@ -256,7 +272,7 @@ public final class FullCopy implements ServerCopy, Refill {
             return;
         }
         CopyMethod.Choice choice = choose(donor.node());
-        try (ServerSession session = new ServerSession(parts, access, signals)) {
+        try (ServerSession session = sessions.get()) {
             tell("what this server has committed is being ordered first");
             if (!session.drain()) {
                 return;
@@ -268,8 +284,8 @@ public final class FullCopy implements ServerCopy, Refill {
             requireNothingUndecided(connection);
             CopyQuestion.CloneSource source = choice.source();
             if (source == null) {
-                CopyPlan.delete(parts.properties().dataDir());
-                keep(note.streaming(lastOfOurs(connection), parts.stream().lastOrdered()));
+                CopyPlan.delete(ports.properties().dataDir());
+                keep(note.streaming(lastOfOurs(connection), ports.stream().lastOrdered()));
                 return;
             }
             CloneCopy.expect(connection);
@@ -280,7 +296,7 @@ public final class FullCopy implements ServerCopy, Refill {
                     source.host(),
                     source.port(),
                     source.bytes() >> 20);
-            parts.joins().count(JoinCounts.Step.COPY_BEGUN);
+            ports.joins().count(JoinCounts.Step.COPY_BEGUN);
         }
     }
 
@@ -346,7 +362,7 @@ public final class FullCopy implements ServerCopy, Refill {
         long executed = ServerAccess.executed(connection).last(server);
         return Math.max(
                 Math.max(note.ownLast(), executed),
-                parts.stream().positionOf(server).last());
+                ports.stream().positionOf(server).last());
     }
 
     // STREAMING
@@ -358,7 +374,7 @@ public final class FullCopy implements ServerCopy, Refill {
             at = streamed.run(note.from(), note.upTo());
         } catch (QuorateException e) {
             boolean other = e.code() == ErrorCode.COPY_NOT_BY_STREAM
-                    && parts.properties().sst().method() != NodeProperties.Sst.Method.STREAM;
+                    && ports.properties().sst().method() != NodeProperties.Sst.Method.STREAM;
             if (!other) {
                 throw e;
             }
@@ -369,7 +385,7 @@ public final class FullCopy implements ServerCopy, Refill {
         }
         if (at < 0) {
             if (streamed.begunAnew() >= ANEW_MAX
-                    && parts.properties().sst().method() == NodeProperties.Sst.Method.AUTO) {
+                    && ports.properties().sst().method() == NodeProperties.Sst.Method.AUTO) {
                 log.warn("tables are changed too often for a copy by stream; trying clone");
                 method.onlyClone();
                 keep(note.again());
@@ -385,13 +401,13 @@ public final class FullCopy implements ServerCopy, Refill {
             }
             streamed.open(connection);
             if (streamed.bytesPerSecond() > 0) {
-                CopyRates.read(parts.properties())
+                CopyRates.read(ports.properties())
                         .measured(NodeProperties.Sst.Method.STREAM, streamed.bytesPerSecond());
             }
             finish(
                     connection,
                     at,
-                    ServerLifeFile.read(parts.properties().dataDir()).reserved());
+                    ServerLifeFile.read(ports.properties().dataDir()).reserved());
             streamed.forget(connection);
         }
     }
@@ -403,7 +419,7 @@ public final class FullCopy implements ServerCopy, Refill {
      * @param reserved GTIDs of its own that are executed and that no transaction there has
      */
     void finish(Connection connection, long at, GtidSet reserved) throws SQLException, IOException {
-        NodeProperties properties = parts.properties();
+        NodeProperties properties = ports.properties();
         UUID server = ServerAccess.uuid(connection);
         boolean durable = ServerAccess.forcesBinlog(connection) && ServerAccess.forcesRedoLog(connection);
         if (NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node()) == null) {
@@ -421,7 +437,7 @@ public final class FullCopy implements ServerCopy, Refill {
                 properties.dataDir(),
                 new ServerLife(ServerAccess.started(connection), durable, reserved, new GtidSet(), TakenBack.NONE));
         log.info("the full copy of the data of {} is complete; this server holds seqno {}", donor(), at);
-        parts.joins().count(JoinCounts.Step.COPY_COMPLETED);
+        ports.joins().count(JoinCounts.Step.COPY_COMPLETED);
         CopyNote.delete(properties.dataDir());
         note = null;
         progress.accept(null);

@@ -10,7 +10,6 @@ import io.quorate.node.member.MemberReport;
 import io.quorate.node.question.StreamedAnswer;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.ServerAccess;
-import io.quorate.node.server.ServerSession;
 import io.quorate.node.thread.Faults;
 import io.quorate.node.thread.OwnedThread;
 import io.quorate.sst.audit.AuditedTable;
@@ -57,7 +56,7 @@ final class PieceFetcher implements AutoCloseable {
     private static final long POLL_MILLIS = 50;
     private static final String PAUSED = "it is paused; quorate transfer resume";
 
-    private final ServerSession.Parts parts;
+    private final FullCopy.Ports ports;
     private final ServerAccess access;
     private final FullCopy.Donors donors;
     private final CopyLedger ledger;
@@ -76,14 +75,14 @@ final class PieceFetcher implements AutoCloseable {
 
     /** @param since donors must have applied this seqno */
     PieceFetcher(
-            ServerSession.Parts parts,
+            FullCopy.Ports ports,
             ServerAccess access,
             FullCopy.Donors donors,
             CopyLedger ledger,
             OrderScan scan,
             long since,
             ByteBudget budget) {
-        this.parts = parts;
+        this.ports = ports;
         this.access = access;
         this.donors = donors;
         this.ledger = ledger;
@@ -209,7 +208,7 @@ final class PieceFetcher implements AutoCloseable {
         if (!closed && !why.equals(obstacle)) {
             obstacle = why;
             log.info("a piece of {} comes again: {}", piece.unit().tables(), why);
-            parts.joins().count(JoinCounts.Step.PIECE_BROKEN_OFF);
+            ports.joins().count(JoinCounts.Step.PIECE_BROKEN_OFF);
         }
         queue.addLast(piece);
         Thread.sleep(AGAIN_MILLIS);
@@ -225,7 +224,7 @@ final class PieceFetcher implements AutoCloseable {
                 bounded(piece, head.to(), connection);
             }
             // Seldom, but then before anything has come for nothing.
-            require(unit, head.moment(), parts.stream().lastOrdered());
+            require(unit, head.moment(), ports.stream().lastOrdered());
             load(piece[0], head.moment(), answer.rest(), connection);
             return true;
         } catch (Spoilt e) {
@@ -243,7 +242,7 @@ final class PieceFetcher implements AutoCloseable {
                         since,
                         unit.tables().get(0),
                         piece.stretch(),
-                        piece.bounded() ? 0 : parts.properties().sst().chunk().toBytes());
+                        piece.bounded() ? 0 : ports.properties().sst().chunk().toBytes());
     }
 
     /** What was read holds what no node is to have, or isn't what the table is any more. */
@@ -298,7 +297,7 @@ final class PieceFetcher implements AutoCloseable {
                     })
                     .load(connection, table);
         }
-        long upTo = awaitOrdered(parts, Math.max(plain.readLong(), moment.applied()), () -> closed);
+        long upTo = awaitOrdered(ports, Math.max(plain.readLong(), moment.applied()), () -> closed);
         require(piece.unit(), moment, upTo);
         ledger.done(connection, piece, new CopyLedger.Done(moment, upTo, rows, came[0]));
         connection.commit();
@@ -317,7 +316,7 @@ final class PieceFetcher implements AutoCloseable {
 
     /** The same as long as it is there, so that nobody else is bothered. */
     private String chosen() {
-        return choose(donors, parts.properties().zone(), since, donor);
+        return choose(donors, ports.properties().zone(), since, donor);
     }
 
     /**
@@ -340,9 +339,9 @@ final class PieceFetcher implements AutoCloseable {
      *
      * @return the last that it has
      */
-    static long awaitOrdered(ServerSession.Parts parts, long seqno, BooleanSupplier ends) throws InterruptedException {
+    static long awaitOrdered(FullCopy.Ports ports, long seqno, BooleanSupplier ends) throws InterruptedException {
         long end = System.nanoTime() + ORDERED_WITHIN.toNanos();
-        while (parts.stream().lastOrdered() < seqno) {
+        while (ports.stream().lastOrdered() < seqno) {
             if (ends.getAsBoolean() || System.nanoTime() > end) {
                 throw new QuorateException(
                         ErrorCode.COPY_TOO_EARLY,
@@ -350,7 +349,7 @@ final class PieceFetcher implements AutoCloseable {
             }
             Thread.sleep(5);
         }
-        return parts.stream().lastOrdered();
+        return ports.stream().lastOrdered();
     }
 
     @Override

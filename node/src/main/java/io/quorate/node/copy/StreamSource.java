@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
  * with what it had then. The node stays SYNCED; nothing is locked but, for the moment at which a snapshot is opened,
  * tables that must be read as a whole.
  */
-public final class StreamSource {
+public final class StreamSource implements GivenCopies {
     private static final Logger log = LoggerFactory.getLogger(StreamSource.class);
     private static final Duration LIMIT = Duration.ofSeconds(20);
     private static final int LOCK_WAIT_SECONDS = 1;
@@ -69,7 +69,6 @@ public final class StreamSource {
     private final DonorPace pace;
 
     /**
-     * @param access null with an arbitrator
      * @param session null while there is none
      * @param synced whether this node's server holds what the order says
      */
@@ -90,12 +89,12 @@ public final class StreamSource {
                 stream::lastOrdered, progress::lastApplied, properties.sst().donorLagMax(), System::nanoTime);
     }
 
-    /** For how long it was held back for the sake of what this node has to apply. */
+    @Override
     public long heldMillis() {
         return pace.heldMillis();
     }
 
-    /** Given so far, compressed. */
+    @Override
     public long bytes() {
         return bytes.sum();
     }
@@ -129,7 +128,7 @@ public final class StreamSource {
      * @param tables that are read
      */
     private <A> A read(long after, List<Unit.Name> tables, Reading<A> reading) throws IOException {
-        if (access == null || !synced.getAsBoolean()) {
+        if (!synced.getAsBoolean()) {
             throw refused(ErrorCode.COPY_NO_DONOR, "is not SYNCED");
         }
         await(() -> progress.lastApplied() >= after, "has not applied seqno " + after + " yet");

@@ -13,7 +13,6 @@ import io.quorate.core.binlog.Upserts;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.LinkSignals;
 import io.quorate.node.server.ServerAccess;
-import io.quorate.node.server.ServerSession;
 import io.quorate.sst.CloneCopy;
 import io.quorate.sst.CopyProgress;
 import io.quorate.sst.stream.Catalog;
@@ -55,7 +54,7 @@ final class StreamedCopy {
     /** Of the server, while it makes indexes. */
     private static final int INDEX_BUFFER_BYTES = 64 << 20;
 
-    private final ServerSession.Parts parts;
+    private final FullCopy.Ports ports;
     private final ServerAccess access;
     private final LinkSignals signals;
     private final FullCopy.Donors donors;
@@ -74,13 +73,13 @@ final class StreamedCopy {
 
     /** @param tell told what it is doing; null when nothing is in its way */
     StreamedCopy(
-            ServerSession.Parts parts,
+            FullCopy.Ports ports,
             ServerAccess access,
             LinkSignals signals,
             FullCopy.Donors donors,
             ByteBudget budget,
             Consumer<String> tell) {
-        this.parts = parts;
+        this.ports = ports;
         this.access = access;
         this.signals = signals;
         this.donors = donors;
@@ -127,7 +126,7 @@ final class StreamedCopy {
                         e.seqno);
                 CopyPlan.delete(directory());
                 begunAnew++;
-                parts.joins().count(JoinCounts.Step.COPY_BEGUN_ANEW);
+                ports.joins().count(JoinCounts.Step.COPY_BEGUN_ANEW);
                 return -1;
             }
         }
@@ -163,7 +162,7 @@ final class StreamedCopy {
     }
 
     private java.nio.file.Path directory() {
-        return parts.properties().dataDir();
+        return ports.properties().dataDir();
     }
 
     /** One that nothing reaches the binlog of. */
@@ -193,7 +192,7 @@ final class StreamedCopy {
     private Stage use(Connection connection) throws SQLException {
         ledger = new CopyLedger(plan.copy());
         units = Unit.of(plan.catalog());
-        scan = new OrderScan(parts.cache(), plan.since(), CopyReplay::concernsTables);
+        scan = new OrderScan(ports.cache(), plan.since(), CopyReplay::concernsTables);
         return ledger.stage(connection);
     }
 
@@ -221,7 +220,7 @@ final class StreamedCopy {
                 plan.catalog().tables().size(),
                 plan.bytes() >> 20,
                 plan.since());
-        parts.joins().count(JoinCounts.Step.COPY_BEGUN);
+        ports.joins().count(JoinCounts.Step.COPY_BEGUN);
         ledger.begin(connection, plan.since());
         // Rows of different moments: at no position.
         execute(connection, "DROP TABLE IF EXISTS quorate.position, quorate.undone, quorate.certified");
@@ -243,13 +242,13 @@ final class StreamedCopy {
     }
 
     private CopyQuestion.Contents catalog(long after) throws IOException {
-        donor = PieceFetcher.choose(donors, parts.properties().zone(), after, donor);
+        donor = PieceFetcher.choose(donors, ports.properties().zone(), after, donor);
         try {
             return donors.questions()
                     .ask(
                             donor,
                             new CopyQuestion.CatalogAfter(
-                                    after, parts.properties().sst().omitted()));
+                                    after, ports.properties().sst().omitted()));
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.COPY_NO_DONOR, donor + " doesn't answer: " + e.getMessage(), e);
         }
@@ -260,9 +259,9 @@ final class StreamedCopy {
     private boolean fetch(Connection connection) throws SQLException, IOException, InterruptedException {
         long before = here(connection);
         long start = System.nanoTime();
-        try (PieceFetcher fetcher = new PieceFetcher(parts, access, donors, ledger, scan, plan.since(), budget)) {
+        try (PieceFetcher fetcher = new PieceFetcher(ports, access, donors, ledger, scan, plan.since(), budget)) {
             fetcher.start(
-                    ledger.missing(connection, units), parts.properties().sst().streams());
+                    ledger.missing(connection, units), ports.properties().sst().streams());
             while (!fetcher.isDone()) {
                 if (!signals.task().serves()) {
                     return false;
@@ -323,7 +322,7 @@ final class StreamedCopy {
             CopyQuestion.Contents contents = catalog(upTo);
             as = contents.moment().applied();
             long least = Math.max(as, contents.ordered());
-            upTo = Math.max(upTo, PieceFetcher.awaitOrdered(parts, least, () -> !signals.task()
+            upTo = Math.max(upTo, PieceFetcher.awaitOrdered(ports, least, () -> !signals.task()
                     .serves()));
             rest = contents.catalog();
         }
@@ -336,7 +335,7 @@ final class StreamedCopy {
         units.forEach(unit -> unit.tables().forEach(name -> unitOf.put(name, unit)));
         Map<Integer, List<Done>> done = ledger.done(connection);
         CopyReplay replay =
-                new CopyReplay(access.workers(), parts.cache(), c -> rules(c, unitOf, done), CopyLedger::replayed);
+                new CopyReplay(access.workers(), ports.cache(), c -> rules(c, unitOf, done), CopyLedger::replayed);
         long from = ledger.replayed(connection);
         long start = System.nanoTime();
         boolean over;
@@ -408,11 +407,11 @@ final class StreamedCopy {
         log.info("indexes and foreign keys made in {} ms", (System.nanoTime() - start) / 1_000_000);
         CatalogRestore rest = new CatalogRestore(plan.rest());
         List<String> left = new ArrayList<>(rest.createRest(connection));
-        left.addAll(rest.accounts(connection, parts.properties().mysql().user()));
+        left.addAll(rest.accounts(connection, ports.properties().mysql().user()));
         left.forEach(line -> log.warn("not copied: {}", line));
         PositionTable.create(connection);
         if (plan.upTo() > 0) {
-            PositionTable.reset(connection, new Position(plan.upTo(), logPosition(), parts.incarnation()));
+            PositionTable.reset(connection, new Position(plan.upTo(), logPosition(), ports.incarnation()));
         }
         return true;
     }
@@ -421,7 +420,7 @@ final class StreamedCopy {
         if (plan.upTo() == plan.since()) {
             return plan.log();
         }
-        try (WriteSetLog.Cursor cursor = parts.cache().read(plan.upTo())) {
+        try (WriteSetLog.Cursor cursor = ports.cache().read(plan.upTo())) {
             Certified c = cursor.next(READ_WAIT);
             if (c == null) {
                 throw new IOException("the record does not have seqno " + plan.upTo());

@@ -7,8 +7,8 @@ import io.quorate.core.answer.TransferAnswer;
 import io.quorate.ist.Donor;
 import io.quorate.ist.TransferProgress;
 import io.quorate.node.config.NodeProperties;
+import io.quorate.node.copy.GivenCopies;
 import io.quorate.node.copy.ServerCopy;
-import io.quorate.node.copy.StreamSource;
 import io.quorate.node.join.Join;
 import io.quorate.node.member.Standing;
 import io.quorate.sst.CopyProgress;
@@ -30,14 +30,14 @@ class TransferEndpoint {
     private final ServerCopy copy;
     private final Join join;
     private final Donor donor;
-    private final StreamSource streamSource;
+    private final GivenCopies given;
 
-    TransferEndpoint(Standing standing, ServerCopy copy, Join join, Donor donor, StreamSource streamSource) {
+    TransferEndpoint(Standing standing, ServerCopy copy, Join join, Donor donor, GivenCopies given) {
         this.standing = standing;
         this.copy = copy;
         this.join = join;
         this.donor = donor;
-        this.streamSource = streamSource;
+        this.given = given;
     }
 
     @ReadOperation
@@ -60,8 +60,8 @@ class TransferEndpoint {
                 donor.running().stream()
                         .map(g -> new TransferAnswer.Given(g.joiner(), g.from(), g.to(), g.next()))
                         .toList(),
-                donor.bytes() + streamSource.bytes(),
-                streamSource.heldMillis());
+                donor.bytes() + given.bytes(),
+                given.heldMillis());
     }
 
     private static TransferAnswer.@Nullable Receiving receiving(TransferProgress.@Nullable Look look) {

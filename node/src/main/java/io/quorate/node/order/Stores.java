@@ -127,8 +127,9 @@ public final class Stores implements AutoCloseable {
     }
 
     /** The stream that continues what is here. */
-    public OrderedStream stream(Consumer<NodeEvent> events, Consumer<TotalOrder.Quorum> quorumListener) {
-        return new OrderedStream(certifier, position, cache, this::save, events, quorumListener);
+    public OrderedStream stream(
+            Consumer<NodeEvent> events, Consumer<TotalOrder.Quorum> quorumListener, OrderedStream.Failures failures) {
+        return new OrderedStream(certifier, position, cache, this::save, events, quorumListener, failures);
     }
 
     /** The log may be forgotten only up to the older checkpoint that is kept: it serves when the newest is damaged. */

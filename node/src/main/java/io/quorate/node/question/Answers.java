@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -64,6 +65,18 @@ public final class Answers {
             throw new IllegalStateException("the question " + name + " is answered by two");
         }
         return this;
+    }
+
+    /** All questions of a sealed family are refused here. */
+    public void refuse(Class<?> family, Supplier<QuorateException> refusal) {
+        members(family).forEach(type -> refused(type, refusal));
+    }
+
+    private <Q> void refused(Class<Q> type, Supplier<QuorateException> refusal) {
+        Handler<Q, ?> refusing = question -> {
+            throw refusal.get();
+        };
+        register(new Registered<>(type, refusing, (question, answer) -> refusing.answer(question)));
     }
 
     /** @throws IllegalStateException when a question of a sealed family is answered by nobody */

@@ -4,7 +4,11 @@ package io.quorate.node.server;
 import io.quorate.applier.TailCourse;
 import io.quorate.applier.TailRepair;
 import io.quorate.applier.TakenBack;
+import io.quorate.certification.OrderedStream;
 import io.quorate.core.GtidSet;
+import io.quorate.core.TotalOrder;
+import io.quorate.core.WriteSetLog;
+import io.quorate.node.config.NodeProperties;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -19,17 +23,20 @@ import java.util.concurrent.TimeUnit;
 final class LostTail {
     private static final Duration LOCK_WAIT = Duration.ofSeconds(3);
 
-    private final ServerSession.Parts parts;
+    /** What it takes to find out what any server lost. */
+    record Ports(
+            NodeProperties properties, String incarnation, WriteSetLog cache, OrderedStream stream, TotalOrder order) {}
+
+    private final Ports ports;
     private final ServerAccess access;
     private final NodeIdentity identity;
     private final TailCourse course;
 
-    LostTail(ServerSession.Parts parts, ServerAccess access, NodeIdentity identity, Connection connection)
-            throws SQLException {
-        this.parts = parts;
+    LostTail(Ports ports, ServerAccess access, NodeIdentity identity, Connection connection) throws SQLException {
+        this.ports = ports;
         this.access = access;
         this.identity = identity;
-        Path directory = parts.properties().dataDir();
+        Path directory = ports.properties().dataDir();
         this.course = new TailCourse(
                 identity.server(),
                 identity.baseline().last(identity.server()),
@@ -81,28 +88,28 @@ final class LostTail {
     private final class OfStream implements TailCourse.Order {
         @Override
         public boolean hasMajority() {
-            return parts.order().quorum().primary();
+            return ports.order().quorum().primary();
         }
 
         @Override
         public void probe(int nonce) {
             // Whether it succeeds is seen by its delivery.
-            var unused = parts.order().submit(parts.stream().probe(nonce));
+            var unused = ports.order().submit(ports.stream().probe(nonce));
         }
 
         @Override
         public boolean isProbed(int nonce) {
-            return parts.stream().isProbed(nonce);
+            return ports.stream().isProbed(nonce);
         }
 
         @Override
         public boolean isKnown() {
-            return parts.stream().isKnown();
+            return ports.stream().isKnown();
         }
 
         @Override
         public long last() {
-            return parts.stream().own().last();
+            return ports.stream().own().last();
         }
     }
 
@@ -143,9 +150,9 @@ final class LostTail {
                 throws SQLException, IOException, InterruptedException {
             return new TailRepair(
                             new TailRepair.Access(access.workers(), LOCK_WAIT),
-                            parts.cache(),
+                            ports.cache(),
                             identity.server(),
-                            parts.incarnation())
+                            ports.incarnation())
                     .run(ordered, executed, reserved);
         }
     }

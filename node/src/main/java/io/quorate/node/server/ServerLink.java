@@ -8,6 +8,7 @@ import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
 import io.quorate.ist.RejoinCourse;
+import io.quorate.node.config.NodeProperties;
 import io.quorate.node.thread.FaultHandler;
 import io.quorate.node.thread.OwnedThread;
 import java.io.IOException;
@@ -15,6 +16,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,10 +32,10 @@ public final class ServerLink implements Server {
     private static final Duration CLOSE_GRACE = Duration.ofSeconds(20);
 
     private final ServerAccess access;
-    private final Duration retry;
+    private final NodeProperties.MySql settings;
     private final Consumer<NodeEvent> events;
     private final LinkSignals signals;
-    private final ServerSession.Parts parts;
+    private final Supplier<ServerSession> sessions;
     private final Refill refill;
     private final OwnedThread thread;
     private final Object idle = new Object();
@@ -41,17 +43,18 @@ public final class ServerLink implements Server {
     /** Guarded by {@link #idle}. */
     private boolean resting;
 
+    /** @param sessions makes them, not open yet */
     public ServerLink(
+            NodeProperties.MySql settings,
             ServerAccess access,
-            Duration retry,
-            ServerSession.Parts parts,
+            Supplier<ServerSession> sessions,
             LinkSignals signals,
             Refill refill,
             Consumer<NodeEvent> events,
             FaultHandler faults) {
         this.access = access;
-        this.retry = retry;
-        this.parts = parts;
+        this.settings = settings;
+        this.sessions = sessions;
         this.signals = signals;
         this.refill = refill;
         this.events = events;
@@ -77,8 +80,7 @@ public final class ServerLink implements Server {
 
     @Override
     public String address() {
-        return parts.properties().mysql().host() + ":"
-                + parts.properties().mysql().port();
+        return settings.host() + ":" + settings.port();
     }
 
     @Override
@@ -154,7 +156,7 @@ public final class ServerLink implements Server {
                 continue;
             }
             serve();
-            signals.await(signals.task(), retry.toMillis());
+            signals.await(signals.task(), settings.retry().toMillis());
         }
     }
 
@@ -190,7 +192,7 @@ public final class ServerLink implements Server {
     }
 
     private void hold() throws SQLException, IOException, InterruptedException {
-        try (ServerSession s = new ServerSession(parts, access, signals)) {
+        try (ServerSession s = sessions.get()) {
             s.open();
             session = s;
             s.watch();

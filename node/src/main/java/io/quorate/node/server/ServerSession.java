@@ -37,8 +37,8 @@ public final class ServerSession implements AutoCloseable {
 
     private static final int LOOKS_PER_TABLE_LOOK = 60;
 
-    /** What every session works with. */
-    public record Parts(
+    /** What every session is made of. */
+    public record Ports(
             NodeProperties properties,
             String incarnation,
             WriteSetLog cache,
@@ -47,11 +47,22 @@ public final class ServerSession implements AutoCloseable {
             ApplyProgress progress,
             KeylessTables keyless,
             long openedNanos,
-            JoinCounts joins,
             Consumer<NodeEvent> events,
-            FaultHandler faults) {}
+            FaultHandler faults) {
+        private Applying.Ports applying() {
+            return new Applying.Ports(properties, incarnation, cache, progress, events);
+        }
 
-    private final Parts parts;
+        private Capturing.Ports capturing() {
+            return new Capturing.Ports(properties, incarnation, stream, order, events, faults);
+        }
+
+        private LostTail.Ports lostTail() {
+            return new LostTail.Ports(properties, incarnation, cache, stream, order);
+        }
+    }
+
+    private final Ports ports;
     private final ServerAccess access;
     private final LinkSignals signals;
     private NodeIdentity identity;
@@ -62,8 +73,8 @@ public final class ServerSession implements AutoCloseable {
     private volatile Applying applying;
     private volatile Capturing capturing;
 
-    public ServerSession(Parts parts, ServerAccess access, LinkSignals signals) {
-        this.parts = parts;
+    public ServerSession(Ports ports, ServerAccess access, LinkSignals signals) {
+        this.ports = ports;
         this.access = access;
         this.signals = signals;
     }
@@ -77,12 +88,12 @@ public final class ServerSession implements AutoCloseable {
             ServerCheck.require(connection);
             executed = ServerAccess.executed(connection);
             identity = identity(connection);
-            parts.keyless.look(connection);
-            tail = new LostTail(parts, access, identity, connection);
+            ports.keyless.look(connection);
+            tail = new LostTail(ports.lostTail(), access, identity, connection);
             carryOut(connection, tail.isReady() ? signals.task() : LinkSignals.Task.READ_ONLY);
-            parts.progress.startFrom(ServerAccess.applied(connection));
+            ports.progress.startFrom(ServerAccess.applied(connection));
         }
-        parts.stream.self(identity.server());
+        ports.stream.self(identity.server());
         if (tail.isReady()) {
             startApplier();
         }
@@ -90,7 +101,7 @@ public final class ServerSession implements AutoCloseable {
 
     private void startApplier() throws SQLException {
         Applying started = new Applying(
-                new Applying.Ports(parts.properties, parts.incarnation, parts.cache, parts.progress, parts.events),
+                ports.applying(),
                 access,
                 signals,
                 identity.server(),
@@ -102,12 +113,7 @@ public final class ServerSession implements AutoCloseable {
     /** Has a register hear of the order; what is captured from now on goes through it. */
     private SharedOwnWrites attach(OwnWrites own) throws IOException, InterruptedException {
         SharedOwnWrites register = new SharedOwnWrites(own);
-        Capturing next = new Capturing(
-                new Capturing.Ports(
-                        parts.properties, parts.incarnation, parts.stream, parts.order, parts.events, parts.faults),
-                identity,
-                register,
-                this::appliedSeqno);
+        Capturing next = new Capturing(ports.capturing(), identity, register, this::appliedSeqno);
         capturing = next;
         next.attach();
         return register;
@@ -116,7 +122,7 @@ public final class ServerSession implements AutoCloseable {
     /** As far as the order is applied by now, or will be before anything is captured. */
     private long appliedSeqno() {
         Applying a = applying;
-        return a == null ? parts.stream.lastOrdered() : a.appliedSeqno();
+        return a == null ? ports.stream.lastOrdered() : a.appliedSeqno();
     }
 
     /**
@@ -126,7 +132,7 @@ public final class ServerSession implements AutoCloseable {
      * @return whether the order has it; false when the link has something else to do
      */
     public boolean drain() throws SQLException, IOException, InterruptedException {
-        NodeProperties properties = parts.properties;
+        NodeProperties properties = ports.properties;
         if (NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node()) == null) {
             return true;
         }
@@ -134,10 +140,10 @@ public final class ServerSession implements AutoCloseable {
             executed = ServerAccess.executed(connection);
             identity = identity(connection);
             UUID server = identity.server();
-            tail = new LostTail(parts, access, identity, connection);
+            tail = new LostTail(ports.lostTail(), access, identity, connection);
             access.readOnly(connection, true);
-            parts.stream.self(server);
-            attach(OwnWriteSets.beforeRepair(server, tail.takenBack(), parts.stream.lastOrdered()));
+            ports.stream.self(server);
+            attach(OwnWriteSets.beforeRepair(server, tail.takenBack(), ports.stream.lastOrdered()));
             while (signals.task().serves()) {
                 if (tail.isCurrent()) {
                     if (ownOrdered() >= ownExecuted(connection)) {
@@ -163,7 +169,7 @@ public final class ServerSession implements AutoCloseable {
     /** And the last that the order knows of. */
     public long ownOrdered() {
         return Math.max(
-                identity.baseline().last(identity.server()), parts.stream.own().last());
+                identity.baseline().last(identity.server()), ports.stream.own().last());
     }
 
     /**
@@ -178,7 +184,7 @@ public final class ServerSession implements AutoCloseable {
 
     private NodeIdentity identity(Connection connection) throws SQLException, IOException {
         UUID server = ServerAccess.uuid(connection);
-        NodeProperties properties = parts.properties;
+        NodeProperties properties = ports.properties;
         Path directory = properties.dataDir();
         NodeIdentity kept = NodeIdentity.read(directory, properties.cluster(), properties.node());
         if (kept == null) {
@@ -215,13 +221,13 @@ public final class ServerSession implements AutoCloseable {
                     capturing.begin(executed, tail.reserved(connection));
                 }
                 if (++looks % LOOKS_PER_TABLE_LOOK == 0) {
-                    parts.keyless.look(connection);
+                    ports.keyless.look(connection);
                     tail.compareSettings(connection);
                 }
             }
             if (!up && applying != null && capturing.isUp()) {
                 up = true;
-                parts.events.accept(new NodeEvent.DatabaseUp());
+                ports.events.accept(new NodeEvent.DatabaseUp());
             }
             task = signals.await(task, up ? LOOK_MILLIS : LOOK_MILLIS / 20);
         }
@@ -239,7 +245,7 @@ public final class ServerSession implements AutoCloseable {
         boolean stays = task == LinkSignals.Task.READ_ONLY
                 && tail.isReady()
                 && signals.mayStayOpen()
-                && System.nanoTime() - parts.openedNanos < STAYS_OPEN_NANOS
+                && System.nanoTime() - ports.openedNanos < STAYS_OPEN_NANOS
                 && !ServerAccess.isReadOnly(connection);
         if (!stays) {
             access.readOnly(connection, task != LinkSignals.Task.WRITABLE);
@@ -255,7 +261,7 @@ public final class ServerSession implements AutoCloseable {
             }
             case CAPTURE -> {
                 if (capturing == null) {
-                    attach(OwnWriteSets.beforeRepair(identity.server(), tail.takenBack(), parts.stream.lastOrdered()));
+                    attach(OwnWriteSets.beforeRepair(identity.server(), tail.takenBack(), ports.stream.lastOrdered()));
                     capturing.begin(executed, tail.reserved(connection));
                 }
             }

@@ -102,7 +102,6 @@ class ConflictJournalTest {
                 cache,
                 JsonMapper.shared(),
                 new SimpleMeterRegistry(),
-                loser -> null,
                 (w, hashes) -> Map.of(),
                 (thread, cause) -> {});
     }

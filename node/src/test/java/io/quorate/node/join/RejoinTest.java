@@ -87,10 +87,6 @@ class RejoinTest {
         public void close() {}
     }
 
-    private void ended(String thread, Throwable cause) {
-        throw new AssertionError(thread + " has ended", cause);
-    }
-
     private NodeProperties properties() {
         return new Binder(new MapConfigurationPropertySource(
                         Map.of("quorate.cluster", "c", "quorate.node", "n1", "quorate.data-dir", directory.toString())))
@@ -119,22 +115,16 @@ class RejoinTest {
         NodeProperties properties = properties();
         Stores stores = Stores.open(directory, INCARNATION, properties);
         try (stores) {
-            OrderedStream stream = stores.stream(events::add, quorum -> {});
+            OrderedStream stream = stores.stream(events::add, quorum -> {}, OrderedStream.Failures.NOBODY);
             PausableOrder order = new PausableOrder(() -> null, quorum -> {}, cause -> {});
             JoinCounts joins = new JoinCounts(new SimpleMeterRegistry());
-            ServerSession.Parts parts = new ServerSession.Parts(
-                    properties,
-                    INCARNATION,
-                    stores.cache(),
-                    stream,
-                    order,
+            FullCopy copy = new FullCopy(
+                    new FullCopy.Ports(properties, INCARNATION, stores.cache(), stream, joins),
                     null,
                     null,
-                    0,
-                    joins,
-                    events::add,
-                    this::ended);
-            FullCopy copy = new FullCopy(parts, null, null, null, text -> {});
+                    null,
+                    null,
+                    text -> {});
             Rejoin rejoin = new Rejoin(
                     stores, stream, order, new Empty(), copy, peers, UUID.fromString(INCARNATION), offers, joins);
             rejoin.begin(new QuorateException(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log doesn't reach back so far"));

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.quorate.node.server.ApplyProgress;
+import io.quorate.node.server.JoinCounts;
+import io.quorate.node.server.KeylessTables;
+
+/** What the rooms of a node count and note, and its metrics show. */
+record Counters(ApplyProgress progress, KeylessTables keyless, JoinCounts joins) {
+    Counters(MeterRegistry meters) {
+        this(new ApplyProgress(), new KeylessTables(), new JoinCounts(meters));
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.order.Stores;
+import io.quorate.node.server.NodeIdentity;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.UUID;
+
+/**
+ * What a node keeps on its disk, in a directory that no other service uses meanwhile.
+ *
+ * @param directoryId names the data directory
+ * @param identity null before the node has ever met its server
+ * @param life of the cluster, by its name
+ */
+record Home(Path directory, String directoryId, NodeIdentity identity, UUID life, Stores stores) {
+    static Home open(NodeProperties properties, Opened opened) throws IOException {
+        Path directory = Files.createDirectories(properties.dataDir());
+        opened.add(DirectoryLock.of(directory));
+        NodeIdentity identity = NodeIdentity.read(directory, properties.cluster(), properties.node());
+        String directoryId = NodeIdentity.directoryId(directory).toString();
+        UUID life = NodeIdentity.life(properties.cluster());
+        return new Home(
+                directory,
+                directoryId,
+                identity,
+                life,
+                opened.add(Stores.open(directory, life.toString(), properties)));
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.join.Join;
+import io.quorate.node.member.MemberDesk;
+import io.quorate.node.member.Participation;
+import io.quorate.node.member.Standing;
+import io.quorate.node.thread.NodeLoop;
+import java.io.IOException;
+
+/** Where the node stands among the others, and how it comes to be one of them. */
+record MemberRoom(Standing standing, MemberDesk desk, Join join) {
+    /** @param participation as what the node takes part; decided here */
+    static MemberRoom open(
+            Base base, ServerRoom beside, NodeLoop loop, Participation participation, Told told, Opened opened)
+            throws IOException {
+        NodeProperties properties = base.properties();
+        Home home = base.home();
+        Network network = base.network();
+        Standing standing = new Standing(
+                properties,
+                home.directoryId(),
+                home.stores(),
+                base.stream(),
+                base.counters().progress(),
+                loop,
+                base.order(),
+                beside.server(),
+                participation,
+                network.members(),
+                network.configured()::lives);
+        MemberDesk desk = new MemberDesk(
+                properties.node(),
+                base.order(),
+                standing::membership,
+                network.members(),
+                network.questions(),
+                network.channels());
+        desk.register(network.answers());
+        Join join = opened.add(new Join(
+                properties,
+                new Join.Own(
+                        network.configured(),
+                        home.directoryId(),
+                        home.life(),
+                        home.stores(),
+                        base.stream(),
+                        base.order(),
+                        participation),
+                new Join.Others(network.members(), desk, network.questions(), network.channels(), standing),
+                beside.server(),
+                beside.copy(),
+                base.counters().progress(),
+                loop::state,
+                base.counters().joins(),
+                told.events(),
+                told.faults()));
+        return new MemberRoom(standing, desk, join);
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.ist.Donor;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.member.Members;
+import io.quorate.node.question.Answers;
+import io.quorate.node.question.Questions;
+import io.quorate.transport.PeerChannels;
+import io.quorate.transport.TransportSettings;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.function.BooleanSupplier;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The other nodes: what is known of them, what they are asked, and what they are told and given here.
+ *
+ * @param configured with the peers of the configuration
+ * @param answers to what they ask; every room adds its own
+ */
+record Network(
+        TransportSettings configured,
+        PeerChannels channels,
+        Members members,
+        Questions questions,
+        Answers answers,
+        Donor donor,
+        JsonMapper json) {
+    /** @param left whether this node has left the order, so that what it holds may be of a former life of the cluster */
+    static Network open(NodeProperties properties, Home home, JsonMapper json, BooleanSupplier left, Opened opened)
+            throws IOException {
+        TransportSettings configured = properties.transport();
+        Members members = new Members(home.directory().resolve("peers.properties"), json);
+        Answers answers = new Answers(json);
+        Donor donor = new Donor(home.stores().cache(), home.stores().checkpoints(), home.life());
+        PeerChannels channels = opened.add(PeerChannels.start(
+                configured.withPeers(configured.knownMembersAndSelf(), false),
+                (peer, request, answer) -> {
+                    if (Answers.isQuestion(request)) {
+                        answers.serve(request, answer);
+                    } else {
+                        give(properties.node(), donor, left, peer, request, answer);
+                    }
+                },
+                members::heard));
+        Questions questions = new Questions(properties.node(), answers, channels, json);
+        return new Network(configured, channels, members, questions, answers, donor, json);
+    }
+
+    private static void give(
+            String self, Donor donor, BooleanSupplier left, String peer, byte[] request, OutputStream answer)
+            throws IOException {
+        if (left.getAsBoolean()) {
+            throw new QuorateException(ErrorCode.NOT_A_MEMBER, self + " takes no part in the order");
+        }
+        donor.serve(peer, request, answer);
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.NodeMachine;
+import io.quorate.node.audit.AuditSource;
+import io.quorate.node.audit.RowRepair;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.conflict.Explainer;
+import io.quorate.node.conflict.ServerKeyExplainer;
+import io.quorate.node.copy.CopyQuestion;
+import io.quorate.node.copy.CopySource;
+import io.quorate.node.copy.FullCopy;
+import io.quorate.node.copy.GivenCopies;
+import io.quorate.node.copy.StreamSource;
+import io.quorate.node.server.LinkSignals;
+import io.quorate.node.server.Server;
+import io.quorate.node.server.ServerAccess;
+import io.quorate.node.server.ServerLink;
+import io.quorate.node.server.ServerSession;
+import java.util.UUID;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/** A node beside a MySQL server. */
+final class ServerKind implements NodeKind {
+    private final NodeProperties properties;
+    private final ServerAccess access;
+
+    private ServerKind(NodeProperties properties, ServerAccess access) {
+        this.properties = properties;
+        this.access = access;
+    }
+
+    static ServerKind of(NodeProperties properties, Opened opened) {
+        ServerAccess access = opened.add(new ServerAccess(properties.mysql()));
+        ServerLink.checkNow(access);
+        return new ServerKind(properties, access);
+    }
+
+    @Override
+    public NodeMachine machine(long electionGraceMillis) {
+        return new NodeMachine(properties.apply().syncedLagMax(), electionGraceMillis);
+    }
+
+    @Override
+    public Explainer explainer(Supplier<UUID> self, Opened opened) {
+        return opened.add(new ServerKeyExplainer(access, self));
+    }
+
+    @Override
+    public ServerRoom open(Base base, BooleanSupplier synced, Told told, Opened opened) {
+        LinkSignals signals = new LinkSignals();
+        ServerSession.Ports ports = ports(base, told);
+        Supplier<ServerSession> sessions = () -> new ServerSession(ports, access, signals);
+        FullCopy copy = new FullCopy(
+                new FullCopy.Ports(
+                        properties,
+                        ports.incarnation(),
+                        ports.cache(),
+                        base.stream(),
+                        base.counters().joins()),
+                sessions,
+                access,
+                signals,
+                new FullCopy.Donors(
+                        base.network().members()::present,
+                        base.network().questions(),
+                        base.network().json()),
+                told.copying());
+        ServerLink link = opened.add(
+                new ServerLink(properties.mysql(), access, sessions, signals, copy, told.events(), told.faults()));
+        return new ServerRoom(link, copy, answer(base, synced, link));
+    }
+
+    private ServerSession.Ports ports(Base base, Told told) {
+        return new ServerSession.Ports(
+                properties,
+                base.home().life().toString(),
+                base.home().stores().cache(),
+                base.stream(),
+                base.order(),
+                base.counters().progress(),
+                base.counters().keyless(),
+                System.nanoTime(),
+                told.events(),
+                told.faults());
+    }
+
+    /** What other nodes ask of the server: copies, and how its rows compare. */
+    private GivenCopies answer(Base base, BooleanSupplier synced, Server server) {
+        Network network = base.network();
+        new CopySource(properties, access, synced).register(network.answers());
+        StreamSource source = new StreamSource(
+                properties,
+                access,
+                server::session,
+                base.stream(),
+                base.counters().progress(),
+                synced);
+        source.register(network.answers());
+        network.answers().requireAll(CopyQuestion.class);
+        RowRepair repair = new RowRepair(properties, access, base.stream(), network.questions(), network.json());
+        new AuditSource(
+                        properties,
+                        access,
+                        server::session,
+                        base.stream(),
+                        base.counters().progress(),
+                        synced,
+                        repair)
+                .register(network.answers());
+        return source;
+    }
+}

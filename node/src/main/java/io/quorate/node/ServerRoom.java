@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.node.copy.GivenCopies;
+import io.quorate.node.copy.ServerCopy;
+import io.quorate.node.server.Server;
+
+/**
+ * What is beside the node.
+ *
+ * @param given what it gave others by stream
+ */
+record ServerRoom(Server server, ServerCopy copy, GivenCopies given) {}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.certification.OrderedStream;
+import io.quorate.core.NodeEvent;
+import io.quorate.node.order.CacheForecast;
+import io.quorate.node.order.Stores;
+import io.quorate.node.server.ApplyProgress;
+import io.quorate.transport.RatisTotalOrder;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** What is looked at again and again, each method on one thread. */
+final class Upkeep {
+    private final Base base;
+    private final ServerRoom beside;
+    private final MemberRoom members;
+    private final CacheForecast forecast;
+    private final Consumer<NodeEvent> events;
+    private boolean gave;
+
+    Upkeep(Base base, ServerRoom beside, MemberRoom members, CacheForecast forecast, Consumer<NodeEvent> events) {
+        this.base = base;
+        this.beside = beside;
+        this.members = members;
+        this.forecast = forecast;
+        this.events = events;
+    }
+
+    /** How far things are; also lets the cache forget what nobody here needs. */
+    NodeEvent.Progress look() {
+        ApplyProgress progress = base.counters().progress();
+        OrderedStream stream = base.stream();
+        if (!beside.server().exists()) {
+            progress.startFrom(stream.lastOrdered());
+        }
+        Stores stores = base.home().stores();
+        long applied = progress.lastApplied();
+        long restart = Math.min(applied, stores.checkpoints().forgettableSeqno()) + 1;
+        long needed = Math.min(restart, stream.oldestOwnFailure());
+        stores.cache().retain(Math.min(needed, base.network().donor().oldestNeeded()));
+        return new NodeEvent.Progress(members.standing().leaderOrdered(), applied, nowMillis());
+    }
+
+    /** With every report to the others. */
+    void eachReport() {
+        members.join().tell();
+        Network network = base.network();
+        RatisTotalOrder part = base.order().running();
+        if (part != null) {
+            part.members().forEach(m -> network.members().generation(m.name(), m.generation()));
+        }
+        forecast.look(nowMillis(), members.standing().absent());
+        boolean gives = !network.donor().running().isEmpty();
+        if (gives != gave) {
+            gave = gives;
+            events.accept(new NodeEvent.Donating(gives));
+        }
+    }
+
+    private static long nowMillis() {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+    }
+}
