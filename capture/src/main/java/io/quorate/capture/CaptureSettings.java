@@ -37,7 +37,10 @@ public record CaptureSettings(
         Duration heartbeat,
         Duration connectTimeout,
         UUID ddlSource) {
-    /** With the defaults: TLS when the server offers it, 128 MiB per transaction, 512 MiB undecided, 1 s heartbeats. */
+    /**
+     * For a capture on its own: TLS when the server offers it, 128 MiB per transaction, 512 MiB undecided, 1 s
+     * heartbeats. A service sets what its configuration says.
+     */
     public static CaptureSettings of(String host, int port, String user, String password, UUID server, long replicaId) {
         return new CaptureSettings(
                 host,

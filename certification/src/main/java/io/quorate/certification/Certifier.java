@@ -60,9 +60,6 @@ import java.util.UUID;
  * <p>Not thread-safe, except for {@link #stats}.
  */
 public final class Certifier {
-    /** The default of {@code keysMax}: at most some 120 MB. */
-    public static final long KEYS_MAX_DEFAULT = 4L << 20;
-
     private static final long KEYS_MAX_LIMIT = 1L << 30;
     private static final int KEPT_SHARE = 8;
 
