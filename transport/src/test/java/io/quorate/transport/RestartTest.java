@@ -39,7 +39,6 @@ class RestartTest {
     void closesWhileRatisEvictsFromTheCacheOfItsLog() throws Exception {
         try (Nodes nodes = oneWithManySegments()) {
             Thread close;
-            long closing;
             RaftLogBase log = log(nodes);
             try (AutoCloseableLock held = log.writeLock()) {
                 close = new Thread(() -> nodes.node("n1").close());
@@ -50,10 +49,10 @@ class RestartTest {
                         "eviction waits for it, or has been ended before",
                         () -> anyAt("SegmentedRaftLog", "checkAndEvictCache")
                                 || of(SERVER).noneMatch(t -> t.getName().endsWith("-cacheEviction-AwaitToRun")));
-                closing = System.nanoTime();
             }
             close.join();
-            assertThat(Duration.ofNanos(System.nanoTime() - closing)).isLessThan(Duration.ofSeconds(10));
+            // A close that was given up leaves the threads that hang.
+            Nodes.await("nothing of the server is left", () -> of(SERVER).findAny().isEmpty());
             nodes.start("n1");
             nodes.submitSurely("n1", "after");
             assertThat(nodes.recorder("n1").entries()).endsWith("after").doesNotHaveDuplicates();
