@@ -29,7 +29,9 @@ record Network(
         Answers answers,
         Donor donor,
         JsonMapper json) {
-    /** @param left whether this node has left the order, so that what it holds may be of a former life of the cluster */
+    /**
+     * @param left whether this node has left the order, so that what it holds may be of a former life of the cluster
+     */
     static Network open(NodeProperties properties, Home home, JsonMapper json, BooleanSupplier left, Opened opened)
             throws IOException {
         TransportSettings configured = properties.transport();
