@@ -52,7 +52,8 @@ class RestartTest {
             }
             close.join();
             // A close that was given up leaves the threads that hang.
-            Nodes.await("nothing of the server is left", () -> of(SERVER).findAny().isEmpty());
+            Nodes.await(
+                    "nothing of the server is left", () -> of(SERVER).findAny().isEmpty());
             nodes.start("n1");
             nodes.submitSurely("n1", "after");
             assertThat(nodes.recorder("n1").entries()).endsWith("after").doesNotHaveDuplicates();
