@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What of a server's schemas will conflict more than it need, can't be undone, or isn't safe: nothing that keeps it
- * out.
+ * Finds in a server's schemas what will conflict more than necessary, can't be undone, or isn't safe. None of it keeps
+ * the service from starting.
  */
 final class SchemaAdvice {
     private static final int SHOWN_MAX = 100;

@@ -17,8 +17,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Looks at a MySQL server before anything relies on it: version, settings, grants. Finds all that is wrong at once,
- * each with the statement that mends it.
+ * Checks a MySQL server's version, settings and grants before anything relies on them. Finds everything that is wrong
+ * at once, each with the statement that mends it.
  */
 public final class ServerCheck {
     /** @param what is wrong; {@code fix} a statement, or what to put into my.cnf where only a restart helps */
@@ -152,7 +152,8 @@ public final class ServerCheck {
                         "my.cnf: remove binlog-do-db and binlog-ignore-db, then restart mysqld"));
             }
         } catch (SQLException e) {
-            // Without REPLICATION CLIENT the grants below say so; 8.4 has no such statement and no such filters in use.
+            // Without REPLICATION CLIENT this fails too, but then the check of the grants reports that. 8.4 doesn't
+            // know the statement, so these filters aren't checked there.
             return;
         }
     }
