@@ -62,7 +62,7 @@ public class QuorateNode {
             Security.setProperty(ADDRESS_SECONDS, "3");
         }
         if (System.getProperty(ADDRESS_SECONDS) == null) {
-            System.setProperty(ADDRESS_SECONDS, "3"); // gRPC reads a system property of the same name for its own cache.
+            System.setProperty(ADDRESS_SECONDS, "3"); // gRPC's own cache reads this
         }
     }
 }

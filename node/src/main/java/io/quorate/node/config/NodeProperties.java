@@ -202,7 +202,7 @@ public record NodeProperties(
     /**
      * How much the writeset cache keeps of what has been applied.
      *
-     * @param bytesMax the oldest of it goes beyond this
+     * @param bytesMax beyond this size the oldest part is deleted
      * @param ageMax parts older than this are deleted; 0 for never
      * @param returnWarning the log warns of an absent member that could come back by a transfer only for less time than
      *     this
@@ -234,7 +234,7 @@ public record NodeProperties(
     /**
      * The conflict journal.
      *
-     * @param bytesMax the oldest of it goes beyond this
+     * @param bytesMax beyond this size the oldest part is deleted
      * @param ageMax conflicts older than this are deleted
      * @param maskedColumns columns whose values are left out: {@code schema.table.column}, where each part may be
      *     {@code *}

@@ -20,8 +20,8 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.stereotype.Component;
 
 /**
- * {@code /actuator/transfer}: what this node receives from others, and what it gives them; a POST pauses, limits or
- * ends what it receives. Also in JMX.
+ * {@code /actuator/transfer}: what this node receives from others, and what it gives them; a POST pauses, resumes,
+ * throttles or cancels a full copy. Also in JMX.
  */
 @Component
 @Endpoint(id = "transfer")
