@@ -165,7 +165,7 @@ public final class ApplyCourse {
         return group.isBarrier() ? group.last() : attempt.position().seqno;
     }
 
-    /** The position that is to be written with this step, before anything else; null when it was written before. */
+    /** The position that this step has to write before anything else; null when an earlier step has written it. */
     public Position position() {
         boolean before =
                 switch (step) {
@@ -377,7 +377,7 @@ public final class ApplyCourse {
         }
     }
 
-    // One by one.
+    // One writeset after the other.
 
     private void nextAlone() {
         index++;

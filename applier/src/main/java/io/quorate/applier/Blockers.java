@@ -43,7 +43,7 @@ public final class Blockers {
 
     /**
      * @param head the session that executes the head
-     * @param ours whether a session executes a group
+     * @param ours tells whether a session executes a group
      */
     public static Way way(long head, Collection<? extends Wait> waits, LongPredicate ours, boolean graceIsOver) {
         if (waitsForOurs(head, waits, ours)) {

@@ -234,7 +234,7 @@ public final class AuditSource implements AutoCloseable {
         }
     }
 
-    /** Doesn't wait for an answer that is being made. */
+    /** Closes at once, without waiting for an answer that is being made. */
     @Override
     public void close() {
         closed = true;

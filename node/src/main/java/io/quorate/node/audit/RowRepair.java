@@ -76,7 +76,7 @@ public final class RowRepair {
         this.json = json;
     }
 
-    /** @return what became of it */
+    /** @return what became of the row, as a sentence */
     String run(AuditedTable table, Repair asked) throws SQLException {
         try (Connection server = access.connectAlone(AuditSource.ANSWERS_WITHIN)) {
             AuditedTable.prepare(server);

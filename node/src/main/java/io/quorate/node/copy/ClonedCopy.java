@@ -207,8 +207,8 @@ final class ClonedCopy {
     }
 
     /**
-     * The server can't be reached, as is normal when the copy is complete: mysqld restarts by itself, or the start
-     * command or somebody else starts it.
+     * Waits for a server that can't be reached. That is normal when the copy is complete: mysqld restarts by itself, or
+     * the start command or somebody starts it.
      */
     private void awaitServer() throws IOException, InterruptedException {
         long now = System.nanoTime();

@@ -19,9 +19,9 @@ import tools.jackson.databind.json.JsonMapper;
  * @param since everything ordered up to this seqno is in every row that is read
  * @param log the position of that seqno in the order's log
  * @param catalog everything except rows, as it was at that seqno
- * @param bytes size of the donor's files at that time
+ * @param bytes size of the donor's table files at that time
  * @param upTo the seqno to which the rows are brought; 0 while that isn't known
- * @param rest everything besides tables, as it is at {@code upTo}; null while that isn't known
+ * @param rest the catalog at {@code upTo}, from which everything besides tables is taken; null while that isn't known
  */
 record CopyPlan(String copy, long since, LogPosition log, Catalog catalog, long bytes, long upTo, Catalog rest) {
     private static final String FILE = "copy-plan.json";

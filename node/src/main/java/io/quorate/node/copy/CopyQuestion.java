@@ -27,9 +27,9 @@ public sealed interface CopyQuestion<A> extends Question<A> {
      *
      * @param host where another node's server can reach it
      * @param server its UUID
-     * @param version of MySQL
+     * @param version its version of MySQL
      * @param reserved GTIDs that are executed there though no transaction there has them
-     * @param bytes size of the files with its tables and their indexes
+     * @param bytes size of its tablespaces' files, except temporary ones
      */
     record CloneSource(String host, int port, UUID server, String version, String reserved, long bytes) {}
 
@@ -78,6 +78,6 @@ public sealed interface CopyQuestion<A> extends Question<A> {
     @Question.Name("copy.rows-of-tables")
     record RowsOfTables(long after, List<Unit.Name> tables) implements Rows {}
 
-    /** @param to where the stretch ends, null for the table's end */
+    /** @param to where the stretch ends; null for the end of the table */
     record Head(Moment moment, @Nullable String to) {}
 }

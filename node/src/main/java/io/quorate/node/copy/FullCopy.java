@@ -76,7 +76,7 @@ public final class FullCopy implements ServerCopy, Refill {
     /**
      * The parts of this node that a copy needs.
      *
-     * @param incarnation of the cluster
+     * @param incarnation UUID of the cluster that seqnos belong to
      */
     public record Ports(
             NodeProperties properties, String incarnation, WriteSetLog cache, OrderedStream stream, JoinCounts joins) {}

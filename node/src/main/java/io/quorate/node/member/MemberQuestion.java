@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What nodes ask of one another about who is a member. {@link MemberDesk} answers. */
 public sealed interface MemberQuestion<A> extends Question<A> {
-    /** Who is there? */
+    /** Who is a member, as far as you know? */
     @Question.Name("member.who")
     record WhoIsMember() implements MemberQuestion<Membership> {}
 

@@ -18,7 +18,7 @@ final class SchemaAdvice {
     private static final String OURS =
             " NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema', 'quorate')";
 
-    /** Tables without any unique index. */
+    /** Tables without any unique key. */
     static final String KEYLESS = """
             SELECT CONCAT(t.TABLE_SCHEMA, '.', t.TABLE_NAME) FROM information_schema.TABLES t
             LEFT JOIN information_schema.TABLE_CONSTRAINTS c ON c.TABLE_SCHEMA = t.TABLE_SCHEMA

@@ -21,7 +21,10 @@ import java.util.regex.Pattern;
  * at once, each with the statement that mends it.
  */
 public final class ServerCheck {
-    /** @param what is wrong; {@code fix} a statement, or what to put into my.cnf where only a restart helps */
+    /**
+     * @param what what is wrong
+     * @param fix a statement that mends it, or what to put into my.cnf where only a restart helps
+     */
     record Finding(String what, String fix) {
         @Override
         public String toString() {
