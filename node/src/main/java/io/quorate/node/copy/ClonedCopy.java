@@ -296,7 +296,7 @@ final class ClonedCopy {
 
     /**
      * Reserves the GTIDs that the server gave out before the copy, so that it never gives them out again; false when it
-     * has already given out some of them.
+     * has given out GTIDs since the copy.
      */
     private boolean reserve(Connection connection) throws SQLException {
         UUID server = ServerAccess.uuid(connection);

@@ -57,7 +57,7 @@ final class DonorPace {
         return applied.getAsLong() < due;
     }
 
-    /** Called before a portion is given: waits while the donor is behind, but never long. */
+    /** Called before a portion is given: waits while the donor is behind, but only for a moment. */
     void await() {
         long from = nanos.getAsLong();
         while (isBehind()

@@ -40,8 +40,8 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * Gives this node's server all of another server's data when nothing less will do, by one of two methods: {@link
  * ClonedCopy} and {@link StreamedCopy}. Meanwhile the node takes part in the order and keeps what is ordered, as an
- * arbitrator does; a peer has told it what certification knew where that begins. What this server has committed and the
- * order doesn't have is captured and ordered first, or it would be lost.
+ * arbitrator does; a peer has told it what certification knew at the place where that begins. What this server has
+ * committed and the order doesn't have is captured and ordered first, or it would be lost.
  *
  * <p>Every step is noted before it is taken ({@link CopyNote}); after a crash the node goes on with the step that was
  * noted. All of this is done by the link's thread.

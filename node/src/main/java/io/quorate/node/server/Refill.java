@@ -6,7 +6,7 @@ import java.sql.SQLException;
 
 /** What the link does instead of having a session while the server is to be filled with the data of another one. */
 public interface Refill {
-    /** Whether the server is still to be filled, be it from the start or to the end. */
+    /** Whether filling the server has to be begun or finished. */
     boolean isPending();
 
     /** Goes on filling the server until that is done or the link has something else to do. */

@@ -163,7 +163,10 @@ public final class ServerAccess implements AutoCloseable {
         return UUID.fromString(ask(connection, "SELECT @@server_uuid"));
     }
 
-    /** The size of the tables' files; the statistics are out of date for a while after much was written. */
+    /**
+     * The size of the tables' files. The statistics of the tables would be out of date for a while after much was
+     * written.
+     */
     public static long tableBytes(Connection connection) throws SQLException {
         return Long.parseLong(ask(
                 connection,
