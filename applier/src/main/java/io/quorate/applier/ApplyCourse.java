@@ -13,40 +13,44 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a worker does with the group it has taken. A group of rows is one database transaction:
+ * Decides what a worker does with the group that it has taken. A group of rows is one database transaction:
  *
  * <ol>
- *   <li>The losers are chosen: what clients have committed here, and what has to be undone before the group can be
- *       applied. Only the head undoes, the group that all others wait for, because one before this one may have to undo
- *       the same.
- *   <li>Own prepared transactions that are in the way are rolled back, the losers taken back and noted as undone, and
- *       what passed is applied. The position is the first thing in the transaction.
- *   <li>Now it holds its locks, and looks: has a client committed something before that which has to be undone, too? To
- *       know that, the capture must have read as far. The head then goes back to a savepoint rather than to the start:
- *       InnoDB keeps the locks of rows, so that the next round finds less. The position comes before the savepoint,
- *       because an engine that had no part in the transaction when it was set is rolled back altogether, locks and all.
- *       Rounds have no bound of their own: each takes locks that the next one keeps, and clients are kept from writing
- *       after a hundred of them.
- *   <li>It waits for its turn and commits. A group that is asked to yield meanwhile rolls back.
+ *   <li>The losers are chosen: the transactions that clients have committed here and that have to be undone before the
+ *       group can be applied. Only the head, the group that all others wait for, undoes losers, because a group before
+ *       this one may have to undo the same.
+ *   <li>Own prepared transactions that are in the way are rolled back, the losers are taken back and noted as undone,
+ *       and the writesets that passed are applied. The position is the first thing that the transaction writes.
+ *   <li>Now the group holds its locks, and looks whether a client has meanwhile committed something that has to be
+ *       undone, too. To know that, the capture must have read that far. In that case the head goes back to a savepoint
+ *       rather than to the start: InnoDB keeps the locks of rows, so the next round finds less to undo. The position
+ *       comes before the savepoint, because an engine that had no part in the transaction when it was set is rolled
+ *       back altogether, locks and all. The number of rounds has no limit of its own: each takes locks that the next
+ *       one keeps, and after a hundred rounds clients are kept from writing.
+ *   <li>The group waits for its turn and commits. If it is asked to yield meanwhile, it rolls back.
  * </ol>
  *
- * <p>Whatever is rolled back is executed again when nothing before it is open any more. So is what failed, if that may
- * pass (locks, a server that is read-only) or if it wasn't the head. Any other failure of the head is looked at closely
- * by applying its writesets one by one: either it was an effect of the grouping, or the writeset at fault is known. One
- * that mixes engines with and without transactions runs outside of a transaction, and the position is saved after it.
+ * <p>A group that was rolled back is executed again when everything before it is committed. So is a group that failed,
+ * if the reason may pass (locks, a server that is read-only) or if the group wasn't the head. After any other failure
+ * of the head its writesets are applied one by one: either the failure was an effect of the grouping, or the writeset
+ * at fault is known then. A writeset that mixes engines with and without transactions runs outside of a transaction,
+ * and the position is saved after it.
  *
- * <p>A barrier is a statement that commits by itself. What it dooms is undone before, in a transaction of its own,
- * until there is no more of it; clients are kept from writing meanwhile.
+ * <p>A barrier is a statement that commits by itself. The losers that it dooms are undone before it, in a transaction
+ * of its own, until there are no more of them; clients are kept from writing meanwhile.
  *
- * <p>A group of own prepared transactions settles one after the other; the position follows when there is time. What
- * passed and is not there any more is applied like anybody's.
+ * <p>In a group of own prepared transactions one after the other is settled; the position follows when there is time. A
+ * transaction that passed and is neither prepared nor committed here any more is applied like a foreign one.
  *
- * <p>Decides only: {@link #next} says what is to be done, and is told what came of it by {@link #done}, {@link
- * #answered} or {@link #failed}. One object for a group; one thread.
+ * <p>This class only decides: {@link #next} says what is to be done, and the worker reports the result by {@link
+ * #done}, {@link #answered} or {@link #failed}. One object for each group; one thread.
  */
 public final class ApplyCourse {
     private static final Logger log = LoggerFactory.getLogger(ApplyCourse.class);
-    /** What the order is still to tell: it doesn't wait for us, so this needs no bound. */
+    /**
+     * The pause while the order has still to tell who loses. The order doesn't wait for the applier, so the number of
+     * pauses needs no limit.
+     */
     private static final long UNCERTAIN_MILLIS = 10;
 
     private static final int ROUNDS_IN_PEACE = 100;
@@ -56,34 +60,36 @@ public final class ApplyCourse {
         /** As {@link io.quorate.core.OwnWrites#toUndo}. */
         Losers toUndo(Collection<Certified> group, Collection<Doomed> chosen);
 
-        /** The commit that undoes these is to come next. */
+        /** Called right before the commit that undoes these losers. */
         void undoing(Collection<Doomed> losers, long seqno);
 
-        /** It failed. */
+        /** Called when that commit has failed. */
         void notUndone(Collection<Doomed> losers);
     }
 
-    /** The group among the others. Nothing here waits. */
+    /** The place of the group among the others. None of these calls waits. */
     public interface Place {
         /** Whether all groups before this one are committed. */
         boolean isHead();
 
-        /** The order's position that goes with all that is committed. */
+        /** The order's position that belongs to everything committed so far. */
         LogPosition committedPosition();
 
-        /** Every running group but the head has to give up its locks. */
+        /** Makes every running group except the head give up its locks. */
         void othersYield();
 
-        /** Whether clients are to be kept from writing, because what they write is lost before it can be undone. */
+        /**
+         * Says whether clients are to be kept from writing, because they commit losers faster than these can be undone.
+         */
         void holdClients(boolean hold);
 
-        /** For whoever watches. */
+        /** Counts something for the statistics. */
         void count(Happening what);
     }
 
     /** What is counted. */
     public enum Happening {
-        /** It is executed again, or in another round. */
+        /** The group is executed again, or in another round. */
         RETRIED,
         YIELDED,
         MET_LOCKS,
@@ -91,7 +97,7 @@ public final class ApplyCourse {
         CAPTURE_BEHIND
     }
 
-    /** A seqno, and the order's position that goes with it. */
+    /** A seqno, and the order's position that belongs to it. */
     public record Position(long seqno, LogPosition log) {}
 
     private final Group group;
@@ -102,7 +108,7 @@ public final class ApplyCourse {
     private ApplyStep step;
     private long pauseMillis = -1;
     private Attempt attempt;
-    /** Of the group's work, what goes by itself. */
+    /** Which writeset of the group's work is being handled by itself. */
     private int index;
 
     private SQLException failure;
@@ -139,27 +145,27 @@ public final class ApplyCourse {
         return pauseMillis;
     }
 
-    /** What the transaction is about; of these, at {@link ApplyStep#APPLY}, what passed. */
+    /** The writesets of the transaction; at {@link ApplyStep#APPLY} only those that passed. */
     public List<Certified> writeSets() {
         return step == ApplyStep.APPLY ? attempt.passed() : attempt.writeSets();
     }
 
-    /** The one that goes by itself. */
+    /** The writeset that is being handled by itself. */
     public Certified writeSet() {
         return group.work().get(index);
     }
 
-    /** What is undone in the transaction, the latest first. */
+    /** The losers that are undone in the transaction, the latest first. */
     public List<Doomed> losers() {
         return attempt == null ? List.of() : attempt.losers();
     }
 
-    /** The seqno that counts as that of the undo. */
+    /** The seqno at which the losers count as undone. */
     public long undoneAt() {
         return group.isBarrier() ? group.last() : attempt.position().seqno;
     }
 
-    /** The position that is to be written with this step, before anything else; null when it was written before. */
+    /** The position that this step has to write before anything else; null when an earlier step has written it. */
     public Position position() {
         boolean before =
                 switch (step) {
@@ -174,7 +180,7 @@ public final class ApplyCourse {
         return positionSaved;
     }
 
-    /** What is to be done now; the same again when asked again. */
+    /** What is to be done now. When asked again, the answer is the same until the step is done. */
     public ApplyStep next() {
         if (pauseMillis < 0 && step == ApplyStep.CHOOSE) {
             choose();
@@ -182,7 +188,7 @@ public final class ApplyCourse {
         return pauseMillis >= 0 ? ApplyStep.PAUSE : step;
     }
 
-    /** What was to be done is. */
+    /** The step is done. */
     public void done() {
         if (pauseMillis >= 0) {
             pauseMillis = -1;
@@ -209,7 +215,7 @@ public final class ApplyCourse {
         }
     }
 
-    /** The answer to what was asked. */
+    /** The answer to a step that is a question. */
     public void answered(boolean yes) {
         switch (step) {
             case LOOK -> looked(yes);
@@ -346,7 +352,7 @@ public final class ApplyCourse {
         }
     }
 
-    /** Nothing is open any more. */
+    /** Begins again, now that no transaction is open any more. */
     private void tryAgain() {
         place.count(Happening.RETRIED);
         attempt.rolledBack();
@@ -371,7 +377,7 @@ public final class ApplyCourse {
         }
     }
 
-    // One by one.
+    // One writeset after the other.
 
     private void nextAlone() {
         index++;
@@ -409,7 +415,8 @@ public final class ApplyCourse {
         if (losers().isEmpty()) {
             runNext();
         } else {
-            // A statement takes no locks that would keep clients off, and all they commit before it is done is lost.
+            // A statement takes no locks that would keep clients from writing, and everything that they commit before
+            // it is done is lost.
             hold(true);
             go(ApplyStep.TAKE_BACK);
         }
@@ -431,9 +438,9 @@ public final class ApplyCourse {
     // Failures.
 
     /**
-     * What was to be done failed.
+     * The step failed.
      *
-     * @throws SQLException the same, when the connection is gone, or nothing is known that would help
+     * @throws SQLException {@code e} itself, when the connection is lost or nothing is known that would help
      * @throws io.quorate.core.QuorateException when this node can't go on
      */
     public void failed(SQLException e) throws SQLException {
@@ -487,7 +494,9 @@ public final class ApplyCourse {
         }
     }
 
-    /** Whether a client committed something meanwhile that has to be undone first. */
+    /**
+     * Finds out whether the step failed because a client has meanwhile committed something that has to be undone first.
+     */
     private void explain() {
         boolean explained = attempt.hasMore();
         if (!group.isBarrier()) {

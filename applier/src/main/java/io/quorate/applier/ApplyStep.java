@@ -5,17 +5,17 @@ import io.quorate.core.Transitions;
 import java.util.Map;
 import java.util.Set;
 
-/** What a worker is to do next with its group, as {@link ApplyCourse} has it. */
+/** What a worker has to do next with its group, as {@link ApplyCourse} decides. */
 public enum ApplyStep {
     /** Wait for {@link ApplyCourse#pauseMillis}; may come before any other step. */
     PAUSE,
     /** Wait, without locks, until all groups before this one are committed. */
     AWAIT_HEAD,
-    /** Choose what is to be undone; never to be carried out by others. */
+    /** Choose what is to be undone. The course does this itself; a worker never gets this step. */
     CHOOSE,
     /** Begin with the {@link ApplyCourse#position}, and set a savepoint after it. */
     SET_SAVEPOINT,
-    /** Roll back what is prepared here and in the way of the {@link ApplyCourse#writeSets}. */
+    /** Roll back prepared transactions of this server that are in the way of the {@link ApplyCourse#writeSets}. */
     CLEAR_WAY,
     /** Take back what the {@link ApplyCourse#losers} wrote. */
     TAKE_BACK,
@@ -25,28 +25,32 @@ public enum ApplyStep {
     NOTE_UNDONE,
     /** Apply the {@link ApplyCourse#writeSets}. */
     APPLY,
-    /**
-     * With all locks held: wait until the capture has read what is committed by now. To be answered: whether it has.
-     */
+    /** With all locks held, wait until the capture has read what is committed by now. A question: has it? */
     LOOK,
-    /** Wait for the turn. To be answered: false when it has to yield. */
+    /** Wait for the group's turn. A question: may the group commit? If not, it has to yield. */
     AWAIT_TURN,
     COMMIT,
     BACK_TO_SAVEPOINT,
-    /** As {@link #LOOK}, after a failure: whether what a client committed explains it. */
+    /** As {@link #LOOK}, after a failure, to find out whether a client's commit explains it. */
     EXPLAIN,
     ROLL_BACK,
     /** As {@link #LOOK}, without locks. */
     AWAIT_CAPTURE,
-    /** Carry out the verdict on the {@link ApplyCourse#writeSet}. To be answered: false when it is to be applied. */
+    /**
+     * Carry out the verdict on the {@link ApplyCourse#writeSet}. A question: is that done? If not, it has to be
+     * applied.
+     */
     SETTLE,
     /** Run the {@link ApplyCourse#writeSet} outside of a transaction. */
     RUN_ALONE,
-    /** Roll back all that is prepared here: some of it may keep the table, and the server doesn't say which. */
+    /**
+     * Roll back everything that is prepared here: one of these transactions may hold the table, and the server doesn't
+     * say which.
+     */
     CLEAR_PREPARED,
     /** Write the {@link ApplyCourse#position} and commit it. */
     SAVE_POSITION,
-    /** The group is in the database, its position too if {@link ApplyCourse#positionSaved}. */
+    /** The group is in the database; its position is there too if {@link ApplyCourse#positionSaved}. */
     DONE;
 
     static final Transitions<ApplyStep> NEXT = Transitions.of(Map.ofEntries(
@@ -71,7 +75,7 @@ public enum ApplyStep {
             Map.entry(SAVE_POSITION, Set.of(CHOOSE, SETTLE, DONE)),
             Map.entry(DONE, Set.of())));
 
-    /** Whether nothing is done on the connection meanwhile. */
+    /** Whether the worker does nothing on its connection during this step. */
     public boolean waits() {
         return this == PAUSE || this == AWAIT_HEAD || this == AWAIT_TURN || this == DONE;
     }

@@ -9,8 +9,8 @@ import io.quorate.core.OwnWrites.Losers;
 import java.util.List;
 
 /**
- * What goes into one database transaction, all of a group or one writeset of it, tried until it commits; and what has
- * to be undone in the same transaction, as far as it is known.
+ * The attempt to get a whole group, or one writeset of it, into the database in one transaction, again and again until
+ * it commits; with the losers that have to be undone in the same transaction, as far as they are known.
  */
 final class Attempt {
     private final List<Certified> writeSets;
@@ -23,19 +23,19 @@ final class Attempt {
     private int round;
     private List<Doomed> losers = List.of();
 
-    /** How it stands with what clients have committed by now. */
+    /** What follows from what clients have committed by now. */
     enum Outlook {
-        /** All that stands in the way is undone. */
+        /** Everything that stood in the way is undone. */
         CLEAR,
         /** There is more to undo. */
         MORE,
-        /** The order has still to tell. */
+        /** The order has still to tell who loses. */
         UNKNOWN
     }
 
     /**
-     * @param position that is saved with it
-     * @param alone one writeset of a group, which goes in rounds at once
+     * @param position the position that is saved in the transaction
+     * @param alone whether it is one writeset of a group, which sets a savepoint from the start
      */
     Attempt(List<Certified> writeSets, Position position, boolean alone, Register register) {
         this.writeSets = writeSets;
@@ -63,7 +63,7 @@ final class Attempt {
         return alone;
     }
 
-    /** Whether it was the head when it began. */
+    /** Whether the group was the head when the attempt began. */
     boolean isHead() {
         return head;
     }
@@ -73,12 +73,12 @@ final class Attempt {
         return inRounds;
     }
 
-    /** The latest first. */
+    /** The losers, the latest first. */
     List<Doomed> losers() {
         return losers;
     }
 
-    /** With nothing open. */
+    /** Begins from the start, with no transaction open. */
     void begin(boolean isHead) {
         head = isHead;
         inRounds = false;
@@ -86,31 +86,34 @@ final class Attempt {
         losers = List.of();
     }
 
-    /** It was rolled back: the next time it goes in rounds at once. */
+    /** The transaction was rolled back. The next time, if the group is the head, it sets a savepoint from the start. */
     void rolledBack() {
         again = true;
     }
 
-    /** Chooses what is to be undone; false when the order has still to tell. */
+    /** Chooses what is to be undone; false when the order has still to tell who loses. */
     boolean choose() {
         Losers now = register.toUndo(writeSets, losers);
         losers = now.certain() ? now.doomed() : List.of();
         return now.certain();
     }
 
-    /** Only the head undoes: a group before this one may have to undo the same. */
+    /**
+     * Whether this group has to wait until it is the head. Only the head undoes, because a group before this one may
+     * have to undo the same.
+     */
     boolean hasToWait() {
         return !head && !losers.isEmpty();
     }
 
-    /** Whether a savepoint is to be set. */
+    /** Whether a savepoint has to be set now. */
     boolean beginsRounds() {
         boolean begins = !inRounds && head && (again || !losers.isEmpty());
         inRounds |= begins;
         return begins;
     }
 
-    /** Back at the savepoint; how often it was. */
+    /** The transaction is back at the savepoint; returns how often it has been. */
     int nextRound() {
         return ++round;
     }
@@ -123,7 +126,7 @@ final class Attempt {
         return now.doomed().size() > losers.size() ? Outlook.MORE : Outlook.CLEAR;
     }
 
-    /** Whether others are to be undone beside these, whatever the order has still to tell. */
+    /** Whether there are more losers to undo, whatever the order has still to tell. */
     boolean hasMore() {
         return register.toUndo(writeSets, losers).doomed().size() > losers.size();
     }

@@ -9,14 +9,14 @@ import java.util.Set;
 import java.util.function.LongPredicate;
 
 /**
- * What is done about those who hold locks that the group to commit next waits for. A later group of ours among them, or
- * among those they wait for in turn, is asked to yield at once: it waits for the head to commit, which InnoDB can't
- * see. What is prepared and waits for its verdict is rolled back at once, for it can be applied later. A client's
- * session is killed after a grace, because what is certified has to commit on every node and the client's transaction
- * would fail certification anyway.
+ * Decides what is done about sessions that hold locks for which the head, the group to commit next, is waiting. If a
+ * later group is among them, or among the sessions that they are waiting for in turn, it is asked to yield at once: it
+ * waits for the head to commit, which InnoDB can't see. A prepared transaction that waits for its verdict is rolled
+ * back at once, because it can be applied later. A client session is killed after a grace period, because what is
+ * certified has to commit on every node, and the client's transaction would fail certification anyway.
  */
 public final class Blockers {
-    /** The session of a prepared transaction: none. */
+    /** Stands for the session of a prepared transaction, which has none. */
     public static final long PREPARED = 0;
 
     /** One session waits for a lock that another one holds. */
@@ -26,16 +26,16 @@ public final class Blockers {
         long holder();
     }
 
-    /** What is done about them. */
+    /** What is done about the sessions that are in the way. */
     public enum Way {
         NOTHING,
         OTHERS_YIELD,
         /**
-         * All that is prepared and to be certified: the server doesn't say whose the lock is. If there is none, the
-         * grace decides.
+         * Roll back everything that is prepared and to be certified: the server doesn't say which of these transactions
+         * holds the lock. If there are none, the grace period decides.
          */
         ROLL_BACK_PREPARED,
-        /** Those whom the head waits for. */
+        /** Kill the sessions that the head is waiting for. */
         KILL
     }
 
@@ -43,7 +43,7 @@ public final class Blockers {
 
     /**
      * @param head the session that executes the head
-     * @param ours whether a session executes a group
+     * @param ours tells whether a session executes a group
      */
     public static Way way(long head, Collection<? extends Wait> waits, LongPredicate ours, boolean graceIsOver) {
         if (waitsForOurs(head, waits, ours)) {
@@ -55,7 +55,7 @@ public final class Blockers {
         return graceIsOver ? Way.KILL : Way.NOTHING;
     }
 
-    /** Whether at the end of the chain of who waits for whom, a later group holds what the head needs. */
+    /** Whether, in the chain of sessions that wait for one another, a later group holds what the head needs. */
     private static boolean waitsForOurs(long head, Collection<? extends Wait> waits, LongPredicate ours) {
         Set<Long> seen = new HashSet<>(Set.of(head));
         Deque<Long> toVisit = new ArrayDeque<>(seen);

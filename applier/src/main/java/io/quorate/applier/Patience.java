@@ -9,7 +9,10 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How often a worker tries what may pass. Nothing here depends on how long it takes, so there is no clock. */
+/**
+ * Decides how often a worker tries again after a failure that may pass. Only the number of tries counts, not the time,
+ * so there is no clock.
+ */
 public final class Patience {
     private static final Logger log = LoggerFactory.getLogger(Patience.class);
     private static final Retry.Policy READ_ONLY = Retry.Policy.unbounded(
@@ -20,12 +23,12 @@ public final class Patience {
 
     private final Retry.Policy policy;
     private Retry locks;
-    /** Over groups: a server that takes no writes takes none of the next one either. */
+    /** Counts over several groups: a server that takes no writes won't take those of the next group either. */
     private final Retry readOnly = new Retry(READ_ONLY, 0);
 
     /**
-     * @param retriesMax for one step that meets locks: a client that holds one is killed long before, if that is all it
-     *     is
+     * @param retriesMax how often one step that meets locks is tried again. If only a client's session holds the lock,
+     *     it is killed long before that.
      */
     public Patience(int retriesMax) {
         this.policy = Retry.Policy.attempts(retriesMax, Duration.ofMillis(10))
@@ -34,26 +37,26 @@ public final class Patience {
         begin();
     }
 
-    /** Something else is tried. */
+    /** Something else is tried now: the count for locks begins again. */
     void begin() {
         locks = new Retry(policy, 0);
     }
 
-    /** A group is in the database. */
+    /** A group is in the database: the server takes writes. */
     void cameThrough() {
         readOnly.reset(0);
     }
 
-    /** Whether the same may succeed later. */
+    /** Whether the same step may succeed later. */
     static boolean mayPass(SQLException e) {
         SqlErrors error = SqlErrors.of(e);
         return error == SqlErrors.LOCK || error == SqlErrors.READ_ONLY;
     }
 
     /**
-     * How long to wait after a failure, below zero when waiting doesn't help.
+     * How long to wait after a failure; below zero when waiting doesn't help.
      *
-     * @throws QuorateException when it was tried often enough
+     * @throws QuorateException when the step was tried often enough
      */
     long pauseMillis(SQLException e, Group group, ApplyCourse.Place place) {
         return switch (SqlErrors.of(e)) {
@@ -65,7 +68,7 @@ public final class Patience {
 
     private long afterLock(SQLException e, Group group, ApplyCourse.Place place) {
         place.count(ApplyCourse.Happening.MET_LOCKS);
-        // Which lock it was changes from one to the next, and is no news.
+        // Which lock it was differs from one failure to the next, and is no news.
         Retry.Next next = locks.failed("locks", 0);
         if (!next.again()) {
             throw new QuorateException(

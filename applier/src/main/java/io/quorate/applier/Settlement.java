@@ -11,38 +11,41 @@ import java.util.Collection;
 import java.util.Map;
 
 /**
- * What becomes of an own prepared transaction at its place in the order: XA COMMIT when it passed, XA ROLLBACK when it
- * failed, or earlier when it holds locks that an earlier writeset needs. One that passes after it had to be rolled
- * back, or that the server lost in a crash, is applied from the record like anybody's. The mark that it left says which
- * of these it is: the mark is committed with it, or not at all.
+ * Decides what becomes of an own prepared transaction at its place in the order: XA COMMIT when it passed, XA ROLLBACK
+ * when it failed. It is rolled back earlier when it holds locks that an earlier writeset needs. A transaction that
+ * passes after it had to be rolled back, or after the server lost it in a crash, is applied from the record like a
+ * foreign one. Whether it is in the database is told by its mark, which is committed with it or not at all.
  *
- * <p>The event in the binlog comes before the server knows the xid as prepared, so a first "unknown" says nothing, and
- * it is asked again. Were it prepared after all and passed, its locks would keep its own rows from being applied until
- * it is found.
+ * <p>The event is in the binlog before the server knows the xid as prepared. So the server is asked again when its
+ * first answer is "unknown". If the transaction has passed and is found to be prepared only later, its locks keep its
+ * own rows from being applied until then.
  */
 public final class Settlement {
     private static final int LOOKS_MAX = 5;
-    /** Before the server is asked again. */
+    /** The pause before the server is asked again. */
     public static final long PAUSE_MILLIS = 4;
 
-    /** The server, asked about one prepared transaction. */
+    /** The server, as it is asked about one prepared transaction. */
     public interface Server {
-        /** XA COMMIT or XA ROLLBACK; false when it knows nothing as prepared by that name. */
+        /** XA COMMIT or XA ROLLBACK; false when the server knows no prepared transaction of that name. */
         boolean decide(CertifiedXid xid, boolean commit) throws SQLException;
 
-        /** The count of the last that its slot has committed, which left its mark. */
+        /**
+         * The count of the last transaction that was committed in the slot of {@code xid}, according to the mark that
+         * it left.
+         */
         long marked(CertifiedXid xid) throws SQLException;
     }
 
-    /** How it stands. */
+    /** What has become of the transaction. */
     public enum Outcome {
         /** Ask again after {@link #PAUSE_MILLIS}. */
         ASK_AGAIN,
         COMMITTED,
         ROLLED_BACK,
-        /** It passed, and is not in the database, nor prepared. */
+        /** It passed, and is neither in the database nor prepared. */
         TO_APPLY,
-        /** It failed, and the server may come to know it as prepared later: nobody else would ever decide it. */
+        /** It failed, and may turn up as prepared on the server later; nobody else would ever decide it then. */
         STRAGGLES
     }
 
@@ -58,9 +61,9 @@ public final class Settlement {
     }
 
     /**
-     * Carries out the verdict, as far as the server knows of the transaction.
+     * Carries out the verdict, as far as the server knows the transaction.
      *
-     * @throws QuorateException {@link ErrorCode#UNDO_IMPOSSIBLE} when it failed and is committed here
+     * @throws QuorateException {@link ErrorCode#UNDO_IMPOSSIBLE} when the transaction failed and is committed here
      */
     public Outcome step(Server server) throws SQLException {
         long number = own.writeSet().gtid().number();
@@ -71,7 +74,7 @@ public final class Settlement {
         if (!decided && ++looks < LOOKS_MAX) {
             return Outcome.ASK_AGAIN;
         }
-        // Only now: the server may have refused for a moment, and is asked again.
+        // Not any earlier: if the server had refused for a moment, it would have to be asked again.
         prepared.settled(number);
         if (own.passed()) {
             return decided ? Outcome.COMMITTED : Outcome.TO_APPLY;
@@ -84,8 +87,9 @@ public final class Settlement {
     }
 
     /**
-     * It may have passed in a former life of the cluster, and the record of that be lost in a crash; or whoever
-     * prepared it has committed it as well. Known as long as its slot has committed nothing since.
+     * Fails when a transaction that failed is committed here all the same. It may have passed in an earlier life of the
+     * cluster, and a crash has taken that from the record; or the client that prepared it has committed it itself. This
+     * can be told as long as nothing else was committed in its slot since.
      */
     private void requireNotCommitted(Server server) throws SQLException {
         if (server.marked(xid) == xid.count()) {
@@ -97,9 +101,10 @@ public final class Settlement {
     }
 
     /**
-     * Rolls back what is known to fail against these writesets, before they meet its locks.
+     * Rolls back prepared transactions that are known to fail against these writesets, before the writesets meet their
+     * locks.
      *
-     * @return how many there were
+     * @return how many were rolled back
      */
     public static int clearWay(PreparedWrites prepared, Collection<Certified> group, Server server)
             throws SQLException {

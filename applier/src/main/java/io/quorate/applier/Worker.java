@@ -14,7 +14,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Carries out on a connection of its own what {@link ApplyCourse} decides about one group after the other. */
+/** Carries out, on a connection of its own, what {@link ApplyCourse} decides about one group after the other. */
 final class Worker implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(Worker.class);
 
@@ -27,7 +27,7 @@ final class Worker implements Runnable {
     private final Patience patience;
     private long definitions;
 
-    /** What the workers of an applier share. */
+    /** What all workers of an applier share. */
     record Context(
             ApplierSettings settings,
             Pipeline pipeline,
@@ -45,7 +45,7 @@ final class Worker implements Runnable {
         DdlSession open(long seqno) throws SQLException;
     }
 
-    /** How a worker ends the applier, or has clients wait for it. */
+    /** How a worker ends the applier or keeps clients from writing. */
     interface Stop {
         void holdClients(boolean hold);
 
@@ -64,7 +64,7 @@ final class Worker implements Runnable {
         this.patience = new Patience(context.settings().retriesMax());
     }
 
-    /** Breaks the connection, whatever it is doing. Any thread. */
+    /** Breaks the connection, whatever it is used for at the moment. Any thread may call this. */
     void abort() {
         session.abort();
     }
@@ -153,7 +153,7 @@ final class Worker implements Runnable {
         }
     }
 
-    /** Not for longer than a while; false when the capture hasn't come so far by then. */
+    /** Waits for the capture for a limited time; false when the capture hasn't read far enough by then. */
     private boolean awaitCapture() throws SQLException, InterruptedException {
         boolean captured = context.undo().awaitCapture(session);
         if (!captured) {
@@ -169,7 +169,7 @@ final class Worker implements Runnable {
         run(inverses, position);
     }
 
-    /** @param position to be written before anything else; null when it is written */
+    /** @param position the position to write before anything else; null when it is written already */
     private void run(List<Certified> writeSets, Position position) throws SQLException {
         byte[] update = position == null
                 ? null
@@ -220,7 +220,7 @@ final class Worker implements Runnable {
         context.pipeline().committed(group, positionSaved);
     }
 
-    /** A group among those that other workers have. */
+    /** The place of a group among those that other workers have. */
     private final class Place implements ApplyCourse.Place {
         private final Group group;
 

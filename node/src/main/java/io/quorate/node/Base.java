@@ -5,7 +5,7 @@ import io.quorate.certification.OrderedStream;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.order.PausableOrder;
 
-/** What all other rooms of a node stand on: its disk, the order and the other nodes. */
+/** What all other rooms of a node are built on: its disk, the order and the other nodes. */
 record Base(
         NodeProperties properties,
         Home home,

@@ -6,7 +6,7 @@ import io.quorate.node.server.ApplyProgress;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.KeylessTables;
 
-/** What the rooms of a node count and note, and its metrics show. */
+/** What the rooms of a node count and note, and what the node's metrics show. */
 record Counters(ApplyProgress progress, KeylessTables keyless, JoinCounts joins) {
     Counters(MeterRegistry meters) {
         this(new ApplyProgress(), new KeylessTables(), new JoinCounts(meters));

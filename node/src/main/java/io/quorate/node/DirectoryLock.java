@@ -9,7 +9,7 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Keeps a second service off a data directory: two on one would ruin it. */
+/** Keeps a second service from using a data directory: two services would ruin it. */
 final class DirectoryLock implements AutoCloseable {
     private final FileChannel file;
 
@@ -17,7 +17,7 @@ final class DirectoryLock implements AutoCloseable {
         this.file = file;
     }
 
-    /** @throws QuorateException {@link ErrorCode#CONFIGURATION} when a service has it already */
+    /** @throws QuorateException {@link ErrorCode#CONFIGURATION} when a service uses the directory already */
     static DirectoryLock of(Path directory) throws IOException {
         FileChannel file =
                 FileChannel.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
@@ -33,7 +33,7 @@ final class DirectoryLock implements AutoCloseable {
         try {
             return file.tryLock() != null;
         } catch (OverlappingFileLockException e) {
-            return false; // By this very process.
+            return false; // Locked by this very process.
         }
     }
 

@@ -10,11 +10,11 @@ import java.nio.file.Path;
 import java.util.UUID;
 
 /**
- * What a node keeps on its disk, in a directory that no other service uses meanwhile.
+ * What a node keeps on its disk, in a directory that no other service uses at the same time.
  *
- * @param directoryId names the data directory
+ * @param directoryId id of the data directory
  * @param identity null before the node has ever met its server
- * @param life of the cluster, by its name
+ * @param life UUID of the cluster, made from its name
  */
 record Home(Path directory, String directoryId, NodeIdentity identity, UUID life, Stores stores) {
     static Home open(NodeProperties properties, Opened opened) throws IOException {

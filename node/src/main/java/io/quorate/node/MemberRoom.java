@@ -9,9 +9,9 @@ import io.quorate.node.member.Standing;
 import io.quorate.node.thread.NodeLoop;
 import java.io.IOException;
 
-/** Where the node stands among the others, and how it comes to be one of them. */
+/** Where the node stands among the members, and how it becomes one of them. */
 record MemberRoom(Standing standing, MemberDesk desk, Join join) {
-    /** @param participation as what the node takes part; decided here */
+    /** @param participation how the node takes part in the order; the joining decides that */
     static MemberRoom open(
             Base base, ServerRoom beside, NodeLoop loop, Participation participation, Told told, Opened opened)
             throws IOException {

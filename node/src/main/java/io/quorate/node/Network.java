@@ -16,10 +16,10 @@ import java.util.function.BooleanSupplier;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The other nodes: what is known of them, what they are asked, and what they are told and given here.
+ * The other nodes: what is known about them, how they are asked, and what this node answers and gives to them.
  *
- * @param configured with the peers of the configuration
- * @param answers to what they ask; every room adds its own
+ * @param configured the settings with the peers of the configuration
+ * @param answers answers what the other nodes ask; every room adds its own
  */
 record Network(
         TransportSettings configured,
@@ -30,7 +30,8 @@ record Network(
         Donor donor,
         JsonMapper json) {
     /**
-     * @param left whether this node has left the order, so that what it holds may be of a former life of the cluster
+     * @param left whether this node has left the order, so that what it holds may belong to an earlier life of the
+     *     cluster
      */
     static Network open(NodeProperties properties, Home home, JsonMapper json, BooleanSupplier left, Opened opened)
             throws IOException {

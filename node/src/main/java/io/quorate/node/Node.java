@@ -35,13 +35,16 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * One node, put together room by room: what it keeps on its disk, the other nodes, its part in the order, its server,
- * its standing among the members, joining, and what looks after it. Nothing works before {@link #start}; what was
- * opened first is closed last.
+ * its standing among the members, how it joins, and what looks after all of these. No part works before {@link #start}.
+ * The part that was opened first is closed last.
  */
 @Component
 class Node implements SmartLifecycle, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Node.class);
-    /** With the two seconds the order takes to notice, a node without a majority is closed for writes within three. */
+    /**
+     * The order takes up to two seconds to notice that it has no majority. With this time on top, the node's server is
+     * closed for writes within three seconds.
+     */
     private static final long ELECTION_GRACE_MILLIS = 600;
 
     private final NodeProperties properties;
@@ -72,7 +75,7 @@ class Node implements SmartLifecycle, AutoCloseable {
             NodeKind kind = NodeKind.of(properties, opened);
             Faults faults = new Faults(this::failed, Runtime.getRuntime()::halt);
 
-            // What it keeps of the order, and what the order does to it.
+            // What the node keeps of the order, and how the order changes the node's state.
             home = Home.open(properties, opened);
             conflicts = opened.add(new ConflictJournal(
                     home.directory().resolve("conflicts"),
@@ -90,7 +93,7 @@ class Node implements SmartLifecycle, AutoCloseable {
             loop = opened.add(
                     new NodeLoop(kind.machine(ELECTION_GRACE_MILLIS), this::look, this::onState, faults::loopEnded));
 
-            // The others, and the order.
+            // The other nodes, and the order.
             network = Network.open(properties, home, json, this::hasLeft, opened);
             Participation participation = new Participation();
             order = opened.add(new PausableOrder(
@@ -98,7 +101,7 @@ class Node implements SmartLifecycle, AutoCloseable {
                     this::quorumChanged,
                     cause -> happened(new NodeEvent.Failed(cause))));
 
-            // Its server, where it stands, and what looks after it.
+            // The node's server, its standing among the members, and what looks after all of these.
             Base base = new Base(properties, home, stream, order, network, counters);
             Told told = new Told(this::happened, this::copying, faults);
             beside = kind.open(base, () -> loop.state().isReady(), told, opened);
@@ -178,7 +181,7 @@ class Node implements SmartLifecycle, AutoCloseable {
     }
 
     private boolean hasLeft() {
-        // Peers may ask before it is there.
+        // Peers may ask before there is an order.
         return order == null || order.holds(PausableOrder.Hold.LEFT);
     }
 
@@ -214,7 +217,7 @@ class Node implements SmartLifecycle, AutoCloseable {
         opened.close();
     }
 
-    /** Before the web server starts and after it has stopped. */
+    /** The node starts before the web server and is stopped after it. */
     @Override
     public int getPhase() {
         return 0;

@@ -8,26 +8,26 @@ import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** All that makes a difference between a node beside a server and one without, an arbitrator. */
+/** Everything in which a node beside a server differs from one without a server, an arbitrator. */
 interface NodeKind {
-    /** Of a node with such a configuration; if there is to be a server, it is looked at. */
+    /** The kind of a node with this configuration. If the node has a server, that is checked. */
     static NodeKind of(NodeProperties properties, Opened opened) {
         properties.requireServerUnlessArbitrator();
         return properties.arbitrator() ? new ArbitratorKind(properties) : ServerKind.of(properties, opened);
     }
 
-    /** What decides in which state the node is. */
+    /** The machine that decides which state the node is in. */
     NodeMachine machine(long electionGraceMillis);
 
     /**
      * What explains conflicts.
      *
-     * @param self the server's UUID, null while that isn't known
+     * @param self the server's UUID; null while that isn't known
      */
     Explainer explainer(Supplier<UUID> self, Opened opened);
 
     /**
-     * The room of the server, with what it answers other nodes.
+     * Opens the room of the server, and registers what it answers to other nodes.
      *
      * @param synced whether the node's server holds what the order says
      */

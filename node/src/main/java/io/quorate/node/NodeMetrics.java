@@ -17,7 +17,10 @@ import java.time.Instant;
 import java.util.function.ToDoubleFunction;
 import org.springframework.stereotype.Component;
 
-/** Metrics {@code quorate.*}. Applier and capture counters start again with every session with the server. */
+/**
+ * Metrics {@code quorate.*}. The counters of the applier and the capture start again with every session with the
+ * server.
+ */
 @Component
 class NodeMetrics implements MeterBinder {
     private final Node node;

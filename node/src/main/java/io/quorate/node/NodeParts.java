@@ -20,7 +20,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * The parts of the node that its endpoints show and command, each for itself. The node closes them, not the context.
+ * The parts of the node that its endpoints show and command, each as a bean of its own. The node closes them, not the
+ * application context.
  */
 @Configuration(proxyBeanMethods = false)
 class NodeParts {

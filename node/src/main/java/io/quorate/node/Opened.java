@@ -6,13 +6,15 @@ import java.util.Deque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What was opened, closed in the reverse order. One that can't be closed doesn't keep the others from it. */
+/**
+ * The parts that were opened; closes them in reverse order. If one can't be closed, the others are closed all the same.
+ */
 final class Opened implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Opened.class);
 
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
 
-    /** Takes over the closing of {@code part}. */
+    /** Makes this object responsible for closing {@code part}. */
     synchronized <T extends AutoCloseable> T add(T part) {
         parts.push(part);
         return part;

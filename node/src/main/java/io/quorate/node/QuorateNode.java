@@ -15,12 +15,13 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 @EnableConfigurationProperties(NodeProperties.class)
 public class QuorateNode {
     private static final String ADDRESS_SECONDS = "networkaddress.cache.ttl";
-    /** What the JVM itself ends with under -XX:+ExitOnOutOfMemoryError. */
+    /** The exit status of the JVM itself under -XX:+ExitOnOutOfMemoryError. */
     private static final int OUT_OF_MEMORY = 3;
 
     /**
-     * With {@code check} as its first argument it only looks at a server, with {@code log} at a writeset cache. A start
-     * that fails ends the process, whatever threads a part had begun: a supervisor restarts what has ended only.
+     * With {@code check} as its first argument it only checks a server, with {@code log} it only reads a writeset
+     * cache. A start that fails ends the process, whatever threads are running by then: a supervisor restarts only a
+     * process that has ended.
      */
     public static void main(String[] args) {
         String tool = args.length == 0 ? "" : args[0];
@@ -40,8 +41,8 @@ public class QuorateNode {
     }
 
     /**
-     * A thread that ended for want of memory leaves a node that looks alive and does nothing: a supervisor should start
-     * it anew.
+     * Ends the process when a thread has ended for lack of memory: the node would look alive and do nothing. A
+     * supervisor should restart it.
      */
     private static void endWithoutMemory() {
         Thread.setDefaultUncaughtExceptionHandler((thread, e) -> {
@@ -53,15 +54,15 @@ public class QuorateNode {
     }
 
     /**
-     * A node that comes back in another container has another address under its name. The JVM and gRPC would go on with
-     * the old one for 30 seconds.
+     * Makes names be looked up again soon. A node that comes back in another container has another address under its
+     * name; the JVM and gRPC would go on using the old one for 30 seconds.
      */
     private static void forgetAddressesSoon() {
         if (Security.getProperty(ADDRESS_SECONDS) == null) {
             Security.setProperty(ADDRESS_SECONDS, "3");
         }
         if (System.getProperty(ADDRESS_SECONDS) == null) {
-            System.setProperty(ADDRESS_SECONDS, "3"); // gRPC's own cache has the same name
+            System.setProperty(ADDRESS_SECONDS, "3"); // gRPC's own cache reads this
         }
     }
 }

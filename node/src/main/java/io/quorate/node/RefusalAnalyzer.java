@@ -5,7 +5,7 @@ import io.quorate.core.QuorateException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Shows a refusal to start as what it says, without a stack trace. */
+/** Shows only the message of a refusal to start, without a stack trace. */
 class RefusalAnalyzer extends AbstractFailureAnalyzer<QuorateException> {
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, QuorateException cause) {

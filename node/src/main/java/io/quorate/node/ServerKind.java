@@ -86,7 +86,7 @@ final class ServerKind implements NodeKind {
                 told.faults());
     }
 
-    /** What other nodes ask of the server: copies, and how its rows compare. */
+    /** Registers the answers to what other nodes ask about the server: full copies, audits and repairs. */
     private GivenCopies answer(Base base, BooleanSupplier synced, Server server) {
         Network network = base.network();
         new CopySource(properties, access, synced).register(network.answers());

@@ -6,8 +6,8 @@ import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.server.Server;
 
 /**
- * What is beside the node.
+ * The server beside the node, if it has one, with the full copies that it gets and gives.
  *
- * @param given what it gave others by stream
+ * @param given how much of its data the node has given to others by method {@code stream}
  */
 record ServerRoom(Server server, ServerCopy copy, GivenCopies given) {}

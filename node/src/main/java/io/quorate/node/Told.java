@@ -6,8 +6,8 @@ import io.quorate.node.thread.FaultHandler;
 import java.util.function.Consumer;
 
 /**
- * Who is told of what happens in a room.
+ * Who is told about what happens in a room.
  *
- * @param copying how far a full copy is; null when it is complete
+ * @param copying is told how far a full copy is; null when it is complete
  */
 record Told(Consumer<NodeEvent> events, Consumer<String> copying, FaultHandler faults) {}

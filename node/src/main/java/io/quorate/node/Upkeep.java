@@ -10,7 +10,7 @@ import io.quorate.transport.RatisTotalOrder;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** What is looked at again and again, each method on one thread. */
+/** What has to be done again and again. Each of its methods is always called on the same thread. */
 final class Upkeep {
     private final Base base;
     private final ServerRoom beside;
@@ -27,7 +27,7 @@ final class Upkeep {
         this.events = events;
     }
 
-    /** How far things are; also lets the cache forget what nobody here needs. */
+    /** Returns how far the node is; also lets the cache forget what nobody here needs. */
     NodeEvent.Progress look() {
         ApplyProgress progress = base.counters().progress();
         OrderedStream stream = base.stream();
@@ -42,7 +42,7 @@ final class Upkeep {
         return new NodeEvent.Progress(members.standing().leaderOrdered(), applied, nowMillis());
     }
 
-    /** With every report to the others. */
+    /** Called with every report to the others. */
     void eachReport() {
         members.join().tell();
         Network network = base.network();

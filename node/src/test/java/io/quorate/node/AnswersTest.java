@@ -34,9 +34,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What endpoints write is what the command line reads, and JMX shows the same. */
+/** The command line can read what the endpoints write, and JMX shows the same. */
 class AnswersTest {
-    /** The service's JSON, with the service's configuration, and nothing else of it. */
+    /** Of the service, only its JSON, with the service's configuration. */
     private static ConfigurableApplicationContext service;
 
     private static JsonMapper json;
@@ -195,7 +195,10 @@ class AnswersTest {
                 .isEqualTo(answer);
     }
 
-    /** As they have them in JSON, whatever a reader's version; and in that order, for people. */
+    /**
+     * An answer's fields in JSON are the components of its record, which readers of all versions rely on; they come in
+     * the same order, for people.
+     */
     @ParameterizedTest
     @MethodSource("answers")
     void fieldsAreTheRecordsComponents(Record answer) {

@@ -22,8 +22,9 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A node that has lost any one of its threads leaves the cluster, and says which one it was. Each is made to end as an
- * error in it would have it end: by something that nobody in it expects, an interrupt while nothing is being closed.
+ * A node that has lost any one of its threads leaves the cluster, and says which thread it was. Each thread is made to
+ * end as an error in it would end it: by something that its code doesn't expect, an interrupt while nothing is being
+ * closed.
  */
 @Timeout(120)
 class NodeFaultsIT {
@@ -75,7 +76,7 @@ class NodeFaultsIT {
         }
     }
 
-    /** Ends it as nothing in it expects. */
+    /** Ends a thread in a way that its code doesn't expect. */
     private static void end(String name) {
         Thread[] all = Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().equals(name))
@@ -111,7 +112,7 @@ class NodeFaultsIT {
             awaitState(node, NodeState.SYNCED);
             assertThat(mysql.queryOne("SELECT @@global.read_only")).isEqualTo("0");
             assertLeavesTheCluster(node, thread);
-            // Nobody writes to a server whose changes nobody orders.
+            // Clients can't write to a server whose changes nobody orders.
             while (!mysql.queryOne("SELECT @@global.read_only").equals("1")) {
                 Thread.sleep(20);
             }

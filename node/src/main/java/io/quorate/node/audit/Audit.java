@@ -19,8 +19,9 @@ import org.slf4j.event.Level;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Compares all nodes' servers while they are written to, on a thread of its own: {@link AuditCourse} has how. One at a
- * time; it goes on where it was after a restart of this node. What it has found it can have put right.
+ * Compares the servers of all nodes while clients write to them, on a thread of its own; {@link AuditCourse} says how.
+ * There is one audit at a time; after a restart of this node it goes on where it was. The differences that an audit has
+ * found can be repaired.
  */
 public final class Audit implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Audit.class);
@@ -54,21 +55,21 @@ public final class Audit implements AutoCloseable {
         thread.start();
     }
 
-    /** The one that runs, or ran last on this node; null when there was none. */
+    /** The audit that is running, or that ran last on this node; null when there was none. */
     public AuditState state() {
         return state;
     }
 
-    /** What a running one waits for, empty when it works. */
+    /** What the running audit waits for; empty while it works. */
     public String waits() {
         return waits;
     }
 
     /**
-     * Begins one.
+     * Begins an audit.
      *
-     * @param only {@code schema.table}, null for all tables
-     * @return why not, null when it was begun
+     * @param only {@code schema.table}; null for all tables
+     * @return why it can't begin; null when it has begun
      */
     public synchronized String start(String only) {
         if (!thread.isAlive()) {
@@ -87,7 +88,7 @@ public final class Audit implements AutoCloseable {
         return null;
     }
 
-    /** @return why not, null when it was */
+    /** @return why there is nothing to stop; null when the audit is being stopped */
     public synchronized String stop() {
         AuditState now = state;
         if (now == null || !now.isRunning()) {
@@ -106,7 +107,7 @@ public final class Audit implements AutoCloseable {
         }
     }
 
-    /** A fault of ours ends the audit, not the thread. */
+    /** Works on the audit. An error in the program ends the audit, but not the thread. */
     private void workOrEnd() throws InterruptedException {
         try {
             work();
@@ -121,7 +122,7 @@ public final class Audit implements AutoCloseable {
         }
     }
 
-    /** False when there won't be any. */
+    /** Waits for an audit to work on; false when there won't be one. */
     private synchronized boolean awaitWork() throws InterruptedException {
         while (!closed) {
             if (state != null && state.isRunning()) {
@@ -160,7 +161,7 @@ public final class Audit implements AutoCloseable {
         file.write(state);
     }
 
-    /** What the course works on. */
+    /** The audit as its course sees it. */
     private final class Course implements AuditHost {
         @Override
         public AuditState state() {
@@ -210,11 +211,11 @@ public final class Audit implements AutoCloseable {
     }
 
     /**
-     * Puts rows right that the last audit found.
+     * Repairs rows that the last audit found to differ.
      *
-     * @param trusted whose rows are right, null for those of the majority
-     * @param apply whether to do it, or only to say what would be done
-     * @return by row and node, what became of it
+     * @param trusted the node whose rows are right; null for the rows of the majority
+     * @param apply whether to repair them, or only to say what would be done
+     * @return the differences, each with what became of it
      * @throws QuorateException AUDIT_REFUSED with the reason
      */
     public synchronized List<Difference> repair(String trusted, boolean apply) {

@@ -11,11 +11,12 @@ import java.util.TreeMap;
 import java.util.function.LongFunction;
 
 /**
- * Compares nodes in two steps. First all are asked at once, at whatever moment each answers: equal answers settle it.
- * Where they aren't equal the same nodes are asked what they have one by one, as often as {@link LastingDifferences}
- * needs, each time of servers that hold all that any of them had before. A node that doesn't answer the first step is
- * left out of it; when one goes away after it, all is done anew with those that are there, so that a difference which
- * only that one had is not taken for settled.
+ * Compares nodes in two steps. First all nodes are asked the same question at once, and each answers at a moment of its
+ * own: if the answers are equal, there is no difference. If they aren't, the same nodes are asked for the versions of
+ * every single thing, as often as {@link LastingDifferences} needs; each time their servers have to hold everything
+ * that any of them had before. A node that doesn't answer in the first step is left out. If a node goes away later,
+ * everything is done anew with the nodes that are there then, so that a difference that only the lost node had is not
+ * taken for settled.
  */
 final class AuditComparison {
     private final String self;
@@ -23,10 +24,10 @@ final class AuditComparison {
     private final AuditHost host;
 
     /**
-     * What came of it.
+     * The result of a comparison.
      *
-     * @param answers to the first step
-     * @param lasting what differs: its versions by what they are of, and there by node
+     * @param answers the answers in the first step
+     * @param lasting for each thing that differs, its version by node
      */
     record Compared<T>(Answers<T> answers, Map<String, Map<String, String>> lasting) {}
 
@@ -38,11 +39,12 @@ final class AuditComparison {
     }
 
     /**
-     * @param what it is, for people
-     * @param first is answered alike where there is no difference
-     * @param looks asks servers that hold everything up to a seqno for the versions of what is compared
-     * @param attempts with nodes that come and go
-     * @return null when they did at every attempt
+     * @param what the name of what is compared, for people
+     * @param first the question of the first step; nodes that don't differ answer it alike
+     * @param looks makes the question for the versions of what is compared, to servers that hold everything up to a
+     *     seqno
+     * @param attempts how often to try when nodes come and go
+     * @return null when nodes came or went in every attempt
      */
     <T> Compared<T> compare(
             String what, AuditQuestion<T> first, LongFunction<AuditQuestion<Versions>> looks, int attempts)
@@ -61,7 +63,7 @@ final class AuditComparison {
         return null;
     }
 
-    /** Asks two nodes at least, this one among them, for as long as it takes until they answer. */
+    /** Asks at least two nodes, this one among them, again and again until they answer. */
     private <T> Answers<T> ask(AuditQuestion<T> question) throws InterruptedException, Stopped {
         while (true) {
             host.check();
@@ -79,7 +81,7 @@ final class AuditComparison {
         }
     }
 
-    /** @return null when a node could not answer all the time */
+    /** @return null when one of the nodes has failed to answer */
     private Map<String, Map<String, String>> lasting(Set<String> servers, LongFunction<AuditQuestion<Versions>> looks)
             throws InterruptedException, Stopped {
         LastingDifferences differences = new LastingDifferences();

@@ -26,20 +26,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The course of one audit, from where its state says to the end.
+ * The course of one audit, from where its state says that it is, to the end.
  *
  * <ol>
- *   <li>The tables' definitions are compared. Tables whose definitions differ are a difference each, and left out.
- *   <li>Table by table, stretch by stretch, each node says the sum of its rows. Sums that agree settle a stretch.
- *   <li>Where they don't, rows are compared one by one until what is left can't be a writeset on its way. (Only rows
- *       that went to another value and back between all the looks would be taken for a difference.)
+ *   <li>The tables' definitions are compared. Each table whose definitions differ counts as one difference, and its
+ *       rows are not compared.
+ *   <li>Table by table, stretch by stretch, each node says the sum of its rows. If the sums are equal, the stretch has
+ *       no difference.
+ *   <li>If they aren't, rows are compared one by one until the remaining differences can't be due to a writeset that is
+ *       on its way. (Only a row that went to another value and back between all the looks would wrongly be taken for a
+ *       difference.)
  * </ol>
  *
- * {@link AuditComparison} has how two answers are compared while clients write. No lock is taken.
+ * {@link AuditComparison} compares the nodes' answers while clients write. No lock is taken.
  */
 final class AuditCourse {
     private static final Logger log = LoggerFactory.getLogger(AuditCourse.class);
-    /** A stretch with nodes that come and go is tried so often; the tables' definitions for as long as it takes. */
+    /** How often a stretch is tried when nodes come and go; the tables' definitions are tried as often as necessary. */
     static final int ATTEMPTS = 5;
 
     private final String self;
@@ -74,7 +77,10 @@ final class AuditCourse {
         host.change(host.state().at(null, done));
     }
 
-    /** Compares the tables themselves. Returns those whose rows can be compared, in the order they are. */
+    /**
+     * Compares the tables' definitions. Returns the tables whose rows can be compared, in the order in which they will
+     * be.
+     */
     private List<String> plan() throws InterruptedException, Stopped {
         Compared<Versions> definitions =
                 comparison.compare("definitions", new Tables(0), Tables::new, Integer.MAX_VALUE);
@@ -149,7 +155,7 @@ final class AuditCourse {
                     servers,
                     differing.entrySet().iterator().next());
         }
-        // In one: what is found is not found again after a crash.
+        // Both in one change, so that what was found is not found again after a crash.
         host.change(host.state()
                 .with(found)
                 .compared(

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** {@code audit.json} in the data directory: an audit's state, by which it goes on after a restart. */
+/** {@code audit.json} in the data directory: the state of an audit, with which it goes on after a restart. */
 final class AuditFile {
     private static final Logger log = LoggerFactory.getLogger(AuditFile.class);
     private static final String NAME = "audit.json";
@@ -24,7 +24,10 @@ final class AuditFile {
         this.json = json;
     }
 
-    /** Null when there is none. One that is unreadable is put aside: what it says can be found out again. */
+    /**
+     * Reads the state; null when there is none. A file that is unreadable is put aside: another audit finds out again
+     * what it said.
+     */
     AuditState read() throws IOException {
         if (!Files.exists(file)) {
             return null;

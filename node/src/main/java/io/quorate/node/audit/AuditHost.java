@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.audit;
 
-/** Who has an audit done: what its course works on, and whom it obeys. */
+/**
+ * The audit as its course sees it: the state that the course works on, and the signals to wait or to stop that it
+ * obeys.
+ */
 interface AuditHost {
     AuditState state();
 
@@ -10,16 +13,16 @@ interface AuditHost {
     /** Keeps the state on disk. */
     void save();
 
-    /** What stands in the way, empty for nothing. */
+    /** Notes what the audit waits for; empty when it works. */
     void waits(String why);
 
-    /** Before something is tried again. */
+    /** Waits before something is tried again. */
     void pause() throws InterruptedException, Stopped;
 
-    /** After it has worked for so long, so that the servers have time for others. */
+    /** Rests after so much work, so that the servers have time for their clients. */
     void rest(long workedNanos) throws InterruptedException, Stopped;
 
-    /** Called now and then, to end the work. */
+    /** Called now and then; ends the work by throwing {@link Stopped} when it is to end. */
     void check() throws Stopped;
 
     default void pause(String why) throws InterruptedException, Stopped {
@@ -27,7 +30,7 @@ interface AuditHost {
         pause();
     }
 
-    /** Thrown through the work when it is to end. */
+    /** Thrown when the work is to end. */
     final class Stopped extends Exception {
         private static final long serialVersionUID = 1;
     }

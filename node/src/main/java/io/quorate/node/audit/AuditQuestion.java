@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What the node that audits asks each node, itself included. {@link AuditSource} answers. */
+/** What the node that carries out an audit asks every node, itself included. {@link AuditSource} answers. */
 sealed interface AuditQuestion<A> extends Question<A> {
     /** A table's name in its two parts. */
     record TableName(String schema, String name) {
-        /** Of {@code schema.table}. */
+        /** The parts of {@code schema.table}. */
         static TableName of(String text) {
             int dot = text.indexOf('.');
             return new TableName(text.substring(0, dot), text.substring(dot + 1));
@@ -25,93 +25,97 @@ sealed interface AuditQuestion<A> extends Question<A> {
     }
 
     /**
-     * Which tables are there, and how are they defined?
+     * Which tables does your server have, and how are they defined?
      *
-     * @param after of a server that holds everything up to this seqno
+     * @param after the server has to hold everything up to this seqno
      */
     @Question.Name("audit.tables")
     record Tables(long after) implements AuditQuestion<Versions> {}
 
-    /** Where in the order is everything that clients of this server have committed by now? */
+    /** By which seqno does the order have everything that clients of your server have committed by now? */
     @Question.Name("audit.settle")
     record Settle() implements AuditQuestion<Settled> {}
 
     record Settled(long seqno) {}
 
     /**
-     * Where does a stretch end that begins there?
+     * Where does the stretch end that begins at {@code from}?
      *
-     * @param from as {@link Stretch} has it, null at the table's beginning
+     * @param from as in {@link Stretch}; null at the beginning of the table
      */
     @Question.Name("audit.next")
     record Next(TableName table, @Nullable String from) implements AuditQuestion<End> {}
 
     /**
-     * @param to null at the table's end
-     * @param rows the table has, about
-     * @param unreadable why this table isn't audited, null when it is
+     * @param to the end of the stretch; null at the end of the table
+     * @param rows about how many rows the table has
+     * @param unreadable why this table isn't audited; null when it is
      */
     record End(@Nullable String to, long rows, @Nullable String unreadable) {}
 
-    /** The sum of a stretch's rows. */
+    /** Which sum do the rows of this stretch have? */
     @Question.Name("audit.sum")
     record SumOf(TableName table, Stretch stretch) implements AuditQuestion<AuditedTable.Sum> {}
 
     /**
-     * A stretch's rows one by one.
+     * Which rows does this stretch have, one by one?
      *
-     * @param after of a server that holds everything up to this seqno
+     * @param after the server has to hold everything up to this seqno
      */
     @Question.Name("audit.rows")
     record Rows(TableName table, Stretch stretch, long after) implements AuditQuestion<Versions> {}
 
     /**
-     * What a node has.
+     * The versions of tables or rows at one node.
      *
-     * @param versions of tables the digest of the definition, by {@code schema.table}; of rows the hash, of a bag how
-     *     often the row is there, by the row's identity
+     * @param versions for tables, the digest of the definition by {@code schema.table}; for rows, by the row's
+     *     identity, the hash or, in a table without a key, how often the row is there
      */
     record Versions(Map<String, String> versions) {}
 
     /**
-     * A row as a whole, as another server can make it.
+     * What is the whole row, in a form in which another server can write it?
      *
-     * @param after of a server that holds everything up to this seqno
+     * @param after the server has to hold everything up to this seqno
      */
     @Question.Name("audit.row")
     record WholeRow(TableName table, String identity, long after) implements AuditQuestion<FoundRow> {}
 
-    /** @param row null when it isn't there */
+    /** @param row null when there is no such row */
     record FoundRow(AuditedTable.@Nullable Row row) {}
 
-    /** Rows for people: with the beginnings of long values, and nothing that could be written. */
+    /**
+     * What do these rows look like, for people? The answer has only the beginnings of long values, and can't be written
+     * to a server.
+     */
     @Question.Name("audit.shown")
     record Shown(TableName table, List<String> identities) implements AuditQuestion<ShownRows> {}
 
-    /** @param rows by identity, those that are there */
+    /** @param rows those of the rows that exist, by identity */
     record ShownRows(Map<String, AuditedTable.Row> rows) {}
 
     /**
-     * Put a row right.
+     * Repair a row of your server.
      *
-     * @param wrong what was found here and what is right
+     * @param wrong what the audit found at this node, and what is right
      * @param trusted the node whose row is right
-     * @param apply do it, instead of saying what would be done
+     * @param apply whether to repair it, or only to say what would be done
      */
     @Question.Name("audit.repair")
     record Repair(TableName table, Wrong wrong, String trusted, boolean apply) implements AuditQuestion<Repaired> {}
 
     /**
-     * A row that isn't as it should be.
+     * A row that differs from what it should be.
      *
-     * @param found its version here: the hash, of a bag how often it is there, null when it isn't
-     * @param right what it should be
+     * @param found its version at this node: the hash or, in a table without a key, how often the row is there; null
+     *     when it isn't there
+     * @param right the version that it should have
      */
     record Wrong(
             String identity,
             @Nullable String found,
             @Nullable String right) {}
 
-    /** @param outcome a sentence; it begins with "repaired" when the row was */
+    /** @param outcome a sentence, which begins with "repaired" when the row was repaired */
     record Repaired(String outcome) {}
 }

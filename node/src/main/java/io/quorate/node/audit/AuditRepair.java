@@ -9,15 +9,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Has the nodes whose rows are odd put them right, or tell what they would do, as a {@link RepairPlan} says. */
+/** Asks the nodes whose rows are odd to repair them, or to tell what they would do, as a {@link RepairPlan} says. */
 final class AuditRepair {
     private final AuditedNodes nodes;
     private final String trusted;
     private final boolean apply;
 
     /**
-     * @param trusted whose rows are right, null for those of the majority
-     * @param apply whether to do it, or only to say what would be done
+     * @param trusted the node whose rows are right; null for the rows of the majority
+     * @param apply whether to repair rows, or only to say what would be done
      */
     AuditRepair(AuditedNodes nodes, String trusted, boolean apply) {
         this.nodes = nodes;
@@ -25,12 +25,12 @@ final class AuditRepair {
         this.apply = apply;
     }
 
-    /** With the nodes that can be asked now. */
+    /** A plan with the nodes that can be asked now. */
     private RepairPlan plan() {
         return new RepairPlan(trusted, apply, nodes.servers());
     }
 
-    /** @return the same, each with what became of it */
+    /** @return the same differences, each with what became of it */
     List<Difference> of(List<Difference> differences) {
         Map<Difference, Difference> done = new HashMap<>();
         for (Difference d : plan().inOrder(differences)) {

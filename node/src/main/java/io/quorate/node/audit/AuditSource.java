@@ -36,17 +36,17 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Answers what an audit asks of this node's server. One audit at a time is served. */
+/** Answers what an audit asks about this node's server. Answers one question at a time. */
 public final class AuditSource implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(AuditSource.class);
     private static final Duration LIMIT = Duration.ofSeconds(20);
-    /** The server: tables without keys are read as a whole. */
+    /** How long the server may take for an answer: tables without a key are read as a whole. */
     static final Duration ANSWERS_WITHIN = Duration.ofMinutes(5);
 
-    /** Of a value. */
+    /** How much of a value is shown. */
     static final int SHOWN_CHARACTERS = 200;
 
-    /** A stretch of wide rows has fewer of them. */
+    /** About how large a stretch may become; so a stretch of wide rows has fewer rows. */
     private static final long STRETCH_BYTES = 16 << 20;
 
     private final NodeProperties properties;
@@ -60,7 +60,7 @@ public final class AuditSource implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * @param session null while there is none
+     * @param session the session with the server; null while there is none
      * @param synced whether this node's server holds what the order says
      */
     public AuditSource(
@@ -108,17 +108,17 @@ public final class AuditSource implements AutoCloseable {
         answers.requireAll(AuditQuestion.class);
     }
 
-    /** Of a node that can't answer any of it. */
+    /** Makes a node without a server refuse all these questions. */
     public static void refuse(Answers answers, Supplier<QuorateException> refusal) {
         answers.refuse(AuditQuestion.class, refusal);
     }
 
-    /** Something that is read of the server. */
+    /** Reads something from the server. */
     private interface Reading<A> {
         A read(Connection server) throws SQLException, InterruptedException;
     }
 
-    /** @throws QuorateException AUDIT_REFUSED when this node's server can't be compared now, with the reason */
+    /** @throws QuorateException AUDIT_REFUSED with the reason, when this node's server can't be compared now */
     private synchronized <A> A serve(Reading<A> reading) {
         if (closed || !synced.getAsBoolean()) {
             throw refused("is not SYNCED");
@@ -154,8 +154,8 @@ public final class AuditSource implements AutoCloseable {
     }
 
     /**
-     * Once the order has what clients have committed here, and here it is undone if it lost, nothing of it makes nodes
-     * differ.
+     * Waits until the order has everything that clients have committed on this server, and returns the last seqno that
+     * is ordered. Servers that hold everything up to there, with the losers undone, don't differ by any of that.
      */
     private long settled(Connection server) throws SQLException, InterruptedException {
         ServerSession working = session.get();
@@ -221,7 +221,7 @@ public final class AuditSource implements AutoCloseable {
         return new QuorateException(ErrorCode.AUDIT_REFUSED, properties.node() + " " + why);
     }
 
-    /** What it is doing ends with an error. */
+    /** Closes the connection; a statement that is running on it ends with an error. */
     private void drop() {
         Connection before = connection;
         connection = null;
@@ -234,7 +234,7 @@ public final class AuditSource implements AutoCloseable {
         }
     }
 
-    /** Doesn't wait for an answer that is being made. */
+    /** Closes at once, without waiting for an answer that is being made. */
     @Override
     public void close() {
         closed = true;

@@ -14,19 +14,19 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * How far an audit is and what it has found; {@code audit.json} in the data directory. Only its owner's thread changes
- * it, by making another one.
+ * How far an audit is and what it has found; kept in {@code audit.json} in the data directory. An audit's state changes
+ * by being replaced by another one.
  *
- * @param started,ended by this node's clock; ended null while it runs
- * @param only the one table to be audited, null for all
- * @param stopped whether it was ended by hand
- * @param table the one that is next or under way, null before the first
- * @param from where the next stretch of it begins, null at its beginning
- * @param nodes that were compared
- * @param rows compared so far
- * @param left tables that were not audited, with the reason
- * @param missed of nodes that could not be asked all the time: how many stretches were compared without them
- * @param found how many rows and tables differ; of these the first are in {@code differences}
+ * @param started,ended by this node's clock; {@code ended} is null while the audit runs
+ * @param only the one table that is to be audited; null for all tables
+ * @param stopped whether it ended before it was complete
+ * @param table the table that is being compared or comes next; null before the first
+ * @param from where the next stretch of that table begins; null at its beginning
+ * @param nodes names of the nodes that were compared
+ * @param rows how many rows were compared so far
+ * @param left tables that were not audited, each with the reason
+ * @param missed for each node that could not always be asked, how many stretches were compared without it
+ * @param found how many rows and tables differ; {@code differences} has the first of them
  */
 public record AuditState(
         String started,
@@ -67,7 +67,7 @@ public record AuditState(
                 List.of());
     }
 
-    /** What is told of it. */
+    /** The state as it is shown to people and programs. */
     public AuditAnswer.Audit answer() {
         return new AuditAnswer.Audit(
                 started,
@@ -93,7 +93,7 @@ public record AuditState(
         return ended == null;
     }
 
-    /** Of one that has ended, for people. */
+    /** The result of an audit that has ended, for people. */
     String summary() {
         String differences = found == 0 ? "no difference" : found + " differences; quorate audit show";
         return (stopped ? "stopped" : "ended") + ": " + rows + " rows of " + tablesDone + " tables compared on " + nodes
@@ -115,7 +115,7 @@ public record AuditState(
         });
     }
 
-    /** @param without nodes that were asked and did not answer */
+    /** @param without the nodes that were asked and did not answer */
     public AuditState compared(String upTo, long more, Collection<String> with, Collection<String> without) {
         return with(c -> {
             c.from = upTo;
@@ -165,7 +165,7 @@ public record AuditState(
         return change.made();
     }
 
-    /** The next one, while it is made of the one before. */
+    /** The next state, while it is made from the one before. */
     private static final class Change {
         private final AuditState before;
         private String ended;

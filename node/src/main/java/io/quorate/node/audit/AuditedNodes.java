@@ -18,7 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Supplier;
 
-/** The nodes that an audit compares, this one among them, and how they are asked. */
+/** The nodes that an audit compares, this one among them. Asks them their questions. */
 public final class AuditedNodes implements AutoCloseable {
     private final String name;
     private final Questions questions;
@@ -29,17 +29,17 @@ public final class AuditedNodes implements AutoCloseable {
         return thread;
     });
 
-    /** Nodes that answered, and those that could not. */
+    /** The answers by node, and the nodes that could not answer, with the reasons. */
     record Answers<T>(Map<String, T> given, Set<String> without, String why) {}
 
-    /** @param name this node's */
+    /** @param name this node's name */
     public AuditedNodes(String name, Questions questions, Supplier<List<MemberReport>> present) {
         this.name = name;
         this.questions = questions;
         this.present = present;
     }
 
-    /** The nodes whose servers hold what the order says. */
+    /** The nodes whose servers hold what the order says, and this node. */
     Set<String> servers() {
         Set<String> servers = new TreeSet<>();
         servers.add(name);
@@ -76,7 +76,8 @@ public final class AuditedNodes implements AutoCloseable {
     }
 
     /**
-     * @return the seqno by which the order has all that clients of these nodes have committed; -1 when one can't say
+     * @return the seqno by which the order has everything that clients of these nodes have committed; -1 when one of
+     *     the nodes can't say
      */
     long settle(Set<String> nodes) throws InterruptedException {
         Answers<Settled> settled = ask(nodes, new Settle());
@@ -88,7 +89,7 @@ public final class AuditedNodes implements AutoCloseable {
                 : -1;
     }
 
-    /** Nobody waits for an answer. */
+    /** Gives up questions that aren't answered yet. */
     @Override
     public void close() {
         asking.shutdownNow();

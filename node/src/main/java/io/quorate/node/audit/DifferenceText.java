@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Rows that differ, for people: as each node has them, without what is masked. */
+/** Describes rows that differ, for people: as each node has them, without masked values. */
 final class DifferenceText {
-    /** Rows of a stretch that are shown with their values. */
+    /** How many rows of a stretch are shown with their values. */
     private static final int SHOWN_ROWS = 100;
 
     private final AuditedNodes nodes;
@@ -27,7 +27,7 @@ final class DifferenceText {
         this.mask = mask;
     }
 
-    /** @param differing the rows' versions by identity and node */
+    /** @param differing for each row, by its identity, its version by node */
     List<Difference> describe(Set<String> servers, String table, Map<String, Map<String, String>> differing)
             throws InterruptedException {
         TableName name = TableName.of(table);

@@ -10,23 +10,21 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What isn't the same on all nodes, in the same way at every one of several looks. A writeset on its way makes nodes
- * differ at one look, not at all of them, when each look is at servers that hold all that any of them had at the look
- * before.
+ * Finds what differs between nodes in the same way at every one of several looks. A writeset that is on its way makes
+ * nodes differ at one look, but not at all looks, if at each look the servers hold everything that any of them had at
+ * the look before.
  *
- * <p>What is looked at are the versions of things at each node: of a table its definition, of a row its hash, of one
- * without a key how often it is there.
+ * <p>A look compares the versions of things at each node. The version of a table is its definition; that of a row is
+ * its hash or, in a table without a key, how often the row is there.
  */
 final class LastingDifferences {
-    /** In place of a version: it isn't there. */
-
-    /** So often the same difference is seen before it is one. */
+    /** How often the same difference has to be seen before it counts. */
     static final int LOOKS = 3;
 
     private int looks;
     private Map<String, Map<String, String>> lasting;
 
-    /** @param versions by node, and there by what they are of; each time of the same nodes */
+    /** @param versions for each node, the version of each thing; every look must be at the same nodes */
     void look(Map<String, Map<String, String>> versions) {
         Map<String, Map<String, String>> now = differing(versions);
         if (lasting != null) {
@@ -36,12 +34,12 @@ final class LastingDifferences {
         looks++;
     }
 
-    /** Whether another look would not change anything. */
+    /** Whether no other look is needed. */
     boolean isCertain() {
         return looks >= LOOKS || (looks > 0 && lasting.isEmpty());
     }
 
-    /** The versions by what they are of, and there by node. */
+    /** For each thing that differs, its version by node. */
     Map<String, Map<String, String>> get() {
         if (!isCertain()) {
             throw new IllegalStateException("after " + looks + " looks nothing is certain");
@@ -49,7 +47,7 @@ final class LastingDifferences {
         return lasting;
     }
 
-    /** What isn't the same at this look. */
+    /** What differs at this look. */
     private static Map<String, Map<String, String>> differing(Map<String, Map<String, String>> versions) {
         Set<String> all = new TreeSet<>();
         versions.values().forEach(each -> all.addAll(each.keySet()));
@@ -64,18 +62,18 @@ final class LastingDifferences {
         return differing;
     }
 
-    /** Of a table whose definition isn't the same on all nodes. */
+    /** The difference for a table whose definition isn't the same on all nodes. */
     static Difference ofDefinitions(String table, Map<String, String> versions) {
         return new Difference(table, null, versions, majority(versions), Map.of(), null);
     }
 
-    /** Of a row. */
+    /** The difference for a row. */
     static Difference ofRow(
             String table, String identity, Map<String, String> versions, Map<String, Map<String, String>> rows) {
         return new Difference(table, identity, versions, majority(versions), rows, null);
     }
 
-    /** The version that more than half of the nodes have, null when there is none. */
+    /** The version that more than half of the nodes have; null when there is none. */
     static String majority(Map<String, String> versions) {
         return versions.values().stream()
                 .filter(v -> 2 * versions.values().stream().filter(v::equals).count() > versions.size())

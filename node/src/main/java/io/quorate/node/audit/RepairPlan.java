@@ -11,18 +11,18 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What is to be done about differences that an audit has found. It asks nobody.
+ * Decides what is to be done about the differences that an audit has found. It doesn't ask any node.
  *
- * @param trusted whose rows are right, null for those of the majority
- * @param apply whether it is to be done, or only to be said what would be done
+ * @param trusted the node whose rows are right; null for the rows of the majority
+ * @param apply whether rows are to be repaired, or nodes only say what they would do
  * @param servers the nodes that can be asked now
  */
 record RepairPlan(String trusted, boolean apply, Set<String> servers) {
     /**
-     * About one difference.
+     * What is to be done about one difference.
      *
-     * @param outcome known already, null when nodes are to be asked
-     * @param repairs what is asked of whom
+     * @param outcome what became of it, if that is known already; null when nodes have to be asked
+     * @param repairs what is asked of which nodes
      */
     record Choice(String outcome, List<Step> repairs) {
         private static Choice told(String outcome) {
@@ -30,10 +30,10 @@ record RepairPlan(String trusted, boolean apply, Set<String> servers) {
         }
     }
 
-    /** @param node the one whose row is odd */
+    /** @param node the node whose row is odd */
     record Step(String node, Repair repair) {}
 
-    /** Rows that are too many go first, for those that are missing may need their place in a unique key. */
+    /** Puts rows that have to be deleted first, because rows that are missing may need their place in a unique key. */
     List<Difference> inOrder(List<Difference> differences) {
         return Stream.of(true, false)
                 .flatMap(gone -> differences.stream().filter(d -> gone == Difference.ABSENT.equals(right(d))))
@@ -77,7 +77,7 @@ record RepairPlan(String trusted, boolean apply, Set<String> servers) {
         return version.equals(Difference.ABSENT) ? null : version;
     }
 
-    /** One that can be asked, if there is one. */
+    /** A node that has this version, if possible one that can be asked now. */
     private String nodeWith(String version, Difference d) {
         return d.versions().entrySet().stream()
                 .filter(e -> e.getValue().equals(version))

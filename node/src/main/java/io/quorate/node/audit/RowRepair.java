@@ -31,11 +31,11 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Puts rows of this node's server right that an audit found wrong, by those of a node that is trusted. Each is a
- * transaction of its own that isn't in the binlog, for all others have the row: it locks the row, sees that it is still
- * as the audit found it, has the trusted node read its own once that holds all that was ordered by then, and sees that
- * this one is still as it was too. So no writeset touches the row in between, and those that come find it as they
- * expect it.
+ * Repairs rows of this node's server that an audit found wrong, so that they become like those of a trusted node. Each
+ * row is repaired in a transaction of its own, which isn't written to the binlog because the other nodes have the row
+ * already. The transaction locks the row and checks that it is still as the audit found it. Then the trusted node reads
+ * its own row, once its server holds everything that is ordered by now; that row has to be as the audit found it, too.
+ * So no writeset touches the row in between, and later writesets find it as they expect it.
  */
 public final class RowRepair {
     private static final Logger log = LoggerFactory.getLogger(RowRepair.class);
@@ -51,8 +51,8 @@ public final class RowRepair {
     /**
      * A line of the journal.
      *
-     * @param at when, by this node's clock
-     * @param found,put the row before and after, null when it wasn't or isn't there
+     * @param at the time, by this node's clock
+     * @param found,put the row before and after; null when it wasn't or isn't there
      */
     record Entry(
             String at,
@@ -76,7 +76,7 @@ public final class RowRepair {
         this.json = json;
     }
 
-    /** @return what became of it */
+    /** @return what became of the row, as a sentence */
     String run(AuditedTable table, Repair asked) throws SQLException {
         try (Connection server = access.connectAlone(AuditSource.ANSWERS_WITHIN)) {
             AuditedTable.prepare(server);
@@ -88,7 +88,7 @@ public final class RowRepair {
                                 + triggers);
             }
             try (Statement statement = server.createStatement()) {
-                // Cascades are off with the checks: their rows are put right as what they are.
+                // Without the checks nothing cascades: the rows of other tables are repaired by themselves.
                 statement.execute("SET SESSION sql_log_bin = 0, foreign_key_checks = 0, innodb_lock_wait_timeout = 5");
             }
             server.setAutoCommit(false);
@@ -138,7 +138,7 @@ public final class RowRepair {
         return row == null ? null : row.version();
     }
 
-    /** Of a server that holds whatever this one may hold. */
+    /** The trusted node's row, read when its server holds everything that this one may hold. */
     private Row trusted(Repair asked) throws IOException {
         WholeRow question = new WholeRow(asked.table(), asked.wrong().identity(), stream.lastOrdered());
         return questions.ask(asked.trusted(), question).row();
@@ -164,7 +164,7 @@ public final class RowRepair {
         return masked;
     }
 
-    /** Before it is done: what was there is not to be lost. */
+    /** Writes down a repair before it is done, so that the row as it was is not lost. */
     private void journal(Entry entry) throws IOException {
         Path file = properties.dataDir().resolve(JOURNAL);
         Files.write(

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/**
- * Comparing the rows of all nodes, and putting right what differs.
- */
+/** The audit, which compares the rows of all nodes, and the repair of rows that differ. */
 package io.quorate.node.audit;

@@ -32,9 +32,9 @@ import org.springframework.validation.annotation.Validated;
  * @param cluster the cluster's name; nodes of another one are refused
  * @param node this node's name, one of {@code peers}
  * @param dataDir where the order's log, the writeset cache and the node's identity are kept
- * @param zone where this node is, a name of your choice; transfers come from the same zone where they can
+ * @param zone where this node is, a name of your choice; transfers come from the same zone if possible
  * @param arbitrator whether this node votes and keeps the order without a MySQL server
- * @param peers all nodes of the cluster, this one included, the same list on each
+ * @param peers all nodes of the cluster, including this one; the list is the same on each node
  */
 @Validated
 @ConfigurationProperties(value = "quorate", ignoreUnknownFields = false)
@@ -55,7 +55,7 @@ public record NodeProperties(
         @DefaultValue @Valid Conflicts conflicts,
         @DefaultValue @Valid Sst sst,
         @DefaultValue @Valid Audit audit) {
-    /** Refuses a node that has to have a server and none is named, or the reverse. */
+    /** Refuses a configuration that names no server for a node that needs one, or a server for an arbitrator. */
     public void requireServerUnlessArbitrator() {
         if (mysql == null && !arbitrator) {
             throw new QuorateException(
@@ -79,7 +79,7 @@ public record NodeProperties(
                         ErrorCode.CONFIGURATION, "quorate.peers has no line for quorate.node=" + node));
     }
 
-    /** What the order and the channels between nodes go by. */
+    /** The settings of the order and of the channels between nodes. */
     public TransportSettings transport() {
         return TransportSettings.of(
                         cluster,
@@ -95,9 +95,10 @@ public record NodeProperties(
     static final String NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,62}";
 
     /**
-     * @param raftPort gRPC, between the nodes' Ratis servers
-     * @param channelPort forwards writesets to the leader
-     * @param http host and port of its Actuator, for the {@code cluster} endpoint; left out, peers show without detail
+     * @param raftPort port for gRPC between the nodes' Ratis servers
+     * @param channelPort port for the channels between nodes: proposals to the leader, reports, questions and transfers
+     * @param http host and port of the node's Actuator, for the {@code cluster} endpoint; if it is left out, the
+     *     endpoint shows the node without details
      */
     public record Peer(
             @NotBlank @Pattern(regexp = NAME) String name,
@@ -106,11 +107,14 @@ public record NodeProperties(
             @Min(1) @Max(65535) int channelPort,
             String http) {}
 
-    /** Whether connections to the server are encrypted; but for {@code AUTO} as in MySQL's own {@code --ssl-mode}. */
+    /**
+     * Whether connections to the server are encrypted; the values except {@code AUTO} are those of MySQL's own {@code
+     * --ssl-mode}.
+     */
     public enum Tls {
         /**
-         * None over loopback, where nobody listens and it costs more than all else the service does; otherwise
-         * preferred.
+         * No encryption over loopback, where nobody listens in, and where it would cost more than everything else that
+         * the service does; otherwise as {@code PREFERRED}.
          */
         AUTO,
         DISABLED,
@@ -123,10 +127,10 @@ public record NodeProperties(
     /**
      * The server beside this node, and the account that {@code docs/accounts.md} describes.
      *
-     * @param advertise host and port at which other nodes' servers reach it for a full copy; left out, host and port,
-     *     with the node's own host instead of loopback
-     * @param startCommand has {@code /bin/sh} start mysqld when it has ended to begin with a full copy; left out,
-     *     somebody or something else does
+     * @param advertise host and port at which other nodes' servers reach this one for a full copy; if it is left out,
+     *     {@code host} and {@code port}, with the node's own host instead of loopback
+     * @param startCommand starts mysqld, by {@code /bin/sh}, when it has ended to start again with a full copy; if it
+     *     is left out, somebody or something else has to start it
      */
     public record MySql(
             @DefaultValue("127.0.0.1") @NotBlank String host,
@@ -140,7 +144,7 @@ public record NodeProperties(
             String advertise,
 
             @DefaultValue("") String startCommand) {
-        /** {@link #tls} in the words of Connector/J and Debezium, lower case. */
+        /** {@link #tls} as Connector/J and Debezium name it, in lower case. */
         public String sslMode() {
             Tls mode = tls != Tls.AUTO ? tls : isLoopback() ? Tls.DISABLED : Tls.PREFERRED;
             return mode.name().toLowerCase(Locale.ROOT);
@@ -157,23 +161,26 @@ public record NodeProperties(
 
     /**
      * @param transactionBytesMax a larger transaction stops the capture with QRT-2004
-     * @param undecidedBytesMax so do prepared and undecided XA transactions that are larger together
+     * @param undecidedBytesMax XA transactions that are prepared and undecided, and together larger than this, do so
+     *     too
      */
     public record Capture(
             @DefaultValue("256MB") DataSize transactionBytesMax,
             @DefaultValue("512MB") DataSize undecidedBytesMax) {}
 
     /**
-     * @param proposalBytesMax writesets are batched up to this
-     * @param inFlightMax proposals under way at once
-     * @param windowBytesMax captured and not yet ordered, before the binlog reader is held back
-     * @param interval a batch that is not full comes no sooner after the one before
+     * @param proposalBytesMax writesets are batched up to this size
+     * @param inFlightMax how many proposals may be under way at once
+     * @param windowBytesMax how much may be captured and not yet ordered before the binlog reader is held back
+     * @param interval a batch that is not full follows the one before no sooner than this
      * @param intervalMax how far the interval may grow where rounds of the order take long
-     * @param resendAfter a proposal not delivered by then is sent again
-     * @param electionTimeoutMin,electionTimeoutMax a follower that hears no leader for a time between them calls an
-     *     election
-     * @param checkpointEntries log entries between two checkpoints; what is older than the last but one may be purged
-     * @param logBytesMax what the log keeps for absent members; who needs more fetches it from the writeset caches
+     * @param resendAfter a proposal that isn't delivered after this time is sent again
+     * @param electionTimeoutMin,electionTimeoutMax a follower that doesn't hear from a leader for a time between these
+     *     two calls an election
+     * @param checkpointEntries log entries between two checkpoints; entries older than the last checkpoint but one may
+     *     be purged
+     * @param logBytesMax how much the log keeps for absent members; a member that needs more fetches it from the
+     *     writeset caches
      */
     public record Order(
             @DefaultValue("256KB") DataSize proposalBytesMax,
@@ -188,16 +195,17 @@ public record NodeProperties(
             @DefaultValue("20000") @Min(10) int checkpointEntries,
             @DefaultValue("512MB") DataSize logBytesMax) {}
 
-    /** @param keysMax the index forgets its oldest part beyond this; must be the same on all nodes */
+    /** @param keysMax with more keys than this the index forgets its oldest part; must be the same on all nodes */
     public record Certification(
             @DefaultValue("2000000") @Min(1000) int keysMax) {}
 
     /**
-     * What the writeset cache keeps after it is applied.
+     * How much the writeset cache keeps of what has been applied.
      *
-     * @param bytesMax the oldest of it goes beyond this
-     * @param ageMax and when it is older than this; 0 for never
-     * @param returnWarning an absent member that could come back by a transfer for less than this is warned of
+     * @param bytesMax beyond this size the oldest part is deleted
+     * @param ageMax parts older than this are deleted; 0 for never
+     * @param returnWarning the log warns of an absent member that could come back by a transfer only for less time than
+     *     this
      */
     public record Cache(
             @DefaultValue("1GB") DataSize bytesMax,
@@ -206,15 +214,15 @@ public record NodeProperties(
             @DefaultValue("30m") Duration returnWarning) {}
 
     /**
-     * @param reserve what is left free on the volume of the data directory: below it the node leaves the order; 0 for
-     *     never
+     * @param reserve space to be left free on the volume of the data directory; with less than this the node leaves the
+     *     order; 0 for never
      */
     public record Disk(@DefaultValue("256MB") DataSize reserve) {}
 
     /**
      * @param workers parallel connections to the server
-     * @param groupTransactionsMax writesets committed in one database transaction at most
-     * @param syncedLagMax writesets a joining node may be behind when it is declared SYNCED
+     * @param groupTransactionsMax how many writesets are committed in one database transaction at most
+     * @param syncedLagMax how many writesets a joining node may be behind when it is declared SYNCED
      */
     public record Apply(
             @DefaultValue("4") @Min(1) @Max(64) int workers,
@@ -226,9 +234,10 @@ public record NodeProperties(
     /**
      * The conflict journal.
      *
-     * @param bytesMax the oldest of it goes beyond this
-     * @param ageMax or when it is older
-     * @param maskedColumns {@code schema.table.column}, any of them {@code *}: their values are left out
+     * @param bytesMax beyond this size the oldest part is deleted
+     * @param ageMax conflicts older than this are deleted
+     * @param maskedColumns columns whose values are left out: {@code schema.table.column}, where each part may be
+     *     {@code *}
      */
     public record Conflicts(
             @DefaultValue("64MB") DataSize bytesMax,
@@ -240,17 +249,19 @@ public record NodeProperties(
     }
 
     /**
-     * @param method how a server that nothing less can bring up to date gets all data of another one
-     * @param bytesPerSecondMax how much the donor may be asked for; 0 for as much as it gives
-     * @param switchAfter of {@code AUTO}: a node that would catch up for longer may get a copy instead, if that is much
-     *     faster
-     * @param expectedBytesPerSecond for how fast a copy by CLONE is taken as long as this node has never measured one
-     * @param streamExpectedBytesPerSecond likewise of a copy by stream
-     * @param streams of {@code STREAM}: how many pieces come at a time
-     * @param chunk of {@code STREAM}: about how many bytes of rows a piece has
-     * @param donorLagMax of {@code STREAM}: a donor gives slowly while it hasn't applied what was ordered so long ago;
-     *     0 for never
-     * @param without of {@code STREAM}: what doesn't come along
+     * @param method how a server gets all data of another one when nothing less can bring it up to date
+     * @param bytesPerSecondMax how much is taken from the donor at most; 0 for as much as it gives
+     * @param switchAfter for {@code AUTO}: a node that would need longer than this to catch up may get a copy instead,
+     *     if that is much faster
+     * @param expectedBytesPerSecond how fast a copy by {@code CLONE} is taken to be while this node has never measured
+     *     one
+     * @param streamExpectedBytesPerSecond how fast a copy by {@code STREAM} is taken to be while this node has never
+     *     measured one
+     * @param streams for {@code STREAM}: how many pieces are fetched at a time
+     * @param chunk for {@code STREAM}: about how many bytes of rows a piece has
+     * @param donorLagMax for {@code STREAM}: a donor gives slowly while it hasn't applied what was ordered this long
+     *     ago; 0 for never
+     * @param without for {@code STREAM}: what is not copied
      */
     public record Sst(
             @DefaultValue("auto") Method method,
@@ -283,13 +294,13 @@ public record NodeProperties(
 
         public enum Method {
             /**
-             * From the others' writeset caches while they hold what it takes and that isn't much slower; else by CLONE
-             * or by STREAM, whichever is possible and faster.
+             * By a transfer from the others' writeset caches, if they hold everything that is missing and it isn't much
+             * slower than a copy; otherwise by CLONE or by STREAM, whichever is possible and faster.
              */
             AUTO,
-            /** Row by row from the other nodes, also for a new node that could have all from the caches. */
+            /** Row by row from the other nodes, even for a new node that could get everything from the caches. */
             STREAM,
-            /** MySQL's CLONE plugin, also for a new node that could have all from the caches. */
+            /** By MySQL's CLONE plugin, even for a new node that could get everything from the caches. */
             CLONE,
             /** Not at all: the node waits for somebody to do it. */
             NONE
@@ -297,12 +308,12 @@ public record NodeProperties(
     }
 
     /**
-     * The comparison of servers, of the node that does it.
+     * The audit, on the node that carries it out.
      *
-     * @param interval it is done anew so long after it last ended; 0 for only when it is asked for
-     * @param share of the time that its reads take, the rest is waited; 1 for all of it
-     * @param stretchRows read at once, fewer where rows are wide
-     * @param keylessRowsMax a table without a usable primary key is read as a whole, up to so many rows
+     * @param interval time between the end of an audit and the beginning of the next; 0 when none begins by itself
+     * @param share the share of the time for which it reads; it rests for the remaining time; 1 for no rest
+     * @param stretchRows how many rows are read at once; fewer where rows are wide
+     * @param keylessRowsMax a table without a usable primary key is read as a whole, if it has at most so many rows
      */
     public record Audit(
             @DefaultValue("0") Duration interval,

@@ -11,9 +11,10 @@ import java.util.List;
  *
  * @param seqno its place in the order
  * @param verdict why: {@code CONFLICT}, {@code TOO_OLD} or {@code BUILT_ON_FAILED}
- * @param met what both touched, in clear; empty when it can't be told from the rows
- * @param loser the transaction that failed; undone on its own node, never seen on another
- * @param winner the one it lost against, or the failed one it was built on; null when that is no longer known
+ * @param met what both transactions touched, in clear text; empty when it isn't known
+ * @param loser the transaction that failed; it is undone on its own node, and no other node ever sees it
+ * @param winner the transaction it lost against, or the failed one on which it was built; null when that is no longer
+ *     known
  */
 @JsonPropertyOrder({"seqno", "verdict", "met", "loser", "winner"})
 public record Conflict(long seqno, String verdict, List<Met> met, Transaction loser, Transaction winner) {}

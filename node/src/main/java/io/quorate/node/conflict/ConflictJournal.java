@@ -30,20 +30,24 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Every writeset that failed certification, by seqno, the same on every node but for what only the loser's node knows:
- * a line of JSON each, in files of the node's data directory, bounded by size and age. The thread that hands out the
- * order only names the seqno; reading, writing and asking the server are done here.
+ * Keeps every writeset that failed certification, by seqno: one line of JSON each, in files of the node's data
+ * directory, which are bounded by size and age. The journal is the same on every node, except for what only the loser's
+ * node knows. The thread that hands out the order only passes on the seqno; the journal's own thread reads the
+ * writesets, asks the server and writes.
  *
- * <p>Seqnos wait in a bounded queue. One that doesn't fit is not lost: up to where that happened is remembered, and the
- * cache, which has every loser, is looked through from what was written last up to there.
+ * <p>Seqnos wait in a bounded queue. A seqno that doesn't fit is not lost: the highest one is remembered, and the
+ * cache, which has every loser, is searched from the last seqno that was written up to there.
  */
 public final class ConflictJournal implements OrderedStream.Failures, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ConflictJournal.class);
-    /** What is further back was written long ago. */
+    /** How many seqnos are searched at most; whatever is further back was written long ago. */
     private static final long LOOK_BACK_MAX = 1_000_000;
 
     static final int WAITING_MAX = 4096;
-    /** One may find the queue full just when the last that was in it has been taken. */
+    /**
+     * How long the thread waits for a seqno before it looks whether one has found the queue full. That may happen just
+     * when the last seqno in the queue has been taken.
+     */
     private static final long LOOK_MILLIS = 1000;
 
     private static final int FILES = 8;
@@ -59,16 +63,14 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
     private final ConflictReader reader;
     private final Explainer explainer;
     private final ArrayBlockingQueue<Long> failed = new ArrayBlockingQueue<>(WAITING_MAX);
-    /** The highest seqno that found the queue full; 0 when none did since it was last looked for. */
+    /** The highest seqno that has found the queue full since the thread last looked; 0 when there was none. */
     private final AtomicLong overflowed = new AtomicLong();
 
     private final OwnedThread thread;
     private long last;
     private Path current;
 
-    /**
-     * @param explainer closed after this
-     */
+    /** @param explainer has to stay open until the journal is closed */
     public ConflictJournal(
             Path directory,
             NodeProperties.Conflicts settings,
@@ -103,8 +105,8 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
     }
 
     /**
-     * Looks itself for what has failed up to {@code seqno} and isn't written yet: it came by a transfer, or the node
-     * ended before it could be written. Never blocks.
+     * Makes the journal search for writesets that failed up to {@code seqno} and aren't written yet: they came by a
+     * transfer, or the node ended before they could be written. Never blocks.
      */
     @Override
     public void lookBack(long seqno) {
@@ -121,7 +123,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
         }
     }
 
-    /** How many orders wait. */
+    /** How many seqnos wait in the queue. */
     int waiting() {
         return failed.size();
     }
@@ -129,7 +131,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
     private void run() throws InterruptedException {
         while (true) {
             Long seqno = failed.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
-            // Before anything that came in after it, or that would count as written.
+            // Seqnos that found the queue full come first: they would count as written once a later one is.
             long upTo = overflowed.getAndSet(0);
             if (upTo > 0) {
                 look(upTo);
@@ -137,7 +139,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
             if (seqno == null) {
                 continue;
             }
-            // What is handed out again after a restart was written before.
+            // A seqno that the order hands out again after a restart has been written already.
             if (seqno > last) {
                 write(seqno);
             } else if (seqno < 0) {
@@ -209,7 +211,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
         last = conflict.seqno();
     }
 
-    /** An undo met rows that somebody had changed around the binlog; the node is INCONSISTENT now. */
+    /** Writes down that an undo met rows that somebody had changed without the binlog; the node is INCONSISTENT now. */
     public synchronized void mismatch(String what) {
         try {
             Files.writeString(
@@ -223,7 +225,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
         }
     }
 
-    /** All of them, oldest first. */
+    /** All mismatches, oldest first. */
     public synchronized List<Mismatch> mismatches() throws IOException {
         Path file = directory.resolve(MISMATCHES);
         return Files.exists(file) ? lines(file, Mismatch.class) : List.of();
@@ -263,7 +265,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
         return Long.parseLong(name.substring(PREFIX.length(), name.length() - SUFFIX.length()));
     }
 
-    /** A line that a crash cut short is left out. */
+    /** Reads the lines of a file; a line that a crash cut short is left out. */
     private <T> List<T> lines(Path file, Class<T> type) throws IOException {
         List<T> all = new ArrayList<>();
         for (String line : Files.readString(file, StandardCharsets.UTF_8).split("\n")) {
@@ -278,7 +280,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
         return all;
     }
 
-    /** The latest, newest first. */
+    /** The latest conflicts, newest first. */
     public synchronized List<Conflict> latest(int limit) throws IOException {
         List<Conflict> latest = new ArrayList<>();
         List<Path> files = files();
@@ -291,7 +293,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
         return latest;
     }
 
-    /** Null when there is no such. */
+    /** The conflict at this seqno; null when there is none. */
     public synchronized Conflict find(long seqno) throws IOException {
         List<Path> files = files();
         for (int i = files.size() - 1; i >= 0; i--) {

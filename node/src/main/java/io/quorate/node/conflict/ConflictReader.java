@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
-/** Makes of two writesets what the journal says of them. One thread. */
+/** Makes a journal entry from the writesets of a loser and its winner. Used by one thread. */
 final class ConflictReader {
     private static final int ROWS_SHOWN_MAX = 20;
     private static final int ROWS_COMPARED_MAX = 2000;
@@ -38,7 +38,9 @@ final class ConflictReader {
         this.explainer = explainer;
     }
 
-    /** A row while it is compared: the key values that its table map names, and everything. */
+    /**
+     * A row while it is compared: the values of its primary key, as far as its table map names that, and all values.
+     */
     private record Compared(
             String table, Map<String, String> key, Map<String, String> before, Map<String, String> after) {}
 
@@ -53,7 +55,7 @@ final class ConflictReader {
                 winner == null ? null : transaction(winner, won, null));
     }
 
-    /** One writeset by itself. */
+    /** Describes one writeset by itself. */
     ConflictAnswer.Transaction read(Certified c) {
         return transaction(c, rows(c.writeSet()), null);
     }
@@ -80,7 +82,8 @@ final class ConflictReader {
         if (b.length == 0 || BinlogEvents.type(b, 0) != BinlogEvents.QUERY) {
             return null;
         }
-        // Thread, time, length of the schema's name, error, length of the status variables.
+        // The event begins with the thread, the time, the length of the schema's name, the error, and the length of the
+        // status variables.
         int at = BinlogEvents.HEADER_BYTES;
         int schema = b[at + 8] & 0xff;
         int variables = (b[at + 11] & 0xff) | ((b[at + 12] & 0xff) << 8);
@@ -143,7 +146,7 @@ final class ConflictReader {
         return mask.hides(map.schema, map.table, name(map, column));
     }
 
-    /** The keys in which they conflict; where they can't be told, what looks like it. */
+    /** The keys in which the two conflict; if they can't be told, what looks like them. */
     private List<ConflictAnswer.Met> met(Certified loser, Certified winner, List<Compared> lost, List<Compared> won) {
         Map<Long, KeyExplainer.Explained> explained =
                 explainer.explain(loser.writeSet(), conflicting(loser.writeSet(), winner.writeSet()));
@@ -178,7 +181,9 @@ final class ConflictReader {
         return values;
     }
 
-    /** Rows with one primary key; where there are none, values that both wrote into one column. */
+    /**
+     * Rows that both have under the same primary key; if there are none, values that both wrote into the same column.
+     */
     private static List<ConflictAnswer.Met> inferred(List<Compared> lost, List<Compared> won) {
         Set<ConflictAnswer.Met> met = new LinkedHashSet<>();
         Map<String, List<Compared>> byTable = new HashMap<>();
@@ -208,7 +213,7 @@ final class ConflictReader {
         return List.copyOf(met);
     }
 
-    /** What a row became, or was when it is gone, as far as that is a change. */
+    /** The values that a row got, without those that didn't change; of a deleted row, the values it had. */
     private static Map<String, String> written(Compared row) {
         Map<String, String> written = new LinkedHashMap<>(row.after != null ? row.after : row.before);
         if (row.before != null && row.after != null) {

@@ -19,8 +19,8 @@ import java.util.TreeMap;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * {@code java -jar quorate-node.jar log describe|verify|dump DIRECTORY [FROM TO] [json]}: what a node's writeset cache
- * holds, whether the node runs or not. Changes nothing. Exit code 1 when something is damaged.
+ * {@code java -jar quorate-node.jar log describe|verify|dump DIRECTORY [FROM TO] [json]}: shows what a node's writeset
+ * cache holds, whether the node is running or not. Changes nothing. The exit code is 1 when something is damaged.
  */
 public final class LogMain {
     private final PrintStream out;
@@ -42,7 +42,7 @@ public final class LogMain {
             return 2;
         }
         Path named = Path.of(arguments[2]);
-        // The node's data directory does as well.
+        // The node's data directory may be named as well.
         Path directory = Files.isDirectory(named.resolve("cache")) ? named.resolve("cache") : named;
         if (!Files.isDirectory(directory)) {
             err.println("quorate: " + named + " is no directory");
@@ -70,7 +70,7 @@ public final class LogMain {
         }
     }
 
-    /** What is counted over all of it. */
+    /** What is counted over all writesets. */
     private static final class Totals {
         private final Map<String, Long> verdicts = new TreeMap<>();
         private final Map<String, Long> origins = new TreeMap<>();
@@ -159,7 +159,7 @@ public final class LogMain {
         return map;
     }
 
-    /** A writeset in JSON is a line of its own. */
+    /** Shows the writesets; in JSON each one is a line of its own. */
     private int dump(long from, long to) throws IOException {
         ConflictReader reader = new ConflictReader(ColumnMask.NONE, (w, hashes) -> Map.of());
         List<SegmentReport> reports = cache.read(from, to, c -> {

@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * {@link KeyExplainer} on a connection of its own, which comes and goes with the server. While the server is away
- * nothing is explained, and it is asked again only after a while. One thread.
+ * A {@link KeyExplainer} on a connection of its own, which comes and goes with the server. While the server can't be
+ * reached nothing is explained, and the server is asked again only after a while. Used by one thread.
  */
 public final class ServerKeyExplainer implements Explainer, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerKeyExplainer.class);
@@ -30,7 +30,7 @@ public final class ServerKeyExplainer implements Explainer, AutoCloseable {
     private KeyExplainer explainer;
     private long notBeforeNanos = System.nanoTime();
 
-    /** @param self the server's UUID, null while that isn't known */
+    /** @param self the server's UUID; null while that isn't known */
     public ServerKeyExplainer(ServerAccess access, Supplier<UUID> self) {
         this.access = access;
         this.self = self;

@@ -5,7 +5,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Holds up those who take more bytes a second than there are; says whether anything is to be begun at all. Thread-safe.
+ * Limits how many bytes a second a full copy takes of the network: whoever takes more has to wait. Also says whether
+ * the copy is paused. Thread-safe.
  */
 public final class ByteBudget {
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -14,7 +15,7 @@ public final class ByteBudget {
     private long freeAt = System.nanoTime();
     private volatile boolean paused;
 
-    /** @param perSecond 0 for any number */
+    /** @param perSecond 0 for no limit */
     ByteBudget(long perSecond) {
         this.perSecond = perSecond;
     }
@@ -36,7 +37,7 @@ public final class ByteBudget {
         return paused;
     }
 
-    /** Returns when the bytes may be taken, or the thread is interrupted. */
+    /** Waits until the bytes may be taken or the thread is interrupted. */
     void take(long bytes) {
         long wait = reserve(bytes);
         while (wait > 0 && !Thread.currentThread().isInterrupted()) {

@@ -31,12 +31,14 @@ import org.slf4j.LoggerFactory;
  * A full copy by MySQL's CLONE plugin.
  *
  * <ol>
- *   <li>The servers copy ({@link CloneCopy}). From then on this one is, by its rows and GTIDs, the donor's server after
- *       a crash that lost nothing: at a position, with transactions of the donor's clients that the order doesn't know
- *       yet.
- *   <li>So it is treated as that: once the order has them all they are taken back ({@link TailRepair}) and applied in
- *       their order, by an applier that takes itself for the donor's.
- *   <li>Then it is this node's own again: the GTIDs it ever gave out are reserved, for the copy doesn't know them.
+ *   <li>The two servers make the copy ({@link CloneCopy}). From then on this server has the rows and GTIDs that the
+ *       donor's server would have after a crash that lost nothing: it is at a position, and it also has transactions of
+ *       the donor's clients that the order doesn't know yet.
+ *   <li>So it is treated like a server after such a crash: once the order has all of those transactions, they are taken
+ *       back ({@link TailRepair}) and then applied in their order, by an applier that works as if this server were the
+ *       donor's.
+ *   <li>Then it is this node's own server again. The GTIDs that it gave out before the copy were reserved at the
+ *       beginning of step 2, because the copied data doesn't know them.
  * </ol>
  */
 final class ClonedCopy {
@@ -46,14 +48,14 @@ final class ClonedCopy {
     private static final long POLL_MILLIS = 250;
     private static final Duration LOCK_WAIT = Duration.ofSeconds(3);
     /**
-     * A server that ends in order closes its port some time before it has ended; this long where its process can't be
-     * seen.
+     * A server that shuts down normally closes its port some time before its process ends. Where the process can't be
+     * seen, this much time is allowed for it.
      */
     private static final long START_AFTER_NANOS = Duration.ofSeconds(2).toNanos();
 
     private static final long START_AGAIN_NANOS = Duration.ofSeconds(30).toNanos();
     private static final long START_LIMIT_SECONDS = 120;
-    /** How long a copy may stand still whose donor is gone, and one whose donor says that it is well. */
+    /** How long a copy may stand still whose donor is gone; {@link #STANDS_NANOS} if its donor is still SYNCED. */
     private static final long GONE_NANOS = Duration.ofSeconds(10).toNanos();
 
     private static final long STANDS_NANOS = Duration.ofMinutes(10).toNanos();
@@ -85,12 +87,12 @@ final class ClonedCopy {
         this.budget = budget;
     }
 
-    /** Another one is to begin. */
+    /** Called before another copy begins: there is no progress yet. */
     void reset() {
         progress = null;
     }
 
-    /** How far it is, null before anything is copied. */
+    /** How far the copy is; null before anything is copied. */
     CopyProgress look() {
         return progress;
     }
@@ -108,7 +110,7 @@ final class ClonedCopy {
         try (connection) {
             unreachableSince = 0;
             if (CloneCopy.running(connection) >= 0) {
-                // Begun by this service before it was started anew.
+                // This service began the copy before it was restarted.
                 owner.waits(null);
                 watch(connection);
             } else if (isCopied(connection)) {
@@ -119,7 +121,7 @@ final class ClonedCopy {
         }
     }
 
-    /** Whether the server is the donor's by its data, and far enough. */
+    /** Whether the server holds a complete copy, which reaches at least to where this node's writeset cache begins. */
     private boolean isCopied(Connection connection) throws SQLException {
         return CloneCopy.isComplete(connection)
                 && ServerAccess.applied(connection) >= owner.note().from();
@@ -185,7 +187,10 @@ final class ClonedCopy {
         owner.pause(POLL_MILLIS);
     }
 
-    /** MySQL waits for a donor that is gone far longer than another one takes to give it all. */
+    /**
+     * Breaks off a copy that stands still: MySQL waits for a donor that is gone far longer than another donor takes to
+     * give the whole copy.
+     */
     private void endIfItStands(Connection connection, long running) throws SQLException {
         boolean gone = donors.present().get().stream()
                 .noneMatch(m -> m.node().equals(owner.note().donor()) && m.hasSyncedServer());
@@ -201,7 +206,10 @@ final class ClonedCopy {
         }
     }
 
-    /** The server is away, as it is when the copy is complete: it restarts by itself, or somebody starts it. */
+    /**
+     * Waits for a server that can't be reached. That is normal when the copy is complete: mysqld restarts by itself, or
+     * the start command or somebody starts it.
+     */
     private void awaitServer() throws IOException, InterruptedException {
         long now = System.nanoTime();
         unreachableSince = unreachableSince == 0 ? now : unreachableSince;
@@ -234,7 +242,7 @@ final class ClonedCopy {
         }
     }
 
-    /** Leaves the rows as they were at their position; see {@link TailRepair}. */
+    /** Brings the rows back to what they were at the server's position; see {@link TailRepair}. */
     private void straighten(Connection connection) throws SQLException, IOException, InterruptedException {
         UUID donor = owner.note().donorServer();
         access.readOnly(connection, true);
@@ -269,7 +277,7 @@ final class ClonedCopy {
             if (e.getErrorCode() != ROW_NOT_FOUND && e.getErrorCode() != DUPLICATE) {
                 throw e;
             }
-            // This service ended right after the last time.
+            // The rows were brought back before already, and this service ended before it could note that.
             throw anew(e.getMessage(), e);
         }
         if (back != null) {
@@ -286,7 +294,10 @@ final class ClonedCopy {
                 cause);
     }
 
-    /** Has the server never give out again what it gave out before the copy; false when it has already. */
+    /**
+     * Reserves the GTIDs that the server gave out before the copy, so that it never gives them out again; false when it
+     * has given out GTIDs since the copy.
+     */
     private boolean reserve(Connection connection) throws SQLException {
         UUID server = ServerAccess.uuid(connection);
         if (owner.note().ownLast() == 0) {
@@ -305,10 +316,13 @@ final class ClonedCopy {
 
     // STRAIGHT
 
-    /** Applies what was ordered since the copy, until all of the donor's own that was in the copy is in its place. */
+    /**
+     * Applies what was ordered since the copy, until every transaction of the donor that was in the copy has been
+     * applied at its place in the order.
+     */
     void apply() throws SQLException, IOException, InterruptedException {
         AtomicReference<Exception> failure = new AtomicReference<>();
-        // What the donor commits from now on is not here, however high its number.
+        // Whatever the donor commits from now on is not on this server, however high its number.
         TakenBack back = new TakenBack(owner.note().after(), Long.MAX_VALUE);
         try (Connection connection = owner.reach()) {
             access.readOnly(connection, true);
@@ -348,7 +362,7 @@ final class ClonedCopy {
         }
     }
 
-    /** What was the donor's alone goes; the server is this node's own. */
+    /** Removes what belonged to the donor alone; from now on the server is this node's own. */
     private void finish() throws SQLException, IOException {
         try (Connection connection = owner.reach()) {
             int prepared = CloneCopy.rollBackPrepared(connection);

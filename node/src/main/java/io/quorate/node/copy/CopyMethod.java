@@ -11,12 +11,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a full copy is made: as configured, or the faster of what is possible, by what is known of sizes and rates. CLONE
- * copies files, which is fast by the byte, but ends and starts mysqld; a stream has to make every row and index.
+ * Chooses the method of a full copy: the configured one or, of the methods that are possible, the faster one, judged by
+ * what is known of sizes and rates. CLONE copies files, which is fast for each byte, but mysqld shuts down and starts
+ * again; a stream has to make every row and index.
  */
 final class CopyMethod {
     private static final Logger log = LoggerFactory.getLogger(CopyMethod.class);
-    /** mysqld ends and starts with a copy. */
+    /** Time allowed for mysqld to shut down and start with the copied data. */
     static final long RESTART_SECONDS = 60;
 
     private final NodeProperties properties;
@@ -25,7 +26,7 @@ final class CopyMethod {
     /** @param source where CLONE copies from; null for method stream */
     record Choice(CopyQuestion.CloneSource source) {}
 
-    /** Has this node's server ready for CLONE, and says its version. */
+    /** Prepares this node's server for CLONE and returns its version. */
     @FunctionalInterface
     interface Recipient {
         String prepare() throws SQLException;
@@ -35,12 +36,15 @@ final class CopyMethod {
         this.properties = properties;
     }
 
-    /** A stream was tried, and can't be. */
+    /**
+     * A stream was tried and turned out to be impossible: from now on only CLONE is chosen, unless the configuration
+     * says {@code stream}.
+     */
     void onlyClone() {
         onlyClone = true;
     }
 
-    /** @throws QuorateException COPY_REFUSED where the only method there is isn't possible */
+    /** @throws QuorateException COPY_REFUSED when the only method that may be used isn't possible */
     Choice choose(Supplier<CopyQuestion.CloneSource> donor, Recipient recipient) throws SQLException {
         Method configured = properties.sst().method();
         if (configured == Method.STREAM) {

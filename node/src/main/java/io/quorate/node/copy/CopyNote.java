@@ -14,29 +14,32 @@ import java.util.Properties;
 import java.util.UUID;
 
 /**
- * What this node has to remember of a full copy until its server is as the order says: {@code copy.properties}, which
- * is there from when the copy is decided upon.
+ * What this node has to remember about a full copy, in file {@code copy.properties}. The file exists from when the copy
+ * is decided upon until the server holds what the order says.
  *
- * @param step how far it is
- * @param from the writeset cache holds everything after this seqno; a copy that ends before it is of no use
+ * @param step how far the copy is
+ * @param from the writeset cache holds everything after this seqno; a copy that ends before this seqno is of no use
  * @param ownLast last GTID number that this node's server ever gave out
  * @param donor name of the node whose server is copied; empty while none is
- * @param donorServer that server's UUID, null likewise
- * @param reserved GTIDs that are executed there and that no transaction there has
- * @param after last number of the donor's own transactions that the rows have, once STRAIGHT
- * @param upTo seqno by which the order has all of the donor's own transactions that the copy had; while STREAMING, all
- *     of this server's own
+ * @param donorServer that server's UUID; null while no server is copied
+ * @param reserved GTIDs that are executed on that server though no transaction there has them
+ * @param after once STRAIGHT, the GTID number of the last of the donor's own transactions that the rows have
+ * @param upTo once STRAIGHT, the seqno by which the order has all of the donor's own transactions that were in the
+ *     copy; while STREAMING, the seqno by which the order has all of this server's own transactions
  */
 record CopyNote(
         Step step, long from, long ownLast, String donor, UUID donorServer, GtidSet reserved, long after, long upTo) {
     enum Step {
-        /** A copy is needed, the server is as it was. */
+        /** A copy is needed, and none is under way. */
         WANTED,
-        /** By method stream: the server's own data may be gone. */
+        /** A copy by method stream is under way: the server's own data may be gone. */
         STREAMING,
-        /** By method clone: likewise. */
+        /** A copy by method clone is under way: the server's own data may be gone. */
         COPYING,
-        /** The copy is here; what its donor alone knew then was taken back, and comes from the order. */
+        /**
+         * A copy by method clone is here. What only the donor knew at that time was taken back, and will come from the
+         * order.
+         */
         STRAIGHT
     }
 
@@ -46,7 +49,7 @@ record CopyNote(
         return new CopyNote(Step.WANTED, from, 0, "", null, new GtidSet(), 0, 0);
     }
 
-    /** Known from an earlier one: what the server gave out. */
+    /** This note with the last GTID number that the server gave out, which is known from an earlier copy. */
     CopyNote ownLast(long known) {
         return new CopyNote(step, from, known, donor, donorServer, reserved, after, upTo);
     }
@@ -63,12 +66,15 @@ record CopyNote(
         return new CopyNote(Step.STRAIGHT, from, ownLast, donor, donorServer, reserved, rowsHave, ordered);
     }
 
-    /** Begins anew; what the server gave out is lost with its data, so it stays known. */
+    /**
+     * Begins anew, but keeps the last GTID number that the server gave out: the server itself has lost it with its
+     * data.
+     */
     CopyNote again() {
         return new CopyNote(Step.WANTED, from, ownLast, "", null, new GtidSet(), 0, 0);
     }
 
-    /** What is kept in {@code directory}, null when there is nothing to be copied. */
+    /** Reads the note in {@code directory}; null when no copy is needed. */
     static CopyNote read(Path directory) {
         Path file = directory.resolve(FILE);
         if (!Files.exists(file)) {
@@ -92,7 +98,7 @@ record CopyNote(
         }
     }
 
-    /** Keeps this in {@code directory}, durably. */
+    /** Writes this note to {@code directory}, durably. */
     void write(Path directory) throws IOException {
         Properties p = new Properties();
         p.setProperty("step", step.name());

@@ -13,15 +13,15 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What a copy by method {@code stream} makes, kept in {@code copy-plan.json} while it is under way.
+ * What a copy by method {@code stream} has to make; kept in {@code copy-plan.json} while the copy is under way.
  *
- * @param copy names it
+ * @param copy names this copy
  * @param since everything ordered up to this seqno is in every row that is read
- * @param log where in the order's log that is
- * @param catalog what there was then
- * @param bytes of the donor's files then
- * @param upTo rows are brought to this seqno; 0 while that isn't known
- * @param rest what there was besides tables then, null while that isn't known
+ * @param log the position of that seqno in the order's log
+ * @param catalog everything except rows, as it was at that seqno
+ * @param bytes size of the donor's table files at that time
+ * @param upTo the seqno to which the rows are brought; 0 while that isn't known
+ * @param rest the catalog at {@code upTo}, from which everything besides tables is taken; null while that isn't known
  */
 record CopyPlan(String copy, long since, LogPosition log, Catalog catalog, long bytes, long upTo, Catalog rest) {
     private static final String FILE = "copy-plan.json";
@@ -30,7 +30,7 @@ record CopyPlan(String copy, long since, LogPosition log, Catalog catalog, long 
         return new CopyPlan(copy, since, log, catalog, bytes, seqno, then);
     }
 
-    /** Null when there is none. */
+    /** Reads the plan in {@code directory}; null when there is none. */
     static CopyPlan read(Path directory, JsonMapper json) {
         Path file = directory.resolve(FILE);
         if (!Files.exists(file)) {
@@ -44,7 +44,7 @@ record CopyPlan(String copy, long since, LogPosition log, Catalog catalog, long 
     }
 
     void write(Path directory, JsonMapper json) throws IOException {
-        // It has the hashes of passwords.
+        // The plan contains the hashes of passwords.
         DurableFile.writePrivate(directory.resolve(FILE), json.writeValueAsString(this));
     }
 

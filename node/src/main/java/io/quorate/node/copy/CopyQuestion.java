@@ -14,55 +14,57 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node asks one whose server it copies: {@link CopySource} answers for MySQL's CLONE, {@link StreamSource} for
- * method stream.
+ * What a node asks the donor of its full copy: {@link CopySource} answers for MySQL's CLONE, {@link StreamSource} for
+ * method {@code stream}.
  */
 public sealed interface CopyQuestion<A> extends Question<A> {
-    /** Have your server ready for CLONE, and say where it is. */
+    /** Prepare your server for CLONE, and say where it is. */
     @Question.Name("copy.clone")
     record CloneFrom() implements CopyQuestion<CloneSource> {}
 
     /**
      * The server is ready to be copied.
      *
-     * @param host where it is, for another node's server
+     * @param host where another node's server can reach it
      * @param server its UUID
-     * @param version of MySQL
-     * @param reserved GTIDs that are executed there and that no transaction there has
-     * @param bytes of its tables with their indexes, as it estimates them
+     * @param version its version of MySQL
+     * @param reserved GTIDs that are executed there though no transaction there has them
+     * @param bytes size of its tablespaces' files, except temporary ones
      */
     record CloneSource(String host, int port, UUID server, String version, String reserved, long bytes) {}
 
     /**
-     * All but the rows.
+     * Asks for everything except the rows.
      *
-     * @param after of a server that holds everything up to this seqno
+     * @param after the donor's server has to hold everything up to this seqno
      */
     @Question.Name("copy.catalog")
     record CatalogAfter(long after, Omitted omitted) implements CopyQuestion<Contents> {}
 
     /**
-     * @param log where in the order's log that moment is
-     * @param ordered by this seqno the order has decided on all that it may hold
-     * @param bytes of the files of the tables
+     * @param log the position of that moment in the order's log
+     * @param ordered by this seqno the order has decided on everything that may have been committed at that moment
+     * @param bytes size of the tables' files
      */
     record Contents(Moment moment, LogPosition log, long ordered, Catalog catalog, long bytes) {}
 
     /**
-     * Rows, as {@link io.quorate.sst.stream.RowWriter} writes them, table by table, in a zstd stream. After them comes
-     * {@code i64 seqno}: by it the order has decided on all that they may hold.
+     * Asks for rows. They come as {@link io.quorate.sst.stream.RowWriter} writes them, table by table, in a zstd
+     * stream. After them comes {@code i64 seqno}: by this seqno the order has decided on every transaction whose
+     * changes the rows may hold.
      */
     sealed interface Rows extends CopyQuestion<Head>, StreamedQuestion<Head> {
-        /** Of a server that holds everything up to this seqno. */
+        /** The donor's server has to hold everything up to this seqno. */
         long after();
 
         List<Unit.Name> tables();
     }
 
     /**
-     * Those of a stretch of a table.
+     * Asks for the rows of one stretch of a table.
      *
-     * @param bytes 0 when the stretch's end is known; else the donor is to find it, so that about so many are in it
+     * @param bytes 0 when the end of the stretch is known; otherwise the donor chooses the end, so that the stretch
+     *     holds about this many bytes
      */
     @Question.Name("copy.rows-of-stretch")
     record RowsOfStretch(long after, Unit.Name table, Stretch stretch, long bytes) implements Rows {
@@ -72,10 +74,10 @@ public sealed interface CopyQuestion<A> extends Question<A> {
         }
     }
 
-    /** Those of whole tables, at a moment at which nobody writes to them. */
+    /** Asks for all rows of these tables, read at a moment at which nobody writes to them. */
     @Question.Name("copy.rows-of-tables")
     record RowsOfTables(long after, List<Unit.Name> tables) implements Rows {}
 
-    /** @param to where the stretch ends, null for the table's end */
+    /** @param to where the stretch ends; null for the end of the table */
     record Head(Moment moment, @Nullable String to) {}
 }

@@ -14,8 +14,8 @@ import java.util.Locale;
 import java.util.Properties;
 
 /**
- * How fast full copies have come to this node, the newest by either method: {@code copy-rates.properties}. What was
- * never measured is taken from the configuration.
+ * How fast the last full copy by each method came to this node: file {@code copy-rates.properties}. For a method that
+ * was never measured the configuration says what to expect.
  */
 public final class CopyRates {
     private static final String FILE = "copy-rates.properties";
@@ -46,7 +46,7 @@ public final class CopyRates {
         return method.name().toLowerCase(Locale.ROOT) + "-bytes-per-second";
     }
 
-    /** What it was, or is expected to be; no more than it may take. */
+    /** The rate that was measured or, without one, the rate to expect; never more than the configured limit. */
     long bytesPerSecond(Method method) {
         NodeProperties.Sst sst = configured.sst();
         String known = measured.getProperty(key(method));
@@ -58,7 +58,7 @@ public final class CopyRates {
         return Math.max(1, most == 0 ? expected : Math.min(most, expected));
     }
 
-    /** How long so many bytes of a server's files would take. */
+    /** How many seconds a copy would take of a server whose files have so many bytes. */
     public long seconds(Method method, long bytes) {
         return bytes / bytesPerSecond(method) + (method == Method.CLONE ? CopyMethod.RESTART_SECONDS : 0);
     }

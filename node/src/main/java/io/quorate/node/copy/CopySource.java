@@ -21,7 +21,8 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
- * The donor's side of a full copy: has this node's server ready for it, and says where it is. The servers do the rest.
+ * The donor's side of method {@code clone}: prepares this node's server for it, and says where the server is. The two
+ * servers do the rest.
  */
 public final class CopySource {
     private static final String NOT_COPIED = """
@@ -82,7 +83,7 @@ public final class CopySource {
         }
     }
 
-    /** A server that this node reaches by loopback is for others where the node is. */
+    /** A server that this node reaches by loopback is on the node's own host, which is where others find it. */
     private String host() throws UnknownHostException {
         NodeProperties.MySql mysql = properties.mysql();
         String advertised = mysql.advertise();

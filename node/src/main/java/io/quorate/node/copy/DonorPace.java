@@ -8,12 +8,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
- * Has a donor that can't keep up give its rows slowly: a node is behind while it has not applied what was ordered some
- * time ago, and what reads for a copy then yields to that. Never for good, so that a busy cluster still gets its new
- * node. Thread-safe.
+ * Makes a donor that can't keep up give its rows slowly. A node is behind while it has not applied what was ordered
+ * some time ago; reading for a copy then yields to applying. It never stops for good, so a busy cluster still gets its
+ * new node. Thread-safe.
  */
 final class DonorPace {
-    /** For each portion: some 64 KB. Four streams then give a megabyte a second. */
+    /** How long a portion, some 64 KB, is held back at most. Four streams then still give a megabyte a second. */
     private static final long HOLD_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -28,9 +28,10 @@ final class DonorPace {
     private long due;
 
     /**
-     * @param ordered the last seqno there is
-     * @param applied up to which the donor's server has it
-     * @param lagMax how old what is not applied may be, or up to twice that; 0 for any age
+     * @param ordered the last seqno of the order
+     * @param applied the seqno up to which the donor's server has applied the order
+     * @param lagMax how long ago a writeset may have been ordered that isn't applied yet; in effect up to twice that; 0
+     *     for any age
      */
     DonorPace(LongSupplier ordered, LongSupplier applied, Duration lagMax, LongSupplier nanos) {
         this.ordered = ordered;
@@ -41,7 +42,7 @@ final class DonorPace {
         this.orderedThen = ordered.getAsLong();
     }
 
-    /** Whether something waits that was ordered longer ago. */
+    /** Whether a writeset that was ordered longer ago than that still waits to be applied. */
     synchronized boolean isBehind() {
         if (lagNanos == 0) {
             return false;
@@ -56,7 +57,7 @@ final class DonorPace {
         return applied.getAsLong() < due;
     }
 
-    /** Before a portion is given. */
+    /** Called before a portion is given: waits while the donor is behind, but only for a moment. */
     void await() {
         long from = nanos.getAsLong();
         while (isBehind()
@@ -67,7 +68,7 @@ final class DonorPace {
         held.add(nanos.getAsLong() - from);
     }
 
-    /** For how long portions were held back, all streams together. */
+    /** How long portions were held back, in all streams together. */
     long heldMillis() {
         return TimeUnit.NANOSECONDS.toMillis(held.sum());
     }

@@ -38,13 +38,13 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Gives this node's server all of another one's data when nothing less will do, by one of two methods: {@link
- * ClonedCopy} and {@link StreamedCopy}. The node takes part in the order meanwhile and keeps what comes, as an
- * arbitrator does; what certification knew where that begins it has from a peer. What this server has committed and the
- * order hasn't is captured and ordered first, or it would be gone.
+ * Gives this node's server all of another server's data when nothing less will do, by one of two methods: {@link
+ * ClonedCopy} and {@link StreamedCopy}. Meanwhile the node takes part in the order and keeps what is ordered, as an
+ * arbitrator does; a peer has told it what certification knew at the place where that begins. What this server has
+ * committed and the order doesn't have is captured and ordered first, or it would be lost.
  *
- * <p>Every step is noted before it is taken ({@link CopyNote}); after a crash the node goes on with it. Work of the
- * link's thread.
+ * <p>Every step is noted before it is taken ({@link CopyNote}); after a crash the node goes on with the step that was
+ * noted. All of this is done by the link's thread.
  */
 public final class FullCopy implements ServerCopy, Refill {
     private static final Logger log = LoggerFactory.getLogger(FullCopy.class);
@@ -55,7 +55,7 @@ public final class FullCopy implements ServerCopy, Refill {
                     Duration.ofSeconds(3))
             .telling(19, 20);
     private static final Duration TOLD_EVERY = Duration.ofSeconds(5);
-    /** So often a stream is begun anew where there is another method. */
+    /** How often a stream begins anew before the other method is tried, where that is allowed. */
     private static final int ANEW_MAX = 3;
 
     private final Ports ports;
@@ -74,19 +74,19 @@ public final class FullCopy implements ServerCopy, Refill {
     private String told = "";
 
     /**
-     * What of this node it takes to copy.
+     * The parts of this node that a copy needs.
      *
-     * @param incarnation of the cluster
+     * @param incarnation UUID of the cluster that seqnos belong to
      */
     public record Ports(
             NodeProperties properties, String incarnation, WriteSetLog cache, OrderedStream stream, JoinCounts joins) {}
 
-    /** What the other nodes have to say of themselves, and how they are asked. */
+    /** What the other nodes report about themselves, and how they are asked. */
     public record Donors(Supplier<List<MemberReport>> present, Questions questions, JsonMapper json) {}
 
     /**
-     * @param sessions makes sessions with the server, not open yet
-     * @param progress told how far it is, for people; null when it is complete
+     * @param sessions makes sessions with the server, which are not open yet
+     * @param progress is told how far the copy is, in words for people; null when the copy is complete
      */
     public FullCopy(
             Ports ports,
@@ -217,7 +217,7 @@ public final class FullCopy implements ServerCopy, Refill {
                 }
                 waits(e.getMessage());
                 Retry.Next next = retry.failed(e.getMessage(), System.nanoTime());
-                // What is new is in the log by then.
+                // A reason that is new has already been logged by waits().
                 if (next.tell()) {
                     log.info("the full copy has waited {} times by now: {}", next.attempts(), e.getMessage());
                 }
@@ -226,7 +226,10 @@ public final class FullCopy implements ServerCopy, Refill {
         }
     }
 
-    /** A stream that can't copy something is tried again too: the donor's clients may alter what stands in its way. */
+    /**
+     * Whether the copy is tried again after this failure. A stream that can't copy something is tried again too: the
+     * donor's clients may alter what stands in its way.
+     */
     private static boolean isTriedAgain(QuorateException e) {
         return e.code() == ErrorCode.COPY_NOT_BY_STREAM || (e.code().isRetryable() && !RejoinCourse.mends(e));
     }
@@ -238,7 +241,7 @@ public final class FullCopy implements ServerCopy, Refill {
         }
     }
 
-    /** What stands in the way, or null. */
+    /** Notes and tells what the copy waits for; null when nothing is in its way. */
     void waits(String why) {
         obstacle = why;
         tell(why == null ? "" : why);
@@ -310,8 +313,9 @@ public final class FullCopy implements ServerCopy, Refill {
     }
 
     /**
-     * What a client of this server has prepared, and decides itself, would be lost. Not so what is prepared in a copy
-     * that came to nothing; then it is known already what this server gave out.
+     * Fails when clients of this server have prepared transactions that they still have to decide themselves: those
+     * would be lost. Transactions that are prepared in the remains of an earlier copy don't matter; after such a copy
+     * {@code ownLast} is known already.
      */
     private void requireNothingUndecided(Connection connection) throws SQLException {
         long given = ServerAccess.executed(connection).last(ServerAccess.uuid(connection));
@@ -413,10 +417,10 @@ public final class FullCopy implements ServerCopy, Refill {
     }
 
     /**
-     * The server is this node's own.
+     * Notes that the copy is complete and the server is this node's own.
      *
-     * @param at the seqno it holds
-     * @param reserved GTIDs of its own that are executed and that no transaction there has
+     * @param at the seqno up to which the server holds everything
+     * @param reserved the server's own GTIDs that are executed though no transaction there has them
      */
     void finish(Connection connection, long at, GtidSet reserved) throws SQLException, IOException {
         NodeProperties properties = ports.properties();

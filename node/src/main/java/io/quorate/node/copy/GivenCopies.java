@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.copy;
 
-/** What this node has given to others of its server's rows, by stream. */
+/** How much of its server's data this node has given to other nodes by method {@code stream}. */
 public interface GivenCopies {
-    /** Of a node without a server. */
+    /** For a node without a server. */
     GivenCopies NONE = new GivenCopies() {
         @Override
         public long bytes() {
@@ -16,9 +16,9 @@ public interface GivenCopies {
         }
     };
 
-    /** Given so far, compressed. */
+    /** Bytes given so far, compressed. */
     long bytes();
 
-    /** For how long it was held back for the sake of what this node has to apply. */
+    /** How long rows were held back because this node had writesets to apply. */
     long heldMillis();
 }

@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Fetches the pieces of a copy, several at a time, each from whatever node can give it. A piece that failed is fetched
- * again, from another node if that one is gone.
+ * again, from another node if the first one is gone.
  */
 final class PieceFetcher implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(PieceFetcher.class);
@@ -50,7 +50,10 @@ final class PieceFetcher implements AutoCloseable {
     private static final String FREE_SPACE =
             ": free space on the volume of this node's server; it goes on by itself then";
     private static final Duration ORDERED_WITHIN = Duration.ofSeconds(30);
-    /** Without a bound: another node may take the donor's place at any time, and what is here is kept. */
+    /**
+     * The pause before a piece is fetched again. There is no limit to how often: another node may take the donor's
+     * place at any time, and what has arrived is kept.
+     */
     private static final long AGAIN_MILLIS = 1000;
 
     private static final long POLL_MILLIS = 50;
@@ -73,7 +76,7 @@ final class PieceFetcher implements AutoCloseable {
     private volatile String obstacle;
     private volatile boolean closed;
 
-    /** @param since donors must have applied this seqno */
+    /** @param since donors must have applied everything up to this seqno */
     PieceFetcher(
             FullCopy.Ports ports,
             ServerAccess access,
@@ -100,12 +103,12 @@ final class PieceFetcher implements AutoCloseable {
         }
     }
 
-    /** Whether all pieces are here, those included that were found on the way. */
+    /** Whether all pieces are here, including those that became known only while others were fetched. */
     boolean isDone() {
         return open.get() == 0;
     }
 
-    /** Fails with what ended the fetching. */
+    /** Throws whatever ended the fetching, if it has failed. */
     void requireGoing() throws SQLException, IOException {
         Exception e = failure.get();
         if (e instanceof SQLException sql) {
@@ -121,17 +124,17 @@ final class PieceFetcher implements AutoCloseable {
         return bytes.get();
     }
 
-    /** Whom it fetches from. */
+    /** Name of the node from which pieces are fetched. */
     String donor() {
         return donor;
     }
 
-    /** Why nothing comes, null when something does. */
+    /** Why nothing comes; null when something does. */
     String obstacle() {
         return obstacle;
     }
 
-    /** What ends one of the threads ends the fetching. */
+    /** A failure that ends one of the threads ends the whole fetching. */
     private void ended(String thread, Throwable cause) {
         boolean known =
                 cause instanceof SQLException || cause instanceof IOException || cause instanceof RuntimeException;
@@ -154,7 +157,7 @@ final class PieceFetcher implements AutoCloseable {
                     RowLoader.prepare(connection);
                 }
                 if (!fetched(piece, connection)) {
-                    // What it was doing may not be over.
+                    // The server may not be done with what this connection asked for.
                     abort(connection);
                     connection = null;
                 }
@@ -214,7 +217,10 @@ final class PieceFetcher implements AutoCloseable {
         Thread.sleep(AGAIN_MILLIS);
     }
 
-    /** @return false when it has to be read again, for it may hold what has failed since */
+    /**
+     * @return false when the piece has to be read again, because it may hold changes of a transaction that has failed
+     *     since
+     */
     private boolean fetch(Piece[] piece, Connection connection) throws SQLException, IOException, InterruptedException {
         Unit unit = piece[0].unit();
         donor = chosen();
@@ -223,7 +229,7 @@ final class PieceFetcher implements AutoCloseable {
             if (!piece[0].bounded()) {
                 bounded(piece, head.to(), connection);
             }
-            // Seldom, but then before anything has come for nothing.
+            // This seldom fails; but when it does, no rows have been sent in vain yet.
             require(unit, head.moment(), ports.stream().lastOrdered());
             load(piece[0], head.moment(), answer.rest(), connection);
             return true;
@@ -245,7 +251,10 @@ final class PieceFetcher implements AutoCloseable {
                         piece.bounded() ? 0 : ports.properties().sst().chunk().toBytes());
     }
 
-    /** What was read holds what no node is to have, or isn't what the table is any more. */
+    /**
+     * Throws when what was read may hold changes that no node is to have, or when tables were altered since the copy
+     * began.
+     */
     private void require(Unit unit, Moment moment, long upTo) throws IOException, InterruptedException, Spoilt {
         scan.advance(upTo);
         if (scan.firstOfTables() > 0) {
@@ -264,11 +273,11 @@ final class PieceFetcher implements AutoCloseable {
         }
     }
 
-    /** Where it ends is known now, and so where the next one begins. */
+    /** Notes where the piece ends, which is known now, and queues the next piece, which begins there. */
     private void bounded(Piece[] piece, String to, Connection connection) throws SQLException {
         Piece bounded = piece[0].endingAt(to);
         if (!ledger.bounded(connection, bounded)) {
-            // Its commit was not answered. A new run finds out what the ledger says.
+            // An earlier commit of this piece was not answered. A new run finds out what the ledger says.
             throw new SQLException("the ledger has " + bounded + " already");
         }
         connection.commit();
@@ -303,7 +312,7 @@ final class PieceFetcher implements AutoCloseable {
         connection.commit();
     }
 
-    /** Tables are not what they were when the copy began. */
+    /** Tables were altered since the copy began. */
     static final class TablesChanged extends RuntimeException {
         private static final long serialVersionUID = 1L;
         final transient long seqno;
@@ -314,15 +323,15 @@ final class PieceFetcher implements AutoCloseable {
         }
     }
 
-    /** The same as long as it is there, so that nobody else is bothered. */
+    /** The donor to ask: the same one as long as it is available, so that no other node is bothered. */
     private String chosen() {
         return choose(donors, ports.properties().zone(), since, donor);
     }
 
     /**
-     * A node that can give a copy.
+     * Chooses a node that can give a copy.
      *
-     * @param before preferred
+     * @param before name of the node that is preferred
      */
     static String choose(FullCopy.Donors donors, String zone, long since, String before) {
         return donors.present().get().stream()
@@ -337,7 +346,7 @@ final class PieceFetcher implements AutoCloseable {
     /**
      * Waits until this node has everything up to a seqno in its record.
      *
-     * @return the last that it has
+     * @return the last seqno that the record has
      */
     static long awaitOrdered(FullCopy.Ports ports, long seqno, BooleanSupplier ends) throws InterruptedException {
         long end = System.nanoTime() + ORDERED_WITHIN.toNanos();

@@ -10,45 +10,46 @@ public interface ServerCopy {
     /** Whether this node may replace its server's data by a copy. */
     boolean isAllowed();
 
-    /** Whether a server that has nothing gets one also where the others' caches would do. */
+    /** Whether a server without any data gets a copy even where a transfer from the others' caches would do. */
     boolean isPreferred();
 
-    /** Whether there is one to be made or to be finished. */
+    /** Whether a copy is to be made or to be finished. */
     boolean isPending();
 
     /**
-     * A copy is needed that ends after seqno {@code from}, where this node's cache begins. While the link has no
-     * session.
+     * Says that a copy is needed, which has to reach at least to seqno {@code from}, where this node's cache begins.
+     * Only to be called while the link has no session.
      */
     void want(long from) throws IOException;
 
     /**
-     * Gives up one that was not necessary, for the server has all that it had. While the link has no session.
+     * Gives up a copy that was not necessary, because the server still has everything that it had. Only to be called
+     * while the link has no session.
      *
      * @return false when the server's data may be gone already
      */
     boolean forget() throws IOException;
 
-    /** How far it is, null while nothing is copied. */
+    /** How far the copy is; null while nothing is copied. */
     CopyProgress look();
 
-    /** By which method it is made, null while that isn't known. */
+    /** By which method the copy is made; null while that isn't known. */
     NodeProperties.Sst.Method method();
 
-    /** Whose server is copied, empty while that isn't known; null without a copy. */
+    /** Name of the node whose server is copied; empty while that isn't known, null without a copy. */
     String donor();
 
-    /** What it waits for, null when it doesn't. */
+    /** What the copy waits for; null when it doesn't wait. */
     String obstacle();
 
     /**
-     * Has nothing more come, or lets it go on. Until the service ends.
+     * Makes the copy fetch nothing more, or lets it go on. Forgotten when the service ends.
      *
-     * @return why not, or null
+     * @return why that isn't possible, or null
      */
     String pause(boolean value);
 
-    /** What it may take of the network, and whether it goes on. */
+    /** What the copy may take of the network, and whether it is paused. */
     ByteBudget budget();
 
     ServerCopy NONE = new ServerCopy() {

@@ -44,9 +44,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The donor's side of method {@code stream}. Every request stands for itself: a consistent read of this node's server,
- * with what it had then. The node stays SYNCED; nothing is locked but, for the moment at which a snapshot is opened,
- * tables that must be read as a whole.
+ * The donor's side of method {@code stream}. Every request stands for itself: it is answered by a consistent read of
+ * this node's server, together with what the server had at that moment. The node stays SYNCED. Nothing is locked except
+ * tables that must be read as a whole, and those only while a snapshot is opened.
  */
 public final class StreamSource implements GivenCopies {
     private static final Logger log = LoggerFactory.getLogger(StreamSource.class);
@@ -54,7 +54,7 @@ public final class StreamSource implements GivenCopies {
     private static final int LOCK_WAIT_SECONDS = 1;
     private static final int COMPRESSION = 1;
     private static final long ROWS_MAX = 1_000_000;
-    /** ER_LOCK_WAIT_TIMEOUT, and ER_TABLE_DEF_CHANGED in a snapshot that is older than its table. */
+    /** ER_LOCK_WAIT_TIMEOUT. The next one is ER_TABLE_DEF_CHANGED, of a snapshot that is older than its table. */
     private static final int LOCKED = 1205;
 
     private static final int REDEFINED = 1412;
@@ -69,7 +69,7 @@ public final class StreamSource implements GivenCopies {
     private final DonorPace pace;
 
     /**
-     * @param session null while there is none
+     * @param session the session with the server; null while there is none
      * @param synced whether this node's server holds what the order says
      */
     public StreamSource(
@@ -117,7 +117,7 @@ public final class StreamSource implements GivenCopies {
                 }));
     }
 
-    /** Something that is read of the server. */
+    /** Reads something from the server. */
     private interface Reading<A> {
         A read(Connection connection, UUID server) throws SQLException, IOException, InterruptedException;
     }
@@ -125,7 +125,7 @@ public final class StreamSource implements GivenCopies {
     /**
      * Reads once the server holds everything up to a seqno.
      *
-     * @param tables that are read
+     * @param tables the tables that are read
      */
     private <A> A read(long after, List<Unit.Name> tables, Reading<A> reading) throws IOException {
         if (!synced.getAsBoolean()) {
@@ -135,7 +135,7 @@ public final class StreamSource implements GivenCopies {
         try (Connection connection = access.connectAlone()) {
             RowWriter.prepare(connection);
             UUID server = ServerAccess.uuid(connection);
-            // What the order has of ours is in the rows; it may be taken up before it is committed.
+            // Own transactions that the order has must be in the rows. Some are ordered before they are committed.
             long ordered = stream.own().last();
             awaitExecuted(connection, server, ordered);
             return reading.read(connection, server);
@@ -207,7 +207,10 @@ public final class StreamSource implements GivenCopies {
         }
     }
 
-    /** Nobody writes to the tables while the snapshot is opened: so it has just what it says of them. */
+    /**
+     * Nobody writes to the tables while the snapshot is opened, so of these tables it holds exactly what the moment
+     * says.
+     */
     private void tables(Connection connection, UUID server, RowsOfTables question, StreamedReply<Head> reply)
             throws SQLException, IOException, InterruptedException {
         ServerSession working = working();
@@ -237,8 +240,8 @@ public final class StreamSource implements GivenCopies {
     }
 
     /**
-     * What rows have that were read at {@code applied}, before now. What clients have committed till now may be in
-     * them.
+     * What is in rows that have been read when the server was at {@code applied}. Whatever clients have committed until
+     * now may be in them too.
      */
     private Moment moment(Connection connection, UUID server, long applied) throws SQLException {
         List<Long> undone = CopyReplay.undone(connection);
@@ -255,10 +258,11 @@ public final class StreamSource implements GivenCopies {
     }
 
     /**
-     * Waits until the order has decided on all that clients had committed at that moment. A session that lasts till
-     * then has seen it all captured and ordered: nothing of it was lost with a server that doesn't force its logs.
+     * Waits until the order has decided on everything that clients had committed at that moment. A session that lasts
+     * until then has seen all of it captured and ordered: none of it was lost with a server that doesn't force its
+     * logs.
      *
-     * @return the seqno by which it has
+     * @return the seqno by which the order has decided
      */
     private long decided(ServerSession working, Moment moment) throws InterruptedException {
         long end = System.nanoTime() + LIMIT.toNanos();

@@ -39,19 +39,20 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A full copy by our own means, method {@code stream}. Tables come in pieces, each read by a donor at a moment of its
- * own, while everybody writes; what was ordered since the first of them is then carried out over all of them, whether
- * they have it or not, which brings them to one moment. The idea of overlapping a copy with a log that is forgiving
- * until both have met is that of fuzzy backups (Gray and Reuter 1993, 11.5) and of DBLog's chunks (Andreakis and
- * Papapanagiotou 2020).
+ * own, while everybody goes on writing. Then everything that was ordered since the first of these moments is carried
+ * out on all pieces, whether they have it already or not, which brings them to one moment. The idea of overlapping a
+ * copy with a log that is forgiving until both have met is that of fuzzy backups (Gray and Reuter 1993, 11.5) and of
+ * DBLog's chunks (Andreakis and Papapanagiotou 2020).
  *
- * <p>What is noted of a piece commits with its rows; so a copy goes on where it was, whoever died, and from any node.
+ * <p>What is noted about a piece is committed together with its rows. So whichever node fails, the copy goes on where
+ * it was, from any donor.
  */
 final class StreamedCopy {
     private static final Logger log = LoggerFactory.getLogger(StreamedCopy.class);
     private static final long POLL_MILLIS = 100;
     private static final Duration READ_WAIT = Duration.ofSeconds(5);
     private static final int CATALOG_TRIES = 20;
-    /** Of the server, while it makes indexes. */
+    /** Memory that the server uses while it makes indexes. */
     private static final int INDEX_BUFFER_BYTES = 64 << 20;
 
     private final FullCopy.Ports ports;
@@ -68,10 +69,10 @@ final class StreamedCopy {
     private List<Unit> units;
     private OrderScan scan;
     private int begunAnew;
-    /** 0 when this service didn't see it begin. */
+    /** When the copy began; 0 when this service didn't see it begin. */
     private long startedNanos;
 
-    /** @param tell told what it is doing; null when nothing is in its way */
+    /** @param tell is told what the copy is doing or waiting for */
     StreamedCopy(
             FullCopy.Ports ports,
             ServerAccess access,
@@ -95,17 +96,17 @@ final class StreamedCopy {
         return donor;
     }
 
-    /** Why no rows come, null when they do. */
+    /** Why no rows come; null when they do. */
     String obstacle() {
         return obstacle;
     }
 
     /**
-     * Goes on with it.
+     * Begins the copy or goes on with it.
      *
-     * @param from the copy must hold at least what was ordered up to here
-     * @param atLeast and be brought to this seqno or a later one
-     * @return the seqno that the server is at; -1 when it isn't over
+     * @param from the copy must hold at least everything ordered up to this seqno
+     * @param atLeast the copy must be brought to this seqno or a later one
+     * @return the seqno that the server is at; -1 when the copy isn't complete
      */
     long run(long from, long atLeast) throws SQLException, IOException, InterruptedException {
         try (Connection connection = control()) {
@@ -132,13 +133,16 @@ final class StreamedCopy {
         }
     }
 
-    /** How often that was in vain, since this service began. */
+    /**
+     * How often the copy had to begin anew because tables were altered, since this service started or completed a copy.
+     */
     int begunAnew() {
         return begunAnew;
     }
 
     /**
-     * How fast the last one came, in bytes of the donor's files a second, indexes included; 0 when it was interrupted.
+     * How fast the copy came, in bytes of the donor's files a second, indexes included; 0 when this service didn't see
+     * all of it.
      */
     long bytesPerSecond() {
         long millis = (System.nanoTime() - startedNanos) / 1_000_000;
@@ -165,7 +169,7 @@ final class StreamedCopy {
         return ports.properties().dataDir();
     }
 
-    /** One that nothing reaches the binlog of. */
+    /** A connection whose statements don't reach the binlog. */
     private Connection control() throws SQLException {
         Connection connection = access.connectToLoad();
         execute(
@@ -182,13 +186,16 @@ final class StreamedCopy {
         }
     }
 
-    /** Nobody else is connected, nothing holds a table, and LOAD DATA LOCAL is let in. */
+    /**
+     * Makes room on the server: nobody else is connected, no prepared transaction holds a table, and LOAD DATA LOCAL is
+     * allowed.
+     */
     private static void clear(Connection connection) throws SQLException {
         execute(connection, "SET GLOBAL offline_mode = ON", "SET GLOBAL local_infile = ON");
         CloneCopy.rollBackPrepared(connection);
     }
 
-    /** How far the plan's copy is on this server, null when it knows nothing of it. */
+    /** How far the plan's copy is on this server; null when the server knows nothing of that copy. */
     private Stage use(Connection connection) throws SQLException {
         ledger = new CopyLedger(plan.copy());
         units = Unit.of(plan.catalog());
@@ -222,13 +229,13 @@ final class StreamedCopy {
                 plan.since());
         ports.joins().count(JoinCounts.Step.COPY_BEGUN);
         ledger.begin(connection, plan.since());
-        // Rows of different moments: at no position.
+        // The rows will be of different moments, so the server is at no position.
         execute(connection, "DROP TABLE IF EXISTS quorate.position, quorate.undone, quorate.certified");
         CatalogRestore restore = new CatalogRestore(plan.catalog());
         restore.dropAll(connection);
         restore.create(connection);
-        // What is read at one moment may have its indexes at once. What cascades do is not in the order: they have to
-        // happen here.
+        // Tables that are read at one moment can have their indexes at once. What cascades do is not in the order, so
+        // cascades have to happen here, and need their foreign keys from the start.
         List<Catalog.Table> whole = plan.catalog().tables().stream()
                 .filter(table -> units.stream().anyMatch(unit -> unit.whole() && unit.has(table)))
                 .toList();
@@ -298,7 +305,7 @@ final class StreamedCopy {
 
     // REPLAYING
 
-    /** Finds the moment to which everything is brought, and what there is then besides tables. */
+    /** Finds the seqno to which everything is brought, and what exists besides tables at that seqno. */
     private void settle(Connection connection, long atLeast) throws SQLException, IOException, InterruptedException {
         long upTo = Math.max(plan.since(), atLeast);
         for (List<Done> unit : ledger.done(connection).values()) {
@@ -318,7 +325,7 @@ final class StreamedCopy {
                 plan.write(directory(), donors.json());
                 return;
             }
-            // Accounts, views or programs are not what they were: they are taken as they are now.
+            // Accounts, views or stored programs have changed since: they are copied as they are now.
             CopyQuestion.Contents contents = catalog(upTo);
             as = contents.moment().applied();
             long least = Math.max(as, contents.ordered());
@@ -348,7 +355,7 @@ final class StreamedCopy {
                             + (plan.upTo() - at) + " writesets to go"));
         } catch (QuorateException e) {
             if (e.code() == ErrorCode.COPY_UNUSABLE) {
-                // Not with these rows.
+                // It can't be done with these rows.
                 CopyPlan.delete(directory());
             }
             throw e;
@@ -363,7 +370,7 @@ final class StreamedCopy {
 
     private static Upserts.Rules rules(Certified c, Map<Unit.Name, Unit> unitOf, Map<Integer, List<Done>> done) {
         if (c.writeSet().isBarrier()) {
-            // One on what isn't rows, which is taken as it is at the end.
+            // A statement on something other than tables; that is copied as it is at the end.
             return null;
         }
         return (schema, table) -> {
@@ -429,12 +436,12 @@ final class StreamedCopy {
         }
     }
 
-    /** The server is for everybody again. */
+    /** Opens the server to everybody again. */
     void open(Connection connection) throws SQLException {
         execute(connection, "SET GLOBAL offline_mode = OFF", "SET GLOBAL local_infile = OFF");
     }
 
-    /** What is left of it goes, once it is noted that it is complete. */
+    /** Removes what is left of the copy, once it is noted that the copy is complete. */
     void forget(Connection connection) throws SQLException, IOException {
         CopyPlan.delete(directory());
         execute(connection, "SET SESSION sql_log_bin = 0");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Full copies of a server, both ends: {@link io.quorate.node.copy.ServerCopy} for this node's own, the sources for
- * others'.
+ * Full copies of a server, at both ends: {@link io.quorate.node.copy.ServerCopy} receives one for this node's own
+ * server, the sources give them to other nodes.
  */
 package io.quorate.node.copy;

@@ -14,8 +14,8 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.stereotype.Component;
 
 /**
- * {@code /actuator/audit}: the comparison of the nodes' servers that this node does or did last; a POST has it do
- * something.
+ * {@code /actuator/audit}: the audit that this node carries out or carried out last; a POST begins one, stops it or
+ * repairs what it has found.
  */
 @Component
 @Endpoint(id = "audit")
@@ -36,9 +36,9 @@ class AuditEndpoint {
 
     /**
      * @param action {@code start}, {@code stop} or {@code repair}
-     * @param table of start: {@code schema.table}, all tables without it
-     * @param trusted of repair: the node whose rows are right, those of the majority without it
-     * @param apply of repair: {@code true} to do it, else it is only said what would be done
+     * @param table for start: {@code schema.table}; without it, all tables
+     * @param trusted for repair: the node whose rows are right; without it, the rows of the majority are
+     * @param apply for repair: {@code true} to do it; otherwise the answer only says what would be done
      */
     @WriteOperation
     AuditOutcome change(String action, @Nullable String table, @Nullable String trusted, @Nullable Boolean apply) {

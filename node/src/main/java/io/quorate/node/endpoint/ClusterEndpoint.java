@@ -24,7 +24,7 @@ import org.springframework.stereotype.Component;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * {@code /actuator/cluster}: every node with its state; {@code /actuator/cluster/self}: this one alone. Also in JMX.
+ * {@code /actuator/cluster}: every node with its state; {@code /actuator/cluster/self}: this node alone. Also in JMX.
  */
 @Component
 @Endpoint(id = "cluster")

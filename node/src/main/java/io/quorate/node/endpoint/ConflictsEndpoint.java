@@ -19,7 +19,7 @@ import org.springframework.stereotype.Component;
 
 /**
  * {@code /actuator/conflicts}: the latest transactions that lost, without their rows; {@code
- * /actuator/conflicts/SEQNO}: all of one.
+ * /actuator/conflicts/SEQNO}: everything about one of them.
  */
 @Component
 @Endpoint(id = "conflicts")
@@ -40,8 +40,8 @@ class ConflictsEndpoint {
     }
 
     /**
-     * @param limit how many, 50 unless it says otherwise
-     * @param full with the rows of both
+     * @param limit how many conflicts, 50 if it is left out
+     * @param full whether to show the rows of both transactions
      */
     @ReadOperation
     ConflictsAnswer list(@Nullable Integer limit, @Nullable Boolean full) throws IOException {
@@ -56,7 +56,7 @@ class ConflictsEndpoint {
         return new ConflictsAnswer.Brief(self, latest.stream().map(this::line).toList(), mismatches);
     }
 
-    /** All of one; nothing when there is no such. */
+    /** Everything about one conflict; nothing when there is none at this seqno. */
     @ReadOperation
     @Nullable
     ConflictAnswer show(@Selector long seqno) throws IOException {
@@ -82,7 +82,10 @@ class ConflictsEndpoint {
         return new ConflictAnswer(c.seqno(), c.verdict(), c.met(), undone(c), c.loser(), c.winner());
     }
 
-    /** An own loser is undone with its winner's apply, at the latest in its own place in the order. */
+    /**
+     * What became of the loser on this node. An own loser is undone when its winner is applied, at the latest at its
+     * own place in the order.
+     */
     private String undone(Conflict c) {
         UUID self = stream.self();
         if (self == null || !c.loser().server().equals(self.toString())) {

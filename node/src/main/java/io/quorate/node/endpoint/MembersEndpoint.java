@@ -22,7 +22,8 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.stereotype.Component;
 
 /**
- * {@code /actuator/members}: who is a member, where, and how far; a POST takes one out or asks to be one. Also in JMX.
+ * {@code /actuator/members}: who is a member, where each member is, and how far; a POST takes a member out or asks for
+ * this node to become one. Also in JMX.
  */
 @Component
 @Endpoint(id = "members")
@@ -55,7 +56,7 @@ class MembersEndpoint {
         return new MembersAnswer(known.node(), known.leader(), list, others);
     }
 
-    /** @param last what was heard of it last, null when nothing was */
+    /** @param last what was heard from the member last; null when nothing was */
     private MembersAnswer.Member member(Peer member, Membership known, Members.@Nullable Heard last) {
         boolean self = member.name().equals(known.node());
         boolean present = self || (last != null && last.isFresh());
@@ -85,9 +86,9 @@ class MembersEndpoint {
     }
 
     /**
-     * @param action {@code leave}: takes a member out; {@code join}: this node asks to be one again; {@code desync}:
-     *     nobody is to wait for this node, {@code resync}: they may again
-     * @param member whom, of leave
+     * @param action {@code leave}: takes a member out; {@code join}: this node asks to become a member again; {@code
+     *     desync}: the others are not to wait for this node; {@code resync}: they may wait for it again
+     * @param member for leave: name of the member
      */
     @WriteOperation
     Outcome change(String action, @Nullable String member) {

@@ -8,7 +8,10 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.stereotype.Component;
 
-/** Up while the node is in the cluster and will come or has come to SYNCED by itself; down when somebody must act. */
+/**
+ * Up while the node is SYNCED or will become so by itself; out of service while it has no majority; down when somebody
+ * must act.
+ */
 @Component("quorate")
 class NodeHealth extends AbstractHealthIndicator {
     private final Standing standing;

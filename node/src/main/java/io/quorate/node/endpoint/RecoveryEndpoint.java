@@ -24,8 +24,8 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.stereotype.Component;
 
 /**
- * {@code /actuator/recovery}: what going on without the majority would lose, and, written to, doing so. {@code quorate
- * recover} asks for both.
+ * {@code /actuator/recovery}: what would be lost if this node went on without the majority; a POST makes it do so.
+ * {@code quorate recover} uses both.
  */
 @Component
 @Endpoint(id = "recovery")
@@ -94,7 +94,10 @@ class RecoveryEndpoint {
         return end.term() + ":" + end.index();
     }
 
-    /** @param action {@code force}: this node alone is the cluster from now on; {@code cluster} has to name it */
+    /**
+     * @param action {@code force}: this node alone is the cluster from now on; {@code cluster} has to be the cluster's
+     *     name
+     */
     @WriteOperation
     Outcome recover(String action, String cluster) throws InterruptedException {
         if (!action.equals("force")) {

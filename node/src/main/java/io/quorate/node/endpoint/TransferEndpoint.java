@@ -20,8 +20,8 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.stereotype.Component;
 
 /**
- * {@code /actuator/transfer}: what this node receives from others, and what it gives them; a POST holds it up. Also in
- * JMX.
+ * {@code /actuator/transfer}: what this node receives from others, and what it gives them; a POST pauses, resumes,
+ * throttles or cancels a full copy. Also in JMX.
  */
 @Component
 @Endpoint(id = "transfer")
@@ -84,8 +84,8 @@ class TransferEndpoint {
     }
 
     /**
-     * @param action {@code pause}, {@code resume}, {@code throttle} or {@code cancel}, of a full copy
-     * @param bytesPerSecond of throttle: what it may take, 0 for as much as there is; until the service ends
+     * @param action {@code pause}, {@code resume}, {@code throttle} or {@code cancel}
+     * @param bytesPerSecond for throttle: how much a full copy may take, 0 for no limit; valid until the service ends
      */
     @WriteOperation
     Outcome change(String action, @Nullable Long bytesPerSecond) throws InterruptedException {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * What people and programs ask a node for over HTTP and JMX; each endpoint has its part of the node alone.
+ * What people and programs can ask of a node over HTTP and JMX. Each endpoint has only those parts of the node that it
+ * needs.
  */
 package io.quorate.node.endpoint;

@@ -25,11 +25,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-/** Answers who is a member, and as the leader changes it; asks others for the same. */
+/** Answers who is a member and, on the leader, changes who is a member. Asks other nodes for both. */
 public final class MemberDesk {
-    /** Longer than a new member takes to catch up with what the order's log holds. */
+    /** More time than a new member takes to catch up with what the order's log holds. */
     private static final Duration CHANGE_MAX = Duration.ofSeconds(10);
-    /** Longer than an election. */
+    /** For more time than an election takes. */
     private static final Retry.Policy BY_LEADER = Retry.Policy.within(Duration.ofSeconds(15), Duration.ofMillis(250));
 
     private final String self;
@@ -41,7 +41,7 @@ public final class MemberDesk {
 
     /**
      * @param about who is a member, as this node knows it
-     * @param channels by which it reaches also nodes that are no members
+     * @param channels by which nodes can be reached that are no members, too
      */
     public MemberDesk(
             String self,
@@ -70,7 +70,7 @@ public final class MemberDesk {
         return new Changed(self, order.quorum().leader(), refusal);
     }
 
-    /** Carries it out, as the leader; null when it is done. */
+    /** Carries out the change, as the leader; null when it is done, otherwise why not. */
     private String refusal(Change change) {
         RatisTotalOrder running = order.running();
         if (running == null) {
@@ -106,7 +106,7 @@ public final class MemberDesk {
         return questions.ask(peer.name(), request -> channels.open(peer, request), question);
     }
 
-    /** What all of them that can be asked answer. */
+    /** The answers of all peers that can be asked. */
     public List<Membership> askAll(List<Peer> peers) {
         List<CompletableFuture<Membership>> asked = new ArrayList<>();
         for (Peer peer : peers) {
@@ -127,10 +127,10 @@ public final class MemberDesk {
     }
 
     /**
-     * Has the leader carry out a change, wherever it is; while an election is held, waits for its end.
+     * Makes the leader, wherever it is, carry out a change; waits while a leader is being elected.
      *
-     * @param peers who can be asked for it
-     * @return null when it is done, else why not
+     * @param peers the nodes that can be asked who the leader is
+     * @return null when the change is done, otherwise why it isn't
      */
     public String byLeader(Change change, List<Peer> peers) {
         Retry retry = new Retry(BY_LEADER, System.nanoTime());
@@ -153,14 +153,14 @@ public final class MemberDesk {
     }
 
     /**
-     * What came of asking once.
+     * The result of asking once.
      *
-     * @param refusal null when it is done
-     * @param byLeader whether it is the leader's word; else there may be one in a moment
+     * @param refusal why the change isn't done; null when it is
+     * @param byLeader whether the leader says so; otherwise there may be a leader in a moment
      */
     public record Attempt(String refusal, boolean byLeader) {}
 
-    /** Asks whoever leads by this node's knowledge or, where it has none, by the others'. */
+    /** Asks once. The leader is the one that this node knows or, if it knows none, the one that others know. */
     public Attempt attempt(Change change, List<Peer> peers) {
         List<Peer> all = peers;
         String leader = order.quorum().leader();

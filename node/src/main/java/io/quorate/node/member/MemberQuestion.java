@@ -7,20 +7,20 @@ import org.jspecify.annotations.Nullable;
 
 /** What nodes ask of one another about who is a member. {@link MemberDesk} answers. */
 public sealed interface MemberQuestion<A> extends Question<A> {
-    /** Who is there? */
+    /** Who is a member, as far as you know? */
     @Question.Name("member.who")
     record WhoIsMember() implements MemberQuestion<Membership> {}
 
-    /** What the leader alone can do; it answers when it is done. */
+    /** A change that only the leader can carry out. It answers when the change is done. */
     sealed interface Change extends MemberQuestion<Changed> {
-        /** The name of the node it is about. */
+        /** The name of the node that is to become a member or to be taken out. */
         String name();
     }
 
     /**
      * Make this node a member.
      *
-     * @param directory names its data directory
+     * @param directory id of its data directory
      */
     @Question.Name("member.join")
     record Join(Peer member, String directory) implements Change {
@@ -30,16 +30,16 @@ public sealed interface MemberQuestion<A> extends Question<A> {
         }
     }
 
-    /** Take that node out. */
+    /** Take that node out of the members. */
     @Question.Name("member.leave")
     record Leave(String name) implements Change {}
 
     /**
-     * What came of a change.
+     * The result of a change.
      *
-     * @param node who answers
-     * @param leader whom it takes for the leader, null when it knows none
-     * @param refusal why it was not done, null when it was
+     * @param node name of the node that answers
+     * @param leader name of the node that it takes for the leader; null when it knows none
+     * @param refusal why the change was not done; null when it was
      */
     record Changed(
             String node, @Nullable String leader, @Nullable String refusal) {}

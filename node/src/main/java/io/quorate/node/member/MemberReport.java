@@ -6,28 +6,28 @@ import io.quorate.core.LogPosition;
 import java.util.Comparator;
 
 /**
- * What a node says of itself to the others, four times a second. Fields that one doesn't know, of a newer version, it
- * ignores.
+ * What a node reports about itself to the others, four times a second. Fields of a newer version that a node doesn't
+ * know are ignored.
  *
  * @param node its name
- * @param directory names its data directory
- * @param generation what it takes part as, or asks to; 0 while it doesn't know
- * @param zone where it is
- * @param http host and port of its Actuator, null when it has none that others may ask
- * @param mysql host and port of its server, null with an arbitrator
+ * @param directory id of its data directory
+ * @param generation the generation of its name in which it takes part, or asks to; 0 while it doesn't know
+ * @param zone the zone that it is configured to be in
+ * @param http host and port of its Actuator; null when it has none that others may ask
+ * @param mysql host and port of its server; null for an arbitrator
  * @param state a {@link io.quorate.core.NodeState}
- * @param ordered last seqno the order handed to it
- * @param applied its server holds everything up to it
- * @param orderedPerSecond writesets a second, lately
- * @param appliedPerSecond likewise
+ * @param ordered last seqno that the order has handed to it
+ * @param applied its server holds everything up to this seqno
+ * @param orderedPerSecond writesets ordered per second, lately
+ * @param appliedPerSecond writesets applied per second, lately
  * @param cacheFirst first seqno in its writeset cache
- * @param cacheLast last seqno there
- * @param checkpoint seqno of its newest checkpoint, 0 without one
- * @param checkpointIndex where in the order's log that is, -1 without one
- * @param logTerm term of the last entry of its log, confirmed by a majority or not
- * @param logIndex its index
- * @param queue writesets ordered and not applied
- * @param cause why that is so many, null when they are few
+ * @param cacheLast last seqno in its writeset cache
+ * @param checkpoint seqno of its newest checkpoint; 0 without one
+ * @param checkpointIndex index of that checkpoint in the order's log; -1 without one
+ * @param logTerm term of the last entry of its log, whether a majority has confirmed that or not
+ * @param logIndex index of that entry
+ * @param queue how many writesets are ordered and not applied yet
+ * @param cause why there are so many of them; null when they are few
  * @param desynced whether the others are not to wait for it, however far behind it is
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
@@ -52,17 +52,17 @@ public record MemberReport(
         long queue,
         String cause,
         boolean desynced) {
-    /** Whether it has a server, which holds what the order says. */
+    /** Whether the node has a server that holds what the order says. */
     public boolean hasSyncedServer() {
         return mysql != null && (state.equals("SYNCED") || state.equals("DONOR"));
     }
 
-    /** Who is in a zone comes first. */
+    /** Puts nodes of this zone first. */
     public static Comparator<MemberReport> nearest(String zone) {
         return Comparator.comparing(m -> m.zone.equals(zone) ? 0 : 1);
     }
 
-    /** How far its log goes. */
+    /** The position of the last entry of its log. */
     public LogPosition logEnd() {
         return new LogPosition(logTerm, logIndex);
     }

@@ -7,7 +7,7 @@ import io.quorate.transport.TransportSettings.Peer;
 import java.util.Collection;
 import java.util.List;
 
-/** A node's answer, as what it says of who is a member. */
+/** What a node's answer says about who is a member, in the form that {@link AdmissionPlan} needs. */
 public record MemberWord(Membership answer) implements AdmissionPlan.Word {
     public static List<MemberWord> all(Collection<Membership> answers) {
         return answers.stream().map(MemberWord::new).toList();

@@ -20,13 +20,19 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What was heard last of each of the other nodes, which tell of themselves four times a second ({@link Reporting}). */
+/**
+ * What was last heard from each of the other nodes, which report about themselves four times a second ({@link
+ * Reporting}).
+ */
 public final class Members {
     private static final Logger log = LoggerFactory.getLogger(Members.class);
-    /** After a name it stands before a generation, before one it tells the highest; no name has it in it. */
+    /**
+     * Used in the keys of {@code directories}: between a name and a generation in the key of a data directory, before a
+     * name in the key of the highest generation. No name contains it.
+     */
     private static final String GENERATION = "#";
 
-    /** Who was not heard for so long counts as absent. */
+    /** A node that was not heard for this long counts as absent. */
     private static final Duration FRESH = Duration.ofSeconds(2);
 
     private final Path file;
@@ -37,7 +43,7 @@ public final class Members {
     /**
      * The last report of a node.
      *
-     * @param nanos when it came, by {@link System#nanoTime}
+     * @param nanos when the report came, by {@link System#nanoTime}
      */
     public record Heard(MemberReport report, long nanos) {
         public boolean isFresh() {
@@ -49,7 +55,7 @@ public final class Members {
         }
     }
 
-    /** @param file where it is kept by which directory each node was heard of */
+    /** @param file keeps the data directories and generations with which nodes were heard of */
     public Members(Path file, JsonMapper json) throws IOException {
         this.file = file;
         if (Files.exists(file)) {
@@ -62,7 +68,7 @@ public final class Members {
         this.json = json;
     }
 
-    /** A report has come. */
+    /** Takes in a report that has come by itself. */
     public void heard(String node, byte[] report) {
         try {
             heard(json.readValue(report, MemberReport.class));
@@ -71,7 +77,7 @@ public final class Members {
         }
     }
 
-    /** A report that was asked for. */
+    /** Takes in a report that was asked for. */
     public void heard(MemberReport report) {
         heard.put(report.node(), new Heard(report, System.nanoTime()));
         if (report.generation() > 0) {
@@ -79,7 +85,7 @@ public final class Members {
         }
     }
 
-    /** The node of that name and generation uses that data directory. */
+    /** Notes that the node of that name and generation uses that data directory. */
     void directory(String node, int generation, String id) {
         if (id != null) {
             keep(directoryKey(node, generation), id);
@@ -108,7 +114,7 @@ public final class Members {
         return Map.copyOf(directories);
     }
 
-    /** A node of that name was a member in that generation. */
+    /** Notes that a node of that name was a member in that generation. */
     public void generation(String node, int generation) {
         String key = GENERATION + node;
         if (generation > generationOf(node)) {
@@ -121,28 +127,29 @@ public final class Members {
     }
 
     /**
-     * The latest generation that a node of that name was a member in, by what {@link #directories} has; 0 for never.
+     * The latest generation in which a node of that name was a member, according to {@link #directories}; 0 when it
+     * never was.
      */
     public static int generation(Map<String, String> directories, String node) {
         return Integer.parseInt(directories.getOrDefault(GENERATION + node, "0"));
     }
 
-    /** By which data directory it has that member; null when it has none. */
+    /** The data directory of that member, according to {@link #directories}; null when none is known. */
     static String directory(Map<String, String> directories, Peer member) {
         return directories.get(directoryKey(member.name(), member.generation()));
     }
 
-    /** Forgets what was heard, which is of a life of the cluster that is over. */
+    /** Forgets what was heard, because it belongs to a life of the cluster that is over. */
     public void forget() {
         heard.clear();
     }
 
-    /** The last report of every other node ever heard. */
+    /** The last report of every other node that was ever heard. */
     public Map<String, Heard> all() {
         return Map.copyOf(heard);
     }
 
-    /** The others that are there now. */
+    /** The last reports of the other nodes that are present now. */
     public List<MemberReport> present() {
         Collection<Heard> reports = heard.values();
         return reports.stream().filter(Heard::isFresh).map(Heard::report).toList();

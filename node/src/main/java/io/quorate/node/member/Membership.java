@@ -8,14 +8,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who is a member, as one node knows it.
+ * Who is a member, as far as one node knows.
  *
- * @param node whose knowledge it is
- * @param leader whom it takes for the leader, null when it knows none
- * @param lives of the cluster, as it knows them
- * @param directories by which data directory, and up to which generation, it knows each node it has heard of
- * @param foundedEmpty whether its server began with no tables; null when it can't tell
- * @param report what it says of itself
+ * @param node name of the node that says so
+ * @param leader name of the node that it takes for the leader; null when it knows none
+ * @param lives the lives of the cluster, as far as it knows
+ * @param directories the data directories and the latest generation of each node that it has heard of
+ * @param foundedEmpty whether its server had no tables when the node was created; null when it can't tell
+ * @param report what it reports about itself
  */
 public record Membership(
         String node,
@@ -25,7 +25,7 @@ public record Membership(
         Map<String, String> directories,
         @Nullable Boolean foundedEmpty,
         MemberReport report) {
-    /** Null when no member has that name. */
+    /** The member of that name; null when there is none. */
     public Peer member(String name) {
         return members.stream().filter(m -> m.name().equals(name)).findFirst().orElse(null);
     }

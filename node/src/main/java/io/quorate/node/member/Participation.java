@@ -5,42 +5,45 @@ import io.quorate.transport.TransportSettings;
 import io.quorate.transport.TransportSettings.Peer;
 import java.util.List;
 
-/** As what this node takes part in the order: under which name and generation, beside whom. Any thread. */
+/**
+ * How this node takes part in the order: under which name and generation, and with which other members. Any thread may
+ * use it.
+ */
 public final class Participation {
     private volatile TransportSettings settings;
 
-    /** It is decided, anew maybe; the order that runs is not changed by it. */
+    /** Notes what has been decided, perhaps not for the first time. That doesn't change an order that is running. */
     public void decide(TransportSettings decided) {
         settings = decided;
     }
 
-    /** Whether it is known; else the others have to be asked. */
+    /** Whether this has been decided; if not, the others have to be asked. */
     public boolean isDecided() {
         return settings != null;
     }
 
-    /** As which peer this node takes part. Once it is decided. */
+    /** The peer as which this node takes part. Only to be called once that is decided. */
     public Peer self() {
         return settings.selfPeer();
     }
 
-    /** Whether this node asks to be a member, rather than being one. Once it is decided. */
+    /** Whether this node asks to become a member, rather than being one. Only to be called once that is decided. */
     public boolean isJoining() {
         return settings.joining();
     }
 
-    /** In which generation of its name this node takes part; 0 while that isn't decided. */
+    /** The generation of its name in which this node takes part; 0 while that isn't decided. */
     int generation() {
         TransportSettings decided = settings;
         return decided == null ? 0 : decided.selfPeer().generation();
     }
 
-    /** The members that this node begins with; none while that isn't decided. */
+    /** The members with which this node begins; none while that isn't decided. */
     public List<Peer> peers() {
         return isDecided() ? toStart().peers() : List.of();
     }
 
-    /** What the order is to be started with now. Once it is decided. */
+    /** The settings with which the order is to be started now. Only to be called once they are decided. */
     public TransportSettings toStart() {
         TransportSettings decided = settings;
         List<Peer> known = decided.knownMembers();

@@ -9,11 +9,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tells the other nodes of this one, four times a second. */
+/** Reports about this node to the others, four times a second. */
 public final class Reporting implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Reporting.class);
     private static final long PERIOD_MILLIS = 250;
-    /** A node that can't tell of itself for ten seconds on end counts as absent for all others. */
+    /** Ten seconds of failures on end are a fault: by then a node counts as absent for all others. */
     private static final int FAILURES_MAX = 40;
 
     private final Supplier<MemberReport> self;
@@ -23,7 +23,7 @@ public final class Reporting implements AutoCloseable {
     private final OwnedThread thread;
     private int failures;
 
-    /** @param each run at every report, on the same thread */
+    /** @param each is run at every report, on the same thread */
     public Reporting(
             Supplier<MemberReport> self,
             Consumer<byte[]> broadcast,

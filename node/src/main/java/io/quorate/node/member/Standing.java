@@ -30,7 +30,9 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Where this node stands among the others: what it tells them of itself, and what it makes of what they tell. */
+/**
+ * Where this node stands among the others: what it reports to them about itself, and what follows from their reports.
+ */
 public final class Standing {
     private static final Logger log = LoggerFactory.getLogger(Standing.class);
     private static final Duration RATES_OVER = Duration.ofSeconds(5);
@@ -50,7 +52,7 @@ public final class Standing {
     private final Rate appliedRate = new Rate(RATES_OVER);
     private volatile boolean desynced;
 
-    /** @param lives of the cluster, as this node knows them */
+    /** @param lives the lives of the cluster, as far as this node knows */
     public Standing(
             NodeProperties properties,
             String directoryId,
@@ -76,7 +78,7 @@ public final class Standing {
         this.lives = lives;
     }
 
-    /** What this node tells the others of itself. */
+    /** What this node reports to the others about itself. */
     public synchronized MemberReport report() {
         WriteSetCache cache = stores.cache();
         CheckpointStore.Checkpoint newest = stores.checkpoints().newest().orElse(null);
@@ -110,7 +112,7 @@ public final class Standing {
         return Math.max(0, Math.max(leaderOrdered(), stream.lastOrdered()) - progress.lastApplied());
     }
 
-    /** Why so much waits to be applied here; null when it isn't much. */
+    /** Why so many writesets wait to be applied here; null when they are few. */
     private String cause() {
         if (queue() <= properties.apply().syncedLagMax()) {
             return null;
@@ -125,24 +127,24 @@ public final class Standing {
                 : "apply: " + appliedRate.last() + "/s, the order brings " + orderedRate.last() + "/s";
     }
 
-    /** Whether others are not to wait for this node, however far behind it is. */
+    /** Says whether the others are not to wait for this node, however far behind it is. */
     public void desynced(boolean value) {
         desynced = value;
         log.info("{}", value ? "desynced: others don't wait for this node" : "resynced: this node counts again");
     }
 
-    /** Writesets that are ordered and not applied here yet. */
+    /** How many writesets are ordered and not applied here yet. */
     public long behind() {
         return queue();
     }
 
-    /** That, and the rates of the last seconds, for people. */
+    /** How far behind this node is, and the rates of the last seconds, in words for people. */
     public String rates() {
         return queue() + " writesets behind, " + appliedRate.last() + "/s applied, " + orderedRate.last()
                 + "/s ordered";
     }
 
-    /** Why this node isn't SYNCED; of one that catches up also how long that will take. */
+    /** Why this node isn't SYNCED; while it catches up, also how long that will take. */
     String reason() {
         String reason = loop.reason();
         long gained = appliedRate.last() - orderedRate.last();
@@ -151,7 +153,7 @@ public final class Standing {
                 : reason;
     }
 
-    /** What this node is, for people. */
+    /** The state of this node, for people. */
     public NodeStatus status() {
         TotalOrder.Quorum quorum = order.quorum();
         long applied = progress.lastApplied();
@@ -170,8 +172,8 @@ public final class Standing {
     }
 
     /**
-     * The last seqno ordered as the leader says, for this node may have been handed only a part of what there is; -1
-     * while the leader isn't heard.
+     * The last seqno that is ordered according to the leader, because this node may have been handed only a part of the
+     * order yet; -1 while the leader isn't heard.
      */
     public long leaderOrdered() {
         String leader = order.quorum().leader();
@@ -184,7 +186,7 @@ public final class Standing {
                 : Math.max(stream.lastOrdered(), heard.report().ordered());
     }
 
-    /** The members as this node knows them, also while it takes no part in the order. */
+    /** The members as far as this node knows, even while it takes no part in the order. */
     private List<Peer> known() {
         RatisTotalOrder running = order.running();
         if (running != null) {
@@ -206,14 +208,14 @@ public final class Standing {
         return absent;
     }
 
-    /** What the others that are there could give to this node. */
+    /** What the other nodes that are present could give to this node. */
     public List<IncrementalTransfer.Offer> offers() {
         return members.present().stream()
                 .map(m -> offer(m, m.zone().equals(properties.zone()) ? 0 : 1))
                 .toList();
     }
 
-    /** What those who answer could give. */
+    /** What the nodes that have answered could give. */
     public static List<IncrementalTransfer.Offer> offers(List<Membership> answers) {
         return answers.stream().map(a -> offer(a.report(), 0)).toList();
     }
@@ -223,7 +225,7 @@ public final class Standing {
                 m.node(), distance, m.cacheFirst(), m.cacheLast(), m.checkpoint(), m.checkpointIndex());
     }
 
-    /** What this node says to who asks about the members. */
+    /** What this node answers when it is asked about the members. */
     public Membership membership() {
         Boolean foundedEmpty = null;
         try {

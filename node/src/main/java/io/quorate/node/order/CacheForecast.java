@@ -14,12 +14,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How far this node's writeset cache reaches, in hours as well as in bytes, and for how long members that are away can
- * still come back from it, at the rate at which it has grown lately.
+ * How far back this node's writeset cache reaches, in time as well as in bytes, and for how long members that are away
+ * can still catch up from it, at the rate at which it has grown lately.
  */
 public final class CacheForecast {
     private static final Logger log = LoggerFactory.getLogger(CacheForecast.class);
-    /** Long enough to level bursts. */
+    /** Long enough to even out bursts. */
     private static final Duration WINDOW = Duration.ofMinutes(5);
 
     private final WriteSetCache cache;
@@ -30,14 +30,14 @@ public final class CacheForecast {
     private long spanOf = -1;
     private volatile long firstMicros;
 
-    /** @param warning an absent member with less than this left is warned of in the log */
+    /** @param warning when an absent member has less time left than this, the log warns of it */
     public CacheForecast(WriteSetCache cache, Duration warning) {
         this.cache = cache;
         this.warning = warning;
     }
 
     /**
-     * Looks again.
+     * Brings the forecast up to date.
      *
      * @param absent the members that are away, each with the last seqno it is known to have
      */
@@ -60,7 +60,10 @@ public final class CacheForecast {
         warned.retainAll(next.keySet());
     }
 
-    /** 0 when it is too late, -1 when there is no end to it at the present rate. */
+    /**
+     * Seconds for which a member that is at seqno {@code last} can still come back: 0 when it is too late, -1 when
+     * there is no limit at the present rate.
+     */
     private long secondsLeft(long last) {
         if (last + 1 < cache.first()) {
             return 0;
@@ -87,12 +90,15 @@ public final class CacheForecast {
         }
     }
 
-    /** Seconds for which each absent member can still come back: 0 for no more, -1 for as long as it likes. */
+    /**
+     * Seconds for which each absent member can still come back: 0 when it is too late, -1 when there is no limit at the
+     * present rate.
+     */
     public Map<String, Long> returns() {
         return returns;
     }
 
-    /** How long ago the oldest writeset held was committed, by its origin's clock. */
+    /** How long ago the oldest writeset in the cache was committed, by its origin's clock. */
     public long spanSeconds() {
         return firstMicros == 0 ? 0 : Math.max(0, System.currentTimeMillis() / 1000 - firstMicros / 1_000_000);
     }
@@ -101,7 +107,7 @@ public final class CacheForecast {
         return growth.last();
     }
 
-    /** What a full cache amounts to at the present rate, -1 while nothing is written. */
+    /** How many seconds of writing a full cache holds at the present rate; -1 while nothing is written. */
     public long fullSeconds() {
         return growth.last() == 0 ? -1 : cache.bytesMax() / growth.last();
     }

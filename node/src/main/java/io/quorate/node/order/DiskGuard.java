@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Takes the node out of the order before its disk is full, and back when there is space. A log or a cache that meets
- * the end of the disk in the middle of a record has to be mended; one that stopped before it has not.
+ * Makes the node leave the order before its disk is full, and take part again when there is space. A log or cache that
+ * runs out of space in the middle of a record has to be mended; one that stops before that needn't be.
  */
 public final class DiskGuard implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(DiskGuard.class);
@@ -34,7 +34,7 @@ public final class DiskGuard implements AutoCloseable {
     private final Retry retry = new Retry(COME_BACK, System.nanoTime());
     private boolean paused;
 
-    /** @param reserve bytes that are left alone; 0 for no guard */
+    /** @param reserve bytes to be left free; 0 for no guard */
     public DiskGuard(
             Path directory, DataSize reserve, PausableOrder order, Consumer<NodeEvent> events, FaultHandler faults) {
         this.directory = directory;
@@ -61,7 +61,10 @@ public final class DiskGuard implements AutoCloseable {
         }
     }
 
-    /** With a quarter more than it takes to leave, or a node at the limit would come and go. */
+    /**
+     * Leaves the order when the space is below the reserve; takes part again only with a quarter more than that, or a
+     * node at the limit would leave and come back all the time.
+     */
     private void look(long usable) throws InterruptedException {
         if (!paused && usable < reserve) {
             paused = true;

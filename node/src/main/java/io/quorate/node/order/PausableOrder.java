@@ -12,17 +12,17 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * This node's part in the order, which it can leave and take up again where it stood. While it is left nothing is
- * written to the order's log here, and the others count this node as absent.
+ * This node's part in the order. The node can leave the order and take part again from where it stood. While it has
+ * left, nothing is written to the order's log here, and the others count this node as absent.
  */
 public final class PausableOrder implements TotalOrder {
     /** Why a node stays out of the order. */
     public enum Hold {
-        /** It hasn't begun yet. */
+        /** The node hasn't begun to take part yet. */
         START,
         DISK,
         TRANSFER,
-        /** It is no member. */
+        /** The node is not a member. */
         LEFT
     }
 
@@ -34,8 +34,8 @@ public final class PausableOrder implements TotalOrder {
     private boolean closed;
 
     /**
-     * @param start takes part in the order from where its listener stands
-     * @param tooFarBehind told when that can't be done because the log doesn't reach back so far
+     * @param start begins to take part in the order, from where the order's listener stands
+     * @param tooFarBehind told when that is impossible because the order's log doesn't reach back so far
      */
     public PausableOrder(
             Supplier<RatisTotalOrder> start, Consumer<Quorum> quorumListener, Consumer<QuorateException> tooFarBehind) {
@@ -44,7 +44,7 @@ public final class PausableOrder implements TotalOrder {
         this.tooFarBehind = tooFarBehind;
     }
 
-    /** Leaves the order; what was delivered is in the stores. */
+    /** Leaves the order; whatever was delivered is in the stores. */
     public synchronized void pause(Hold why) {
         holds.add(why);
         TotalOrder left = running;
@@ -56,9 +56,9 @@ public final class PausableOrder implements TotalOrder {
     }
 
     /**
-     * Takes part again, unless there is another reason not to.
+     * Takes part in the order again, unless there is another reason not to.
      *
-     * @throws QuorateException when the order can't be started; then the reason still holds
+     * @throws QuorateException when the order can't be started; then {@code why} still keeps the node out
      */
     public synchronized void resume(Hold why) {
         boolean held = holds.remove(why);
@@ -83,7 +83,7 @@ public final class PausableOrder implements TotalOrder {
         return holds.contains(why);
     }
 
-    /** The part there is now, null while it is left. */
+    /** The running order; null while the node has left it. */
     public RatisTotalOrder running() {
         return running;
     }

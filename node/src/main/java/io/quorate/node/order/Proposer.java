@@ -15,8 +15,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Carries out a {@link ProposalCourse}: the capture fills its window and is held back while that is full, one thread
- * submits, deliveries and failures are told to it. One lock, one clock.
+ * Carries out a {@link ProposalCourse}: the capture fills the window of the course and is held back while that is full,
+ * one thread submits proposals, and the course is told of deliveries and failures. One lock, one clock.
  */
 public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
     private static final long RETRY_MILLIS = 100;
@@ -79,7 +79,10 @@ public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable 
                 true);
     }
 
-    /** To be called once {@link #quorumChanged} is: the quorum may have changed since this was made. */
+    /**
+     * To be called once {@link #quorumChanged} can be called: the quorum may have changed since this object was
+     * created.
+     */
     public void quorumMayHaveChanged() {
         tell(
                 () -> {
@@ -113,8 +116,7 @@ public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable 
     }
 
     private void submit(Submission next) {
-        // Success proves nothing; only the delivery does. The stage that whenComplete makes has no one to ask it
-        // anything.
+        // Success proves nothing; only the delivery does. Nobody needs the stage that whenComplete returns.
         var unused = order.submit(next.entry()).whenComplete((done, failure) -> {
             if (failure != null) {
                 tell(() -> course.failed(next, String.valueOf(failure.getMessage()), millis()), true);
@@ -140,7 +142,7 @@ public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable 
         }
     }
 
-    /** Bytes captured and not yet known to be ordered. */
+    /** Bytes that are captured and not yet known to be ordered. */
     public long windowBytes() {
         lock.lock();
         try {
@@ -150,7 +152,7 @@ public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable 
         }
     }
 
-    /** How often proposals under way had to be sent again. */
+    /** How often proposals had to be sent again. */
     public long resends() {
         lock.lock();
         try {

@@ -4,7 +4,7 @@ package io.quorate.node.order;
 import java.time.Duration;
 import java.util.ArrayDeque;
 
-/** How fast a count rises, over the last while. One thread counts. */
+/** How fast a count has been rising lately. One thread counts. */
 public final class Rate {
     private final long windowMillis;
 
@@ -17,7 +17,7 @@ public final class Rate {
         windowMillis = window.toMillis();
     }
 
-    /** The rise a second, the count being {@code count} now. */
+    /** Notes that the count is {@code count} now, and returns how much it rises in a second. */
     public long at(long nowMillis, long count) {
         marks.add(new Mark(nowMillis, count));
         while (marks.size() > 2 && nowMillis - marks.peek().millis > windowMillis) {
@@ -29,7 +29,7 @@ public final class Rate {
         return last;
     }
 
-    /** What {@link #at} said last. Any thread. */
+    /** What {@link #at} returned last. Any thread may ask. */
     public long last() {
         return last;
     }

@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a node keeps of the order beside the order's own log: the writeset cache, and checkpoints of what certification
- * knows with the place in the log they belong to.
+ * What a node keeps of the order besides the order's own log: the writeset cache, and checkpoints of what certification
+ * knows, each with its position in the log.
  */
 public final class Stores implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Stores.class);
@@ -50,7 +50,7 @@ public final class Stores implements AutoCloseable {
         this.cache = cache;
     }
 
-    /** Opens what is in the node's directory, or begins anew. */
+    /** Opens the stores in the node's directory, or begins with empty ones. */
     public static Stores open(Path directory, String incarnation, NodeProperties properties) throws IOException {
         CheckpointStore checkpoints = CheckpointStore.open(directory.resolve("checkpoints"));
         CheckpointStore.Checkpoint newest = checkpoints.newest().orElse(null);
@@ -95,7 +95,7 @@ public final class Stores implements AutoCloseable {
         }
     }
 
-    /** What another node sent, once it has proved whole: this node's newest checkpoint from now on. */
+    /** Makes a checkpoint that another node sent, and that has proved whole, this node's newest one. */
     public void install(CheckpointStore.Checkpoint received, OrderedStream stream) throws IOException {
         Certifier state = read(received);
         if (state.keysMax() != certifier.keysMax()) {
@@ -105,10 +105,7 @@ public final class Stores implements AutoCloseable {
         stream.install(state, received.position());
     }
 
-    /**
-     * Begins anew with what certification knows, for it may come from what the cluster has left behind. The cache
-     * stays.
-     */
+    /** Forgets what certification knows, because it may come from an earlier life of the cluster. The cache stays. */
     public void forget(OrderedStream stream) throws IOException {
         checkpoints.clear();
         stream.install(new Certifier((int) certifier.keysMax()), LogPosition.START);
@@ -126,19 +123,22 @@ public final class Stores implements AutoCloseable {
         }
     }
 
-    /** The stream that continues what is here. */
+    /** Creates the stream that continues what is in the stores. */
     public OrderedStream stream(
             Consumer<NodeEvent> events, Consumer<TotalOrder.Quorum> quorumListener, OrderedStream.Failures failures) {
         return new OrderedStream(certifier, position, cache, this::save, events, quorumListener, failures);
     }
 
-    /** The log may be forgotten only up to the older checkpoint that is kept: it serves when the newest is damaged. */
+    /**
+     * Saves a checkpoint and returns up to where the log may be purged. That is only up to the older checkpoint that is
+     * kept, which is used when the newest one is damaged.
+     */
     private LogPosition save(LogPosition at, Certifier state) {
         checkpoints.save(at, state.lastSeqno(), state::writeTo);
         return checkpoints.forgettable();
     }
 
-    /** What was wrong with the cache, which is empty now for that; null when nothing was. */
+    /** What was wrong with the cache, which was put aside and replaced by an empty one; null when nothing was wrong. */
     public QuorateException damage() {
         return damage;
     }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/**
- * This node's part in the order: taking part and leaving it, what is kept of it on disk, proposing to it.
- */
+/** This node's part in the order: taking part in it and leaving it, what is kept of it on disk, and proposing to it. */
 package io.quorate.node.order;

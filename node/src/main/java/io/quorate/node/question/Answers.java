@@ -14,28 +14,28 @@ import java.util.stream.Stream;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Who answers which question at this node. Each room registers what it answers; a question that nobody has registered
- * for is refused by its name, also one that only a newer node knows.
+ * Finds who answers a question at this node. Each room registers for the questions that it answers. A question for
+ * which nobody has registered is refused with its name, as is one that only a newer node knows.
  */
 public final class Answers {
     private final QuestionCodec codec;
     private final Map<String, Registered<?>> registered = new ConcurrentHashMap<>();
 
-    /** Answers a question. Any number at once, each on a thread of its own. */
+    /** Answers a question. May be called for any number of questions at once, each on a thread of its own. */
     @FunctionalInterface
     public interface Handler<Q, A> {
-        /** @throws QuorateException told to the peer as it is */
+        /** @throws QuorateException the peer gets it as it is */
         A answer(Q question) throws IOException;
     }
 
-    /** Answers one with a stream. */
+    /** Answers a question with a stream. */
     @FunctionalInterface
     public interface Streamer<Q, H> {
-        /** @throws QuorateException told to the peer as it is, also after some of the answer */
+        /** @throws QuorateException the peer gets it as it is, even after a part of the answer */
         void answer(Q question, StreamedReply<H> reply) throws IOException;
     }
 
-    /** @param handler null for one that streams */
+    /** @param handler null for a question that is answered with a stream */
     private record Registered<Q>(Class<Q> type, Handler<Q, ?> handler, Server<Q> server) {}
 
     @FunctionalInterface
@@ -47,13 +47,13 @@ public final class Answers {
         this.codec = new QuestionCodec(json);
     }
 
-    /** From now on that is who answers questions of this type. */
+    /** Registers who answers questions of this type from now on. */
     public <A, Q extends Question<A>> Answers on(Class<Q> type, Handler<Q, A> handler) {
         return register(new Registered<>(
                 type, handler, (question, answer) -> codec.writeAnswer(answer(handler, question), answer)));
     }
 
-    /** Likewise, of those that are answered with a stream. */
+    /** Registers who answers questions of this type from now on, with a stream. */
     public <H, Q extends StreamedQuestion<H>> Answers streamed(Class<Q> type, Streamer<Q, H> streamer) {
         return register(new Registered<>(
                 type, null, (question, answer) -> streamer.answer(question, head -> codec.writeHead(head, answer))));
@@ -67,7 +67,7 @@ public final class Answers {
         return this;
     }
 
-    /** All questions of a sealed family are refused here. */
+    /** Registers a refusal for all questions of a sealed family. */
     public void refuse(Class<?> family, Supplier<QuorateException> refusal) {
         members(family).forEach(type -> refused(type, refusal));
     }
@@ -79,7 +79,7 @@ public final class Answers {
         register(new Registered<>(type, refusing, (question, answer) -> refusing.answer(question)));
     }
 
-    /** @throws IllegalStateException when a question of a sealed family is answered by nobody */
+    /** @throws IllegalStateException when nobody answers one of the questions of a sealed family */
     public void requireAll(Class<?> family) {
         List<String> missing = members(family)
                 .map(QuestionCodec::name)
@@ -96,7 +96,7 @@ public final class Answers {
                 : Stream.of(family);
     }
 
-    /** Whether bytes that begin so are a question. */
+    /** Whether these bytes, of which only the beginning matters, are a question. */
     public static boolean isQuestion(byte[] bytes) {
         return QuestionCodec.isQuestion(bytes);
     }
@@ -104,8 +104,8 @@ public final class Answers {
     /**
      * Answers a peer.
      *
-     * @throws QuorateException as who answers refuses; MALFORMED_MESSAGE when nobody answers that here
-     * @throws IOException when the peer is gone, or what it asked for can't be read
+     * @throws QuorateException when the handler refuses; MALFORMED_MESSAGE when nobody answers this question here
+     * @throws IOException when the peer is gone, or when what it asked for can't be read
      */
     public void serve(byte[] bytes, OutputStream answer) throws IOException {
         QuestionCodec.Named asked = QuestionCodec.named(bytes);
@@ -116,8 +116,8 @@ public final class Answers {
         one.server().serve(codec.decode(asked, one.type()), answer);
     }
 
-    /** Answers this node itself, without a network. */
-    @SuppressWarnings("unchecked") // registered with the type of the question, which has that of the answer
+    /** Answers a question of this node itself, without a network. */
+    @SuppressWarnings("unchecked") // registered with the type of the question, which determines the type of the answer
     <A> A here(Question<A> question) throws IOException {
         String name = QuestionCodec.name(question.getClass());
         Handler<Question<A>, A> handler = (Handler<Question<A>, A>) find(name).handler();

@@ -8,14 +8,12 @@ import java.lang.annotation.Target;
 
 /**
  * What one node asks another: a record, none of whose components is null unless it is marked {@code @Nullable}. Each
- * belongs to a sealed family of the room that answers it.
+ * question belongs to a sealed family in the room that answers it.
  *
- * @param <A> the answer, a type that JSON can carry
+ * @param <A> type of the answer, which must be one that JSON can carry
  */
 public interface Question<A> {
-    /**
-     * What a question is called between nodes, whatever its class is called: 1 to 100 letters, digits, dots or dashes.
-     */
+    /** The name of a question between nodes, whatever its class is called: 1 to 100 letters, digits, dots or dashes. */
     @Retention(RetentionPolicy.RUNTIME)
     @Target(ElementType.TYPE)
     @interface Name {

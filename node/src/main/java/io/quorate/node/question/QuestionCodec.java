@@ -31,9 +31,9 @@ import tools.jackson.databind.json.JsonMapper;
 final class QuestionCodec {
     static final byte MARK = 'Q';
     static final int NAME_BYTES_MAX = 100;
-    /** Less than a message on a channel between nodes may have. */
+    /** Less than the largest message on a channel between nodes. */
     static final int QUESTION_BYTES_MAX = 3 << 20;
-    /** The catalog of a server with a hundred thousand tables has a few hundred megabytes. */
+    /** Enough for the catalog of a server with a hundred thousand tables, which has a few hundred megabytes. */
     static final int ANSWER_BYTES_MAX = 1 << 30;
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9.-]{1," + NAME_BYTES_MAX + "}");
@@ -42,9 +42,9 @@ final class QuestionCodec {
     private final int answerBytesMax;
 
     /**
-     * A question whose name is read.
+     * A question of which only the name has been read.
      *
-     * @param at where its JSON begins in all its bytes
+     * @param at index in {@code bytes} at which its JSON begins
      */
     record Named(String name, byte[] bytes, int at) {}
 
@@ -57,7 +57,7 @@ final class QuestionCodec {
         this.answerBytesMax = answerBytesMax;
     }
 
-    /** @throws IllegalStateException when it has none, which is a mistake of the program */
+    /** @throws IllegalStateException when the question has no name, which is a mistake in the program */
     static String name(Class<?> question) {
         Question.Name name = question.getAnnotation(Question.Name.class);
         if (name == null || !NAME.matcher(name.value()).matches() || !question.isRecord()) {
@@ -135,7 +135,7 @@ final class QuestionCodec {
         }
     }
 
-    /** The type in the parameter of {@link Question}. */
+    /** The type of the answer: what the class has as the type parameter of {@link Question}. */
     private JavaType answerType(Class<?> question) {
         return json.constructType(question).findTypeParameters(Question.class)[0];
     }
@@ -144,7 +144,7 @@ final class QuestionCodec {
         out.write(json.writeValueAsBytes(answer));
     }
 
-    /** @param peer who answers */
+    /** @param peer name of the node that answers */
     <A> A readAnswer(Question<A> question, String peer, InputStream in) throws IOException {
         byte[] bytes = in.readNBytes(answerBytesMax);
         if (bytes.length == answerBytesMax && in.read() >= 0) {

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Asks other nodes, and this one too. */
+/** Asks other nodes questions, and this node too. */
 public final class Questions {
     private final String self;
     private final Answers own;
@@ -21,7 +21,7 @@ public final class Questions {
         InputStream open(byte[] request) throws IOException;
     }
 
-    /** @param own what answers questions to {@code self}, without a network */
+    /** @param own answers questions to {@code self}, without a network */
     public Questions(String self, Answers own, PeerStreams peers, JsonMapper json) {
         this.self = self;
         this.own = own;
@@ -32,21 +32,21 @@ public final class Questions {
     /**
      * Asks a member.
      *
-     * @throws QuorateException as the peer refuses; MALFORMED_MESSAGE when its answer isn't understood
-     * @throws IOException when it can't be reached
+     * @throws QuorateException when the peer refuses; MALFORMED_MESSAGE when its answer isn't understood
+     * @throws IOException when the peer can't be reached
      */
     public <A> A ask(String node, Question<A> question) throws IOException {
         return node.equals(self) ? own.here(question) : ask(node, request -> peers.open(node, request), question);
     }
 
-    /** Likewise, a node at the end of a channel. */
+    /** As above, but asks a node at the end of a channel. */
     public <A> A ask(String node, Channel channel, Question<A> question) throws IOException {
         try (InputStream in = channel.open(codec.encode(question))) {
             return codec.readAnswer(question, node, in);
         }
     }
 
-    /** Likewise, another member for a stream; returns when its head is here. */
+    /** Asks another member for a stream; returns when the head of the answer is here. */
     public <H> StreamedAnswer<H> open(String node, StreamedQuestion<H> question) throws IOException {
         InputStream in = peers.open(node, codec.encode(question));
         try {

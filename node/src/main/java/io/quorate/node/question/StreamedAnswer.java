@@ -6,9 +6,9 @@ import java.io.DataInputStream;
 import java.io.IOException;
 
 /**
- * The answer to a {@link StreamedQuestion}, while it comes. Closing it breaks it off.
+ * The answer to a {@link StreamedQuestion}, while it is still coming. Closing it breaks the answer off.
  *
- * @param rest what follows the head, to its end; reading waits for what the peer sends, and fails as {@link
+ * @param rest everything after the head; reading waits for what the peer sends, and fails as {@link
  *     io.quorate.core.PeerStreams#open} says
  */
 public record StreamedAnswer<H>(H head, DataInputStream rest) implements Closeable {

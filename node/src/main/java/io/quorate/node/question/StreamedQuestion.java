@@ -2,8 +2,8 @@
 package io.quorate.node.question;
 
 /**
- * One whose answer is a stream of bytes, however long, with something in front of it.
+ * A question whose answer is a head and then a stream of bytes of any length.
  *
- * @param <H> what comes in front
+ * @param <H> type of the head
  */
 public interface StreamedQuestion<H> extends Question<H> {}

@@ -7,14 +7,20 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What the applier has reported: how far it is and how old what it applies is. Written by its threads, read by any. */
+/**
+ * What the applier has reported: how far it has applied the order, and how old the writesets are that it applies.
+ * Written by the applier's threads, read by any.
+ */
 public final class ApplyProgress {
     private volatile long lastApplied;
     private final LongAdder transactions = new LongAdder();
     private volatile long lagMicros;
     private volatile Timer lag;
 
-    /** What the server holds when a session with it begins: less than before when it lost something. */
+    /**
+     * Notes the seqno that the server holds when a session with it begins; it is lower than before if the server lost
+     * something.
+     */
     public void startFrom(long seqno) {
         lastApplied = seqno;
     }

@@ -15,11 +15,11 @@ import java.util.UUID;
 import java.util.function.Consumer;
 
 /**
- * Applies the order to the server, and passes on what the applier tells. Started by the link's thread; the statistics
- * by any.
+ * Applies the order to the server, and passes on what the applier tells. Started by the link's thread; any thread may
+ * read the statistics.
  */
 public final class Applying implements AutoCloseable {
-    /** What every applier works with. */
+    /** What every applier of this node works with. */
     record Ports(
             NodeProperties properties,
             String incarnation,
@@ -62,7 +62,7 @@ public final class Applying implements AutoCloseable {
         return applier.stats();
     }
 
-    /** The client's session whose locks apply waits for, null when none does. */
+    /** The client session whose locks the applier is waiting for; null when there is none. */
     String blockedBy() {
         return applier.blockedBy();
     }
@@ -72,7 +72,7 @@ public final class Applying implements AutoCloseable {
         applier.close();
     }
 
-    /** The applier's messages, on its threads. */
+    /** Passes on the applier's messages, on the applier's threads. */
     private record Telling(Ports ports, ServerAccess access, LinkSignals signals) implements ApplierListener {
         @Override
         public void applied(long seqno, int transactions, long originCommittedMicros) {

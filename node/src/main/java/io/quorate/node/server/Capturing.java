@@ -25,12 +25,12 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Captures what clients commit on the server, by the {@link CaptureProtocol}: what it decides upon is done by a {@link
- * MySqlCapture} that reads the binlog, and a {@link Proposer}. One object for each register of own transactions. Used
- * by the link's thread; the statistics by any.
+ * Captures what clients commit on the server. The {@link CaptureProtocol} decides what to do; a {@link MySqlCapture},
+ * which reads the binlog, and a {@link Proposer} do it. One object for each register of own transactions. Used by the
+ * link's thread; any thread may read the statistics.
  */
 final class Capturing implements AutoCloseable {
-    /** What every capture works with. */
+    /** What every capture of this node works with. */
     record Ports(
             NodeProperties properties,
             String incarnation,
@@ -46,7 +46,7 @@ final class Capturing implements AutoCloseable {
     private volatile Proposer proposer;
     private volatile MySqlCapture reader;
 
-    /** @param applied how far the order is applied at the server by now */
+    /** @param applied the seqno up to which the order is applied at the server by now */
     Capturing(Ports ports, NodeIdentity identity, SharedOwnWrites register, LongSupplier applied) {
         this.ports = ports;
         this.server = identity.server();
@@ -54,7 +54,7 @@ final class Capturing implements AutoCloseable {
         this.protocol = new CaptureProtocol(server, identity.baseline().last(server), ports.own(), register, applied);
     }
 
-    /** Before {@link #begin}. */
+    /** Makes the register hear of the order. To be called before {@link #begin}. */
     void attach() throws IOException, InterruptedException {
         protocol.attach();
     }
@@ -62,8 +62,9 @@ final class Capturing implements AutoCloseable {
     /**
      * Whether it is known where to capture from.
      *
-     * @param applied how far the order is applied at the server
-     * @param orderedBefore a number that the order is known to have had of the server, 0 for none
+     * @param applied the seqno up to which the order is applied at the server
+     * @param orderedBefore a GTID number of the server up to which the order is known to have had its transactions; 0
+     *     for none
      */
     boolean mayBegin(long applied, long orderedBefore) {
         return protocol.mayBegin(ports.order().quorum().primary(), applied, orderedBefore);
@@ -72,7 +73,7 @@ final class Capturing implements AutoCloseable {
     /**
      * Begins to read the binlog.
      *
-     * @param executed what the server had executed when the session began, for sources that are not its own
+     * @param executed what the server had executed when the session began; used for the GTIDs of other sources
      * @param reserved GTIDs of the server that are not to be looked for in its binlog
      */
     void begin(GtidSet executed, GtidSet reserved) {
@@ -99,7 +100,7 @@ final class Capturing implements AutoCloseable {
         return reader != null;
     }
 
-    /** Whether it reads, and the order knows of this server. */
+    /** Whether the capture reads the binlog, and it is known how much of this server's transactions the order has. */
     boolean isUp() {
         return reader != null && reader.stats().connected() && ports.own().isKnown();
     }
@@ -142,32 +143,33 @@ final class Capturing implements AutoCloseable {
     }
 
     /**
-     * The last of this server's own transactions up to {@code number} whose fate is open, 0 for none.
+     * The GTID number of the last of this server's own transactions up to {@code number} that the order hasn't decided
+     * on yet; 0 for none.
      *
-     * @return -1 when the capture hasn't read so far within {@code limit}
+     * @return -1 when the capture hasn't read the binlog up to there within {@code limit}
      */
     long undecided(long number, Duration limit) throws InterruptedException {
         return register.awaitCovered(number, limit) ? register.lastUndecided(number) : -1;
     }
 
-    /** Own transactions whose fate is open. */
+    /** How many of the server's own transactions wait for the decision of the order. */
     int openTransactions() {
         return register.size();
     }
 
-    /** Null before it has begun. */
+    /** Null before the capture has begun. */
     CaptureStats stats() {
         MySqlCapture r = reader;
         return r == null ? null : r.stats();
     }
 
-    /** Bytes captured and not yet known to be ordered. */
+    /** Bytes that are captured and not yet known to be ordered. */
     long windowBytes() {
         Proposer p = proposer;
         return p == null ? 0 : p.windowBytes();
     }
 
-    /** How often proposals under way had to be sent again. */
+    /** How often proposals had to be sent again. */
     long resends() {
         Proposer p = proposer;
         return p == null ? 0 : p.resends();

@@ -13,8 +13,8 @@ import java.util.Properties;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * {@code java -jar quorate-node.jar check HOST:PORT USER [json]}, password in {@value #PASSWORD}: looks at a server
- * before a service is put beside it. Exit code 0 when nothing keeps the service from starting, 1 when something does.
+ * {@code java -jar quorate-node.jar check HOST:PORT USER [json]}, password in {@value #PASSWORD}: checks a server
+ * before a service is put beside it. The exit code is 0 when nothing keeps the service from starting, otherwise 1.
  */
 public final class CheckMain {
     static final String PASSWORD = "QUORATE_MYSQL_PASSWORD";

@@ -8,25 +8,28 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What this node has gone through since its service began, to receive what it missed: the counter {@code
+ * Counts the steps by which this node has received what it missed, since its service started: the counter {@code
  * quorate.join.steps} with a tag {@code step}, such as {@code copy_completed}.
  */
 public final class JoinCounts {
     public enum Step {
-        /** Writesets are asked for at other nodes, for whatever reason. */
+        /** The node begins to ask other nodes for writesets, for whatever reason. */
         TRANSFER_BEGUN,
         TRANSFER_COMPLETED,
-        /** What is on this node's disk of the order proved damaged, and is fetched again. */
+        /** The part of the order that this node keeps on its disk proved damaged, and is fetched again. */
         CACHE_DAMAGED,
-        /** It catches up slower than a full copy would come, and changes over to one. */
+        /** The node catches up more slowly than a full copy would come, and changes over to a copy. */
         COPY_PREFERRED,
-        /** From here on the server's own data goes. Not again when a copy goes on after its service ended. */
+        /**
+         * A full copy begins: from here on the server's own data is lost. Not counted again when a copy goes on after
+         * the service was restarted.
+         */
         COPY_BEGUN,
         /** MySQL's CLONE ended before it was complete. */
         COPY_BROKEN_OFF,
-        /** A statement changed tables while a stream read them: what had come is thrown away. */
+        /** A statement altered tables while a stream read them: what had come is thrown away. */
         COPY_BEGUN_ANEW,
-        /** A donor didn't give all of a piece of a stream; another one is asked, or it once more. */
+        /** A donor didn't give all of a piece of a stream; another donor is asked, or the same one once more. */
         PIECE_BROKEN_OFF,
         COPY_COMPLETED
     }

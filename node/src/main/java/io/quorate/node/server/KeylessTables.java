@@ -12,7 +12,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tables without any unique key. Their rows are told apart by all their values: equal rows conflict, and each change
- * reads the whole table on every node. Looked for when a session begins and now and then; each is warned of once.
+ * reads the whole table on every node. Such tables are looked for when a session begins and now and then later; the log
+ * warns of each once.
  */
 public final class KeylessTables {
     private static final Logger log = LoggerFactory.getLogger(KeylessTables.class);
@@ -34,7 +35,7 @@ public final class KeylessTables {
         }
     }
 
-    /** As of the last look, at most a hundred. */
+    /** The tables that were found at the last look, at most a hundred. */
     public List<String> names() {
         return names;
     }

@@ -4,14 +4,14 @@ package io.quorate.node.server;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** What other threads tell the link to the server; the link's thread waits here. */
+/** What other threads tell the link to the server. The link's thread waits here for something to do. */
 public final class LinkSignals {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private boolean writable;
-    /** Whether clients were let write at any time since this service started. */
+    /** Whether clients have been allowed to write at any time since this service started. */
     private boolean everWritable;
-    /** Whether the applier needs clients out of its way for a moment. */
+    /** Whether the applier needs clients to be kept from writing for a moment. */
     private boolean held;
 
     private boolean stopped;
@@ -21,17 +21,17 @@ public final class LinkSignals {
 
     /** What the link is to do now. */
     public enum Task {
-        /** Serve: read-only. */
+        /** Have a session; the server is read-only for clients. */
         READ_ONLY,
-        /** Serve: clients may write. */
+        /** Have a session; clients may write. */
         WRITABLE,
-        /** This session is lost: try a new one. */
+        /** The present session is lost: end it and try a new one. */
         RECONNECT,
-        /** The node receives a transfer: no session until that is over. */
+        /** The node receives a transfer: have no session until that is over. */
         SUSPENDED,
-        /** The node is INCONSISTENT: no session any more. */
+        /** The node is INCONSISTENT: have no session any more. */
         STOPPED,
-        /** End. */
+        /** The service ends, and so does the link's thread. */
         CLOSED;
 
         public boolean serves() {
@@ -60,7 +60,7 @@ public final class LinkSignals {
         }
     }
 
-    /** Waits until there is another task than {@code known}, at most {@code millis}, and says what it is then. */
+    /** Waits until the task is another one than {@code known}, for at most {@code millis}, and returns the task. */
     public Task await(Task known, long millis) throws InterruptedException {
         lock.lockInterruptibly();
         try {
@@ -82,7 +82,8 @@ public final class LinkSignals {
     }
 
     /**
-     * Whether a server that is open for clients may stay so: this service has only started, and nothing is against it.
+     * Whether a server that is open for clients may stay so: this service hasn't opened it itself yet, and nothing
+     * requires it to be closed.
      */
     boolean mayStayOpen() {
         lock.lock();
@@ -109,7 +110,7 @@ public final class LinkSignals {
         set(() -> closed = true);
     }
 
-    /** The server is gone, for this reason. */
+    /** The server is lost, for this reason. */
     void lost(String why) {
         set(() -> lost = why);
     }
@@ -122,7 +123,7 @@ public final class LinkSignals {
         });
     }
 
-    /** Why the last session was lost, null when it was not. */
+    /** Why the last session was lost; null when it wasn't. */
     String lostBecause() {
         lock.lock();
         try {

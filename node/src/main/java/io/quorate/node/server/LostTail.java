@@ -17,13 +17,13 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What the mysqld beside this node has lost at its end, as the session with it finds that out: {@link TailCourse}
- * decides, this asks the server, the order and the disk. For the thread of the session.
+ * Finds out, for a session, which of its last transactions the server has lost, and repairs it: {@link TailCourse}
+ * decides, this class asks the server, the order and the disk. Used by the session's thread.
  */
 final class LostTail {
     private static final Duration LOCK_WAIT = Duration.ofSeconds(3);
 
-    /** What it takes to find out what any server lost. */
+    /** What is needed to find out what a server lost. */
     record Ports(
             NodeProperties properties, String incarnation, WriteSetLog cache, OrderedStream stream, TotalOrder order) {}
 
@@ -93,7 +93,7 @@ final class LostTail {
 
         @Override
         public void probe(int nonce) {
-            // Whether it succeeds is seen by its delivery.
+            // Whether this succeeds is seen when the probe is delivered.
             var unused = ports.order().submit(ports.stream().probe(nonce));
         }
 

@@ -4,7 +4,7 @@ package io.quorate.node.server;
 import io.quorate.applier.PositionTable.Position;
 import io.quorate.core.TotalOrder;
 
-/** Beside an arbitrator. */
+/** What an arbitrator has in place of a server. */
 public final class NoServer implements Server {
     @Override
     public boolean exists() {

@@ -15,20 +15,25 @@ import java.util.Properties;
 import java.util.UUID;
 
 /**
- * Which server this node's data directory belongs to, written once, at the first start: {@code node.properties}.
+ * Which server this node's data directory belongs to: file {@code node.properties}, written once, at the first start.
  *
  * @param cluster the cluster's name
  * @param node this node's name
- * @param server the MySQL server's UUID; its GTIDs carry it
- * @param baseline what the server had executed when the node was made: the state all nodes began with, never captured
- * @param directory names this directory: one of the same node without what was in it has another name
- * @param foundedEmpty whether that state was no tables at all, so that a new member can begin with an empty server
+ * @param server the MySQL server's UUID, which is part of its GTIDs
+ * @param baseline what the server had executed when the node was created: the state with which all nodes began, which
+ *     is never captured
+ * @param directory identifies this directory: if the node is given an empty directory instead, that has another id
+ * @param foundedEmpty whether there were no tables at all in that state, so that a new member can begin with an empty
+ *     server
  */
 public record NodeIdentity(
         String cluster, String node, UUID server, GtidSet baseline, UUID directory, boolean foundedEmpty) {
     private static final String FILE = "node.properties";
 
-    /** The identity kept in {@code directory}, null when there is none yet. Another cluster's or node's is refused. */
+    /**
+     * Reads the identity in {@code directory}; null when there is none yet. Refuses the identity of another cluster or
+     * node.
+     */
     public static NodeIdentity read(Path directory, String cluster, String node) {
         Path file = directory.resolve(FILE);
         if (!Files.exists(file)) {
@@ -56,7 +61,7 @@ public record NodeIdentity(
         }
     }
 
-    /** Keeps this identity in {@code directory}, durably. */
+    /** Writes this identity to {@code directory}, durably. */
     public void write(Path directory) throws IOException {
         Properties p = new Properties();
         p.setProperty("cluster", cluster);
@@ -69,7 +74,7 @@ public record NodeIdentity(
         DurableFile.write(directory.resolve(FILE), text.toString());
     }
 
-    /** The name of a directory, given when it is asked for first. */
+    /** The id of a directory; it is drawn at random when it is first asked for. */
     public static UUID directoryId(Path directory) throws IOException {
         Path file = directory.resolve("directory.id");
         if (!Files.exists(file)) {
@@ -92,7 +97,8 @@ public record NodeIdentity(
     }
 
     /**
-     * Which life of the cluster seqnos belong to. One for each cluster name, until clusters can be made anew by force.
+     * The UUID of the cluster that seqnos belong to. It is made from the cluster's name, so a forced recovery doesn't
+     * change it.
      */
     public static UUID life(String cluster) {
         return UUID.nameUUIDFromBytes(("quorate:" + cluster).getBytes(StandardCharsets.UTF_8));

@@ -4,11 +4,11 @@ package io.quorate.node.server;
 import java.io.IOException;
 import java.sql.SQLException;
 
-/** What the link does instead of a session while the server is to be filled with another one's data. */
+/** What the link does instead of having a session while the server is to be filled with the data of another one. */
 public interface Refill {
-    /** Whether that is to be begun, or to be finished. */
+    /** Whether filling the server has to be begun or finished. */
     boolean isPending();
 
-    /** Goes on with it until it is over, or the link has something else to do. */
+    /** Goes on filling the server until that is done or the link has something else to do. */
     void run() throws SQLException, IOException, InterruptedException;
 }

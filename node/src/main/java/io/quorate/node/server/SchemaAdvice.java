@@ -10,15 +10,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What of a server's schemas will conflict more than it need, can't be undone, or isn't safe: nothing that keeps it
- * out.
+ * Finds in a server's schemas what will conflict more than necessary, can't be undone, or isn't safe. None of it keeps
+ * the service from starting.
  */
 final class SchemaAdvice {
     private static final int SHOWN_MAX = 100;
     private static final String OURS =
             " NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema', 'quorate')";
 
-    /** Tables without any unique index. */
+    /** Tables without any unique key. */
     static final String KEYLESS = """
             SELECT CONCAT(t.TABLE_SCHEMA, '.', t.TABLE_NAME) FROM information_schema.TABLES t
             LEFT JOIN information_schema.TABLE_CONSTRAINTS c ON c.TABLE_SCHEMA = t.TABLE_SCHEMA

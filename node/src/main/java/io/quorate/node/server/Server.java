@@ -8,39 +8,39 @@ import java.io.IOException;
 /** The MySQL server beside this node, as the rest of the node sees it. An arbitrator has none: {@link NoServer}. */
 public interface Server extends AutoCloseable {
     /**
-     * What is in it.
+     * What the server contains.
      *
-     * @param position how far of the order it holds
-     * @param empty whether nobody has made a table in it
+     * @param position the place in the order up to which the server holds everything
+     * @param empty whether nobody has created a table on it
      */
     record Contents(Position position, boolean empty) {}
 
-    /** Whether there is one, up or down. */
+    /** Whether the node has a server, be it up or down. */
     boolean exists();
 
-    /** Host and port; null where there is none. */
+    /** Host and port; null where there is no server. */
     String address();
 
-    /** Begins to work on it, unless that has begun. */
+    /** Begins to work with the server, unless that has begun already. */
     void start();
 
-    /** Whether clients may write; carried out later. */
+    /** Says whether clients may write; this is carried out later. */
     void writable(boolean value);
 
-    /** Ends the work on it for good: the node is INCONSISTENT. */
+    /** Ends the work with the server for good: the node is INCONSISTENT. */
     void stopWorking();
 
-    /** Ends the session and has none until {@link #resume}; returns when it is over. */
+    /** Ends the session; there is none until {@link #resume}. Returns when the session has ended. */
     void suspend() throws InterruptedException;
 
     void resume();
 
     void quorumChanged(TotalOrder.Quorum quorum);
 
-    /** The session there is, null while there is none. */
+    /** The present session; null while there is none. */
     ServerSession session();
 
-    /** @throws IOException when it can't be reached, with the reason as its message */
+    /** @throws IOException when the server can't be reached, with the reason as its message */
     Contents contents() throws IOException;
 
     @Override

@@ -27,7 +27,7 @@ import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The node's connections to its MySQL server, and the few things it asks of it itself. */
+/** The node's connections to its MySQL server, and the few statements that the node itself needs. */
 public final class ServerAccess implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerAccess.class);
 
@@ -65,7 +65,7 @@ public final class ServerAccess implements AutoCloseable {
         pool.setInitializationFailTimeout(-1);
     }
 
-    /** The account, as one server is told it for another one. */
+    /** The service's account, in the form in which one server is told to connect to another one. */
     public CloneCopy.Credentials credentials() {
         return credentials;
     }
@@ -78,19 +78,24 @@ public final class ServerAccess implements AutoCloseable {
         return pool.getConnection();
     }
 
-    /** One of its own, which lasts as long as it takes; fails at once where nobody listens. */
+    /**
+     * Opens a connection outside the pool, which may be used as long as necessary. Fails at once where nobody listens.
+     */
     public Connection connectAlone() throws SQLException {
         return DriverManager.getConnection(url, user, password);
     }
 
-    /** As above, but an answer that doesn't come within so long is given up. */
+    /** As above, but stops waiting for an answer of the server after {@code limit}. */
     public Connection connectAlone(Duration limit) throws SQLException {
         Connection connection = connectAlone();
         connection.setNetworkTimeout(Runnable::run, (int) limit.toMillis());
         return connection;
     }
 
-    /** One of its own that takes LOAD DATA LOCAL, and that a later service ends if this one doesn't. */
+    /**
+     * Opens a connection outside the pool that allows LOAD DATA LOCAL. If this service doesn't end its session, the
+     * next one does.
+     */
     public Connection connectToLoad() throws SQLException {
         return DriverManager.getConnection(
                 url + "&allowLoadLocalInfile=true&connectionAttributes=" + StaleSessions.ATTRIBUTE + ":"
@@ -105,8 +110,8 @@ public final class ServerAccess implements AutoCloseable {
     }
 
     /**
-     * Opens the server for clients' writes or closes it. Accounts with CONNECTION_ADMIN, as ours, are not stopped by
-     * it.
+     * Opens the server for clients' writes or closes it. Accounts with CONNECTION_ADMIN, such as the service's own, can
+     * write in any case.
      */
     public void readOnly(Connection connection, boolean on) throws SQLException {
         try (Statement statement = connection.createStatement()) {
@@ -123,12 +128,12 @@ public final class ServerAccess implements AutoCloseable {
         return GtidSet.parse(ask(connection, "SELECT @@GLOBAL.gtid_executed"));
     }
 
-    /** What the server has executed and its binlog doesn't have. */
+    /** GTIDs that the server has executed and that are not in its binlog. */
     public static GtidSet purged(Connection connection) throws SQLException {
         return GtidSet.parse(ask(connection, "SELECT @@GLOBAL.gtid_purged"));
     }
 
-    /** Has the server never give out these GTIDs, none of which it has executed. */
+    /** Reserves these GTIDs, none of which the server has executed, so that it never gives them out. */
     public static void reserve(Connection connection, GtidSet gtids) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET GLOBAL gtid_purged = '+" + gtids + "'");
@@ -136,7 +141,8 @@ public final class ServerAccess implements AutoCloseable {
     }
 
     /**
-     * When mysqld was started, in seconds by its clock; the same in all of its life, for both values are of one moment.
+     * When mysqld was started, in seconds by its clock. The result is the same as long as mysqld runs, because both
+     * values in the query are of one moment.
      */
     public static long started(Connection connection) throws SQLException {
         return Long.parseLong(ask(
@@ -157,7 +163,10 @@ public final class ServerAccess implements AutoCloseable {
         return UUID.fromString(ask(connection, "SELECT @@server_uuid"));
     }
 
-    /** The size of the files of tables: what statistics say is behind for a while after much was written. */
+    /**
+     * The size of the tables' files. The statistics of the tables would be out of date for a while after much was
+     * written.
+     */
     public static long tableBytes(Connection connection) throws SQLException {
         return Long.parseLong(ask(
                 connection,
@@ -165,7 +174,7 @@ public final class ServerAccess implements AutoCloseable {
                         + " SPACE_TYPE = 'Single'"));
     }
 
-    /** The server's process, where its PID file can be read and is of this host. */
+    /** The server's process; empty where its PID file can't be read or names no process of this host. */
     public static Optional<ProcessHandle> process(Connection connection) throws SQLException {
         try {
             Path file = Path.of(ask(connection, "SELECT @@datadir")).resolve(ask(connection, "SELECT @@pid_file"));
@@ -176,12 +185,12 @@ public final class ServerAccess implements AutoCloseable {
         }
     }
 
-    /** The seqno up to which the server holds everything, 0 when it never took part. */
+    /** The seqno up to which the server holds everything; 0 when the server never took part. */
     public static long applied(Connection connection) throws SQLException {
         return position(connection).seqno();
     }
 
-    /** As above, with the place in the order's log. */
+    /** As above, with the position in the order's log. */
     public static Position position(Connection connection) throws SQLException {
         boolean there = !ask(
                         connection,
@@ -191,7 +200,7 @@ public final class ServerAccess implements AutoCloseable {
         return there ? PositionTable.read(connection) : Position.NONE;
     }
 
-    /** Whether nobody has made a table in it. */
+    /** Whether nobody has created a table on the server. */
     static boolean isEmpty(Connection connection) throws SQLException {
         return ask(
                         connection,
@@ -208,7 +217,7 @@ public final class ServerAccess implements AutoCloseable {
         }
     }
 
-    /** The account behind a connection, null when it isn't there any more. */
+    /** The account of a connection's client; null when the connection doesn't exist any more. */
     public String accountOf(long session) {
         try (Connection connection = connect();
                 Statement statement = connection.createStatement();

@@ -14,13 +14,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Properties;
 
-/** What this node knows of the life of its mysqld, on disk: {@code server.properties}. */
+/** Keeps on disk what this node knows about the life of its mysqld: {@code server.properties}. */
 public final class ServerLifeFile {
     private static final String FILE = "server.properties";
 
     private ServerLifeFile() {}
 
-    /** What is kept in {@code directory}; {@link ServerLife#NONE} when nothing is. */
+    /** Reads what is kept in {@code directory}; {@link ServerLife#NONE} when there is nothing. */
     public static ServerLife read(Path directory) {
         Path file = directory.resolve(FILE);
         if (!Files.exists(file)) {
@@ -42,7 +42,7 @@ public final class ServerLifeFile {
         }
     }
 
-    /** Keeps {@code life} in {@code directory}, durably. */
+    /** Writes {@code life} to {@code directory}, durably. */
     public static void write(Path directory, ServerLife life) throws IOException {
         Properties p = new Properties();
         p.setProperty("started", Long.toString(life.started()));

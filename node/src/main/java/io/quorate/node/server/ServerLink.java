@@ -21,14 +21,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The node's tie to its MySQL server. One thread tries, for ever, to have a {@link ServerSession}. When the server
- * goes, the session is taken down and tried anew; the position row and the order see to it that nothing is lost or
- * doubled. A fatal failure ends the node's work instead and leaves the server read-only.
+ * The node's link to its MySQL server. One thread tries for ever to have a {@link ServerSession}. When the server is
+ * lost, the session is ended and a new one is tried; the position row and the order ensure that nothing is lost or
+ * applied twice. A fatal failure ends the node's work instead and leaves the server read-only.
  */
 public final class ServerLink implements Server {
     private static final Logger log = LoggerFactory.getLogger(ServerLink.class);
 
-    /** Long enough to end a session in order, with what the applier has under way. */
+    /** Long enough to end a session properly, including what the applier has under way. */
     private static final Duration CLOSE_GRACE = Duration.ofSeconds(20);
 
     private final ServerAccess access;
@@ -43,7 +43,7 @@ public final class ServerLink implements Server {
     /** Guarded by {@link #idle}. */
     private boolean resting;
 
-    /** @param sessions makes them, not open yet */
+    /** @param sessions makes sessions, which are not open yet */
     public ServerLink(
             NodeProperties.MySql settings,
             ServerAccess access,
@@ -62,8 +62,8 @@ public final class ServerLink implements Server {
     }
 
     /**
-     * Looks at the server once, now. Its settings being wrong is told at once and with everything that is wrong; its
-     * being away is not a failure, for a node without its server still orders, votes and caches.
+     * Checks the server once, now. Wrong settings make this fail, with everything that is wrong. A server that can't be
+     * reached is not a failure, because a node without its server still orders, votes and caches.
      */
     public static void checkNow(ServerAccess access) {
         try (Connection connection = access.connect()) {
@@ -137,7 +137,7 @@ public final class ServerLink implements Server {
         try {
             work();
         } catch (Throwable e) {
-            // Nobody else would keep clients out of the server of a node that is none any more.
+            // When this thread has failed, nobody else would keep clients from writing to the server.
             if (signals.task() != LinkSignals.Task.CLOSED) {
                 closeForWrites();
             }

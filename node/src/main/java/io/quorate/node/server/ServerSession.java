@@ -25,9 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One session with the server, from its first look to its loss: server checked and read-only, what it lost in a crash
- * repaired, applier running, and, once there is a majority, capture and proposer. Used by the link's thread; the
- * statistics by any.
+ * One session with the server, from the first check until the server is lost. The server is checked and made read-only,
+ * what it lost in a crash is repaired, the applier is started and, once there is a majority, the capture and the
+ * proposer. Used by the link's thread; any thread may read the statistics.
  */
 public final class ServerSession implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerSession.class);
@@ -37,7 +37,7 @@ public final class ServerSession implements AutoCloseable {
 
     private static final int LOOKS_PER_TABLE_LOOK = 60;
 
-    /** What every session is made of. */
+    /** What every session of this node works with. */
     public record Ports(
             NodeProperties properties,
             String incarnation,
@@ -80,8 +80,8 @@ public final class ServerSession implements AutoCloseable {
     }
 
     /**
-     * Checks the server, and starts the applier on one that was seen before; one that was started anew is closed for
-     * clients until it is known what it lost.
+     * Checks the server. If mysqld has been running since the last session, the applier starts; if mysqld was
+     * restarted, the server is closed for clients until it is known what it lost.
      */
     void open() throws SQLException, IOException {
         try (Connection connection = access.connect()) {
@@ -110,7 +110,7 @@ public final class ServerSession implements AutoCloseable {
         started.start(tail.takenBack());
     }
 
-    /** Has a register hear of the order; what is captured from now on goes through it. */
+    /** Makes a register hear of the order. What is captured from now on goes through this register. */
     private SharedOwnWrites attach(OwnWrites own) throws IOException, InterruptedException {
         SharedOwnWrites register = new SharedOwnWrites(own);
         Capturing next = new Capturing(ports.capturing(), identity, register, this::appliedSeqno);
@@ -119,17 +119,17 @@ public final class ServerSession implements AutoCloseable {
         return register;
     }
 
-    /** As far as the order is applied by now, or will be before anything is captured. */
+    /** The seqno up to which the order is applied by now; without an applier, the last seqno that is ordered. */
     private long appliedSeqno() {
         Applying a = applying;
         return a == null ? ports.stream.lastOrdered() : a.appliedSeqno();
     }
 
     /**
-     * Has all that clients have committed on a server that took part before captured and ordered, without applying
-     * anything.
+     * Captures everything that clients have committed on this server, and waits until it is ordered, without applying
+     * anything. There is nothing to do for a server that has never taken part.
      *
-     * @return whether the order has it; false when the link has something else to do
+     * @return whether the order has everything; false when the link has something else to do
      */
     public boolean drain() throws SQLException, IOException, InterruptedException {
         NodeProperties properties = ports.properties;
@@ -159,23 +159,24 @@ public final class ServerSession implements AutoCloseable {
         }
     }
 
-    /** The last GTID number of its own that the server has executed. */
+    /** The last GTID number of the server's own transactions that it has executed. */
     public long ownExecuted(Connection connection) throws SQLException {
         return ServerAccess.executed(connection)
                 .minus(tail.reserved(connection))
                 .last(identity.server());
     }
 
-    /** And the last that the order knows of. */
+    /** The last GTID number of the server's own transactions that the order has. */
     public long ownOrdered() {
         return Math.max(
                 identity.baseline().last(identity.server()), ports.stream.own().last());
     }
 
     /**
-     * The last of this server's own transactions up to {@code number} whose fate is open, 0 for none.
+     * The GTID number of the last of this server's own transactions up to {@code number} that the order hasn't decided
+     * on yet; 0 for none.
      *
-     * @return -1 when the capture hasn't read so far within {@code limit}
+     * @return -1 when the capture hasn't read the binlog up to there within {@code limit}
      */
     public long undecided(long number, Duration limit) throws InterruptedException {
         Capturing c = capturing;
@@ -207,7 +208,9 @@ public final class ServerSession implements AutoCloseable {
         return kept;
     }
 
-    /** Carries out what the node's state asks for and looks after the server until it is lost or the node is done. */
+    /**
+     * Carries out what the node's state requires, and looks after the server until it is lost or the session is to end.
+     */
     void watch() throws SQLException, IOException, InterruptedException {
         boolean up = false;
         LinkSignals.Task task = signals.task();
@@ -234,9 +237,9 @@ public final class ServerSession implements AutoCloseable {
     }
 
     /**
-     * Opens or closes the server for clients, unless that was the last thing done. One that is found open when the
-     * service starts was left so by the service that ran before, and is not closed for the moment it takes to be SYNCED
-     * again: what clients write meanwhile is captured, as what they wrote while no service ran.
+     * Opens or closes the server for clients, unless it is so already. A server that is found open when the service
+     * starts was left open by the service that ran before. It is not closed for the moment that the node takes to be
+     * SYNCED again: what clients write meanwhile is captured, just as what they wrote while no service ran.
      */
     private void carryOut(Connection connection, LinkSignals.Task task) throws SQLException {
         if (task == done) {
@@ -253,11 +256,11 @@ public final class ServerSession implements AutoCloseable {
         }
     }
 
-    /** Goes on finding out what the server lost; what is captured for that has a register of its own. */
+    /** Goes on finding out what the server lost. What is captured for this goes through a register of its own. */
     private void recover(Connection connection) throws SQLException, IOException, InterruptedException {
         switch (tail.step(connection)) {
             case PROBE, COMPARE, REPAIR -> {
-                // For the order.
+                // Nothing to do but wait for the order.
             }
             case CAPTURE -> {
                 if (capturing == null) {
@@ -284,13 +287,13 @@ public final class ServerSession implements AutoCloseable {
         return a == null ? null : a.stats();
     }
 
-    /** The client's session whose locks apply waits for, null when none does. */
+    /** The client session whose locks the applier is waiting for; null when there is none. */
     public String blockedBy() {
         Applying a = applying;
         return a == null ? null : a.blockedBy();
     }
 
-    /** Own transactions whose fate is open. */
+    /** How many of the server's own transactions wait for the decision of the order. */
     public int openTransactions() {
         Capturing c = capturing;
         return c == null ? 0 : c.openTransactions();
@@ -301,13 +304,13 @@ public final class ServerSession implements AutoCloseable {
         return c == null ? null : c.stats();
     }
 
-    /** Bytes captured and not yet known to be ordered. */
+    /** Bytes that are captured and not yet known to be ordered. */
     public long windowBytes() {
         Capturing c = capturing;
         return c == null ? 0 : c.windowBytes();
     }
 
-    /** How often proposals under way had to be sent again. */
+    /** How often proposals had to be sent again. */
     public long resends() {
         Capturing c = capturing;
         return c == null ? 0 : c.resends();

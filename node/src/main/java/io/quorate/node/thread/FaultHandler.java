@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.thread;
 
-/** Hears what ended a thread that should have gone on: {@link OwnedThread}. */
+/** Is told what ended a thread that should have gone on: {@link OwnedThread}. */
 public interface FaultHandler {
     /** Called on the thread that ends, as the last thing it does. Must neither block nor throw. */
     void ended(String thread, Throwable cause);

@@ -11,14 +11,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What becomes of a node one of whose threads has ended: it leaves the cluster, for without that part it would
- * half-work on. A process without memory, or without the thread that owns the node's state, can't even do that, and is
- * halted for its supervisor to start it anew.
+ * Decides what becomes of a node when one of its threads has ended. The node leaves the cluster, because without that
+ * thread only a part of it would still work. A process without memory, or without the thread that owns the node's
+ * state, can't even leave, and is halted for its supervisor to restart it.
  */
 public final class Faults implements FaultHandler {
-    /** What the JVM itself ends with under -XX:+ExitOnOutOfMemoryError. */
+    /** The exit status of the JVM itself under -XX:+ExitOnOutOfMemoryError. */
     static final int OUT_OF_MEMORY = 3;
-    /** The thread that owned the node's state has ended. */
+    /** The exit status when the thread that owned the node's state has ended. */
     static final int LOOP_ENDED = 4;
 
     private static final Logger log = LoggerFactory.getLogger(Faults.class);
@@ -27,7 +27,7 @@ public final class Faults implements FaultHandler {
     private final IntConsumer halt;
 
     /**
-     * @param machine told of what ended a thread; directly, for nobody may take it for something that passes
+     * @param machine is told what ended a thread; directly, so that nothing in between can treat it as temporary
      * @param halt ends the process at once with an exit status
      */
     public Faults(Consumer<NodeEvent.Failed> machine, IntConsumer halt) {
@@ -44,13 +44,15 @@ public final class Faults implements FaultHandler {
         machine.accept(new NodeEvent.Failed(explained(thread, cause)));
     }
 
-    /** The loop's own end. */
+    /** Told when the loop itself, which owns the node's state, has ended. */
     public void loopEnded(String thread, Throwable cause) {
         log.error("The thread {}, which owns the state of this node, has ended; so does the process", thread, cause);
         halt.accept(cause instanceof OutOfMemoryError ? OUT_OF_MEMORY : LOOP_ENDED);
     }
 
-    /** With its own code if it has one. */
+    /**
+     * The exception to report for {@code cause}: itself if it has an error code, otherwise one with a suitable code.
+     */
     public static QuorateException explained(String thread, Throwable cause) {
         if (cause instanceof QuorateException known) {
             return known;

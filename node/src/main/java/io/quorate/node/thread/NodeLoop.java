@@ -14,12 +14,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that owns the node's state machine. Others post events; what follows from a new state is done by whoever
- * registered for it, on this thread, so it must be quick. Progress is polled rather than posted, a few times a second.
+ * The thread that owns the node's state machine. Other threads post events. What follows from a new state is done on
+ * this thread too, by the {@code onState} that it was given, so it must be quick. Progress is not posted but looked at,
+ * up to ten times a second.
  *
- * <p>That a look at the progress fails is a failure of the node like others. If what follows from a new state can't be
- * done, or the machine itself fails, the loop ends: nobody knows then whether clients are kept out, and its fault
- * handler is to end the process.
+ * <p>A failure to look at the progress is a failure of the node like any other. But if what follows from a new state
+ * can't be done, or the machine itself fails, the loop ends: nobody knows then whether clients are kept from writing,
+ * and the fault handler has to end the process.
  */
 public final class NodeLoop implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(NodeLoop.class);
@@ -34,7 +35,7 @@ public final class NodeLoop implements AutoCloseable {
     private volatile NodeState state;
     private volatile String reason;
 
-    /** @param ended told when the loop ends without having been closed */
+    /** @param ended is told when the loop ends without having been closed */
     public NodeLoop(
             NodeMachine machine,
             Supplier<NodeEvent.Progress> progress,
@@ -53,9 +54,9 @@ public final class NodeLoop implements AutoCloseable {
     }
 
     /**
-     * Hands an event over, also on a thread that was interrupted: a part that fails may be ending its own threads, this
-     * one among them, and what it says must not be lost. Waits when the loop is far behind, which only a stuck loop can
-     * be. Once the loop has ended nobody hears it any more.
+     * Hands an event to the loop, even if the calling thread was interrupted: a part of the node that fails may be
+     * ending its own threads, the calling one among them, and its event must not be lost. Waits while the queue is
+     * full, which happens only when the loop is stuck. Once the loop has ended, events are dropped.
      */
     public void post(NodeEvent event) {
         boolean interrupted = false;

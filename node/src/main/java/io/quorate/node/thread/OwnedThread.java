@@ -8,18 +8,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that one part of the node owns, starts and closes. It can't end unseen: whatever ends it before it is
- * closed, an exception, an error, an interrupt that nobody answers for, and of a lasting one its return too, reaches
- * its fault handler.
+ * A thread that one part of the node owns, starts and closes. It can't end unnoticed: whatever ends the thread before
+ * it is closed is told to its fault handler, be it an exception, an error, an unexpected interrupt or, for a lasting
+ * thread, its return.
  */
 public final class OwnedThread implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(OwnedThread.class);
-    /** How long closing waits for the thread before it goes on without it. */
+    /** How long {@link #close()} waits for the thread to end before it goes on. */
     private static final Duration JOIN_MAX = Duration.ofSeconds(10);
 
     private static final int STACK_LINES_MAX = 12;
 
-    /** What a thread does. Interrupted, it should throw InterruptedException, or return, soon. */
+    /** What a thread does. When interrupted it should soon throw InterruptedException or return. */
     public interface Body {
         void run() throws Exception;
     }
@@ -38,17 +38,17 @@ public final class OwnedThread implements AutoCloseable {
         thread.setDaemon(true);
     }
 
-    /** One that works until it is closed; if it returns before, that is a fault. */
+    /** A thread that works until it is closed; if it returns before that, this is a fault. */
     public static OwnedThread lasting(String name, Body body, FaultHandler faults) {
         return new OwnedThread(name, body, true, faults);
     }
 
-    /** One that has a task and is over when that is done. */
+    /** A thread that has a task and ends when that is done. */
     public static OwnedThread task(String name, Body body, FaultHandler faults) {
         return new OwnedThread(name, body, false, faults);
     }
 
-    /** Starts it, once. */
+    /** Starts the thread. To be called once. */
     public OwnedThread start() {
         thread.start();
         return this;
@@ -77,17 +77,19 @@ public final class OwnedThread implements AutoCloseable {
         }
     }
 
-    /** Waits until it has ended, at most {@code max}. */
+    /** Waits until the thread has ended, for at most {@code max}. */
     public void awaitEnd(Duration max) throws InterruptedException {
         thread.join(max.toMillis());
     }
 
-    /** From now on its end is no fault. For an owner that tells it in a way of its own to come to an end. */
+    /**
+     * From now on the end of the thread is no fault. For owners that have their own way of telling the thread to end.
+     */
     public void expectEnd() {
         closing = true;
     }
 
-    /** Gives it up to {@code grace} to come to an end by itself, then {@link #close}s it. */
+    /** Gives the thread up to {@code grace} to end by itself, then {@link #close}s it. */
     public void close(Duration grace) {
         closing = true;
         if (join(grace)) {
@@ -95,7 +97,10 @@ public final class OwnedThread implements AutoCloseable {
         }
     }
 
-    /** Interrupts it and waits until it has ended, a bounded time. From the thread itself: only asks it to end. */
+    /**
+     * Interrupts the thread and waits for a limited time until it has ended. Called on the thread itself, it only
+     * interrupts.
+     */
     @Override
     public void close() {
         closing = true;
@@ -114,7 +119,7 @@ public final class OwnedThread implements AutoCloseable {
         }
     }
 
-    /** @return false when this thread can't wait, or was interrupted while it did */
+    /** @return false when the calling thread is the one to wait for, or was interrupted while it waited */
     private boolean join(Duration max) {
         if (Thread.currentThread() == thread) {
             return false;

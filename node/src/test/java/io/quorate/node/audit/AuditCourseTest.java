@@ -25,7 +25,7 @@ class AuditCourseTest {
     private final Keeper keeper = new Keeper();
     private ColumnMask mask = ColumnMask.NONE;
 
-    /** Has no time to lose, and gives up when nothing comes of it. */
+    /** A host that doesn't wait, and that gives up when the course gets nowhere. */
     private static final class Keeper implements AuditHost {
         AuditState state = AuditState.begin("2026-01-01T00:00:00Z", null);
         AuditState saved = state;

@@ -37,8 +37,8 @@ import java.util.function.Supplier;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Nodes whose tables are maps, which answer what an audit asks; n1 is the one that audits. Tables have one column
- * {@code v}, and rows in stretches of two.
+ * Nodes whose tables are maps, and which answer what an audit asks; n1 carries out the audit. Tables have one column
+ * {@code v}, and stretches of two rows.
  */
 final class AuditedCluster implements AutoCloseable {
     private static final int STRETCH_ROWS = 2;
@@ -46,7 +46,7 @@ final class AuditedCluster implements AutoCloseable {
     private final JsonMapper json = JsonMapper.builder().build();
     private final Map<String, Node> all = new LinkedHashMap<>();
     private final List<BiConsumer<String, Question<?>>> listeners = new CopyOnWriteArrayList<>();
-    /** What was asked of each node, in the order it came. */
+    /** What was asked of the nodes, in the order in which it came. */
     final List<Asked> asked = new CopyOnWriteArrayList<>();
 
     final AuditedNodes nodes;
@@ -62,7 +62,7 @@ final class AuditedCluster implements AutoCloseable {
         volatile boolean synced = true;
         volatile long settled;
         volatile String unreadable;
-        /** Questions it refuses. */
+        /** Which questions the node refuses. */
         volatile Predicate<Question<?>> refuses = question -> false;
 
         Node(String name) {
@@ -157,17 +157,17 @@ final class AuditedCluster implements AutoCloseable {
         return all.get("n" + number);
     }
 
-    /** A table that all nodes have alike. */
+    /** Gives all nodes the same table. */
     void table(String table, Map<String, String> rows) {
         all.values().forEach(node -> node.table(table, "definition", rows));
     }
 
-    /** Told of every question, before it is answered. */
+    /** The listener is told of every question before it is answered. */
     void onQuestion(BiConsumer<String, Question<?>> listener) {
         listeners.add(listener);
     }
 
-    /** How often a node was asked such a question. */
+    /** How often a node was asked a question of this type. */
     long asked(String node, Class<? extends Question<?>> type) {
         return asked.stream()
                 .filter(each -> each.node().equals(node) && type.isInstance(each.question()))

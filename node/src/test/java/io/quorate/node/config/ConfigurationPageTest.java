@@ -20,11 +20,11 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.core.ResolvableType;
 
-/** Holds the table of {@code docs/configuration.md} to {@link NodeProperties}: every key, every default. */
+/** Checks the table of {@code docs/configuration.md} against {@link NodeProperties}: every key and every default. */
 class ConfigurationPageTest {
     private static final Pattern ROW = Pattern.compile("\\| `(quorate\\.[a-z.-]+)` \\| ([^|]*)\\|.*");
     private static final String REQUIRED = "required";
-    /** What a node can't do without. */
+    /** The keys that a node can't do without. */
     private static final Map<String, Object> MINIMAL = Map.of(
             "quorate.cluster", "c",
             "quorate.node", "n1",
@@ -34,7 +34,7 @@ class ConfigurationPageTest {
             "quorate.peers[0].raft-port", 1,
             "quorate.peers[0].channel-port", 2);
 
-    /** A key, with the type it is bound to and what it is when nothing is said. */
+    /** What belongs to a key: the type that its value is bound to, and its default. */
     private record Key(ResolvableType type, Object value) {}
 
     private static Map<String, String> documented() throws IOException {
@@ -66,7 +66,7 @@ class ConfigurationPageTest {
             component.getAccessor().setAccessible(true);
             Object part = value == null ? null : component.getAccessor().invoke(value);
             if (component.getType().isRecord()) {
-                // The server beside the node is left out with an arbitrator; it has defaults all the same.
+                // An arbitrator leaves out the section of the server; its keys have defaults all the same.
                 Object made = part != null ? part : defaults(name, component.getType());
                 add(keys, name, component.getType(), made);
             } else if (component.getType() == List.class && elementOf(component).isRecord()) {

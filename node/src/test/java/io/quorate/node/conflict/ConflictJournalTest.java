@@ -33,7 +33,10 @@ class ConflictJournalTest {
     @TempDir
     Path directory;
 
-    /** Seqnos from 1, every second one failed; it may be held up, or forget its beginning. */
+    /**
+     * A record with seqnos from 1, every second of which failed. Reading it may be held up, and it may forget its
+     * beginning.
+     */
     private static final class Losers implements WriteSetLog {
         private final long last;
         private final CountDownLatch held;
@@ -164,7 +167,7 @@ class ConflictJournalTest {
             }
             assertThat(journal.waiting()).isLessThanOrEqualTo(ConflictJournal.WAITING_MAX);
             held.countDown();
-            // It has room again, and what had none comes before this.
+            // The queue has room again. The seqnos that found it full are written before this one.
             while (journal.waiting() == ConflictJournal.WAITING_MAX) {
                 Thread.onSpinWait();
             }

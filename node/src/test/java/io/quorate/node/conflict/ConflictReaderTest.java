@@ -41,7 +41,10 @@ class ConflictReaderTest {
         });
     }
 
-    /** Of schema s, with columns id and v, both INT NOT NULL; the first is the primary key if there is one. */
+    /**
+     * A table map of a table in schema s, with columns id and v, both INT NOT NULL; id is the primary key if there is
+     * one.
+     */
     private static byte[] map(String table, boolean keyed) {
         ByteBuffer body = ByteBuffer.allocate(200).order(ByteOrder.LITTLE_ENDIAN);
         body.putInt(1).putShort((short) 0).putShort((short) 1);
@@ -61,7 +64,7 @@ class ConflictReaderTest {
         return body.put((byte) text.length()).put(text.getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** Rows of id and v; of an update the row before and the row after in turn. */
+    /** A rows event with values of id and v in turn; for an update, the row before and the row after in turn. */
     private static byte[] rows(int type, int... values) {
         ByteBuffer body = ByteBuffer.allocate(200).order(ByteOrder.LITTLE_ENDIAN);
         body.putInt(1).putShort((short) 0).putShort((short) 1).putShort((short) 2);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 
-/** Which method a full copy takes, by configuration, by what is possible, by size and rate. */
+/** Tests which method is chosen for a full copy: by the configuration, by what is possible, and by size and rate. */
 class CopyMethodTest {
     private static final CopyQuestion.CloneSource SMALL = source(100 << 20, "8.0.33");
 

@@ -61,7 +61,7 @@ class DonorPaceTest {
     void holdsAPortionBackForAWhileOnly() {
         ordered = 20;
         DonorPace real = new DonorPace(() -> ordered, () -> applied, Duration.ofNanos(1), System::nanoTime);
-        // Looks for the first time, so that it knows what has been there for a while.
+        // Look once, so that the pace knows what has been ordered for a while.
         real.isBehind();
         assertThat(real.isBehind()).isTrue();
         real.await();

@@ -31,7 +31,10 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What a node remembers in its data directory: read as it was written, and refused with a code where it is damaged. */
+/**
+ * Files that a node keeps in its data directory are read as they were written, and refused with an error code when they
+ * are damaged.
+ */
 class StateFilesTest {
     private static final UUID SERVER = new UUID(3, 4);
     private static final GtidSet GTIDS = GtidSet.parse(SERVER + ":1-7:9");

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What keeps a node out of the order; without the order itself, whose start is only counted. */
+/** Tests what keeps a node out of the order. There is no order: its starts are only counted. */
 class PausableOrderTest {
     private final List<Quorum> heard = new ArrayList<>();
     private final List<QuorateException> behind = new ArrayList<>();

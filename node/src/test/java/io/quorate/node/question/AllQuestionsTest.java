@@ -20,7 +20,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Every question there is in this module, whoever's it is: found by what was compiled, so that none is forgotten. */
+/**
+ * Asks every question that there is in this module, whichever room it belongs to. They are found among the compiled
+ * classes, so that none is forgotten.
+ */
 class AllQuestionsTest {
     private static final int TRIES = 20;
     private static final byte[] ROWS = "what follows a head".getBytes(StandardCharsets.UTF_8);
@@ -69,7 +72,10 @@ class AllQuestionsTest {
         }
     }
 
-    /** Has it asked and answered; returns the question as it came to the peer, and the answer as it came back. */
+    /**
+     * Asks the question and has it answered; returns the question as it reached the peer, and the answer as it came
+     * back.
+     */
     @SuppressWarnings("unchecked") // the types of a question and its answer are known at run time only
     private <A, Q extends Question<A>, S extends StreamedQuestion<A>> List<Object> answered(
             Object question, Object answer) throws IOException {

@@ -59,7 +59,7 @@ class QuestionsTest {
         return text.getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** Somebody who says that to whatever is asked. */
+    /** A peer that gives this answer to every question. */
     private Questions saying(byte[] answer) {
         return new Questions("n1", answers, (node, request) -> new ByteArrayInputStream(answer), json);
     }
@@ -211,7 +211,7 @@ class QuestionsTest {
         answers.requireAll(Greeting.class);
     }
 
-    /** Two nodes on loopback, of which the second one answers, and one that isn't there. */
+    /** Two nodes on loopback, of which the second one answers, and a third one that can't be reached. */
     private final class Pair implements AutoCloseable {
         final PeerChannels asking;
         final PeerChannels answering;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Values of whatever type a question or an answer has, drawn at random. */
+/** Draws values at random, of whatever type the components of questions and answers have. */
 final class Samples {
     private final JsonMapper json;
     private final Random random;

@@ -34,7 +34,8 @@ class LinkSignalsTest {
     }
 
     /**
-     * What was told, in this order; what is to be done then; whether a server that is open at the start may stay so.
+     * What the link was told, in this order; the task that follows; whether a server that is open at the start may stay
+     * so.
      */
     @ParameterizedTest
     @CsvSource({

@@ -37,8 +37,8 @@ class NodeLoopTest {
     }
 
     /**
-     * An applier that fails interrupts its own threads; once the failure was lost on the way, and the node stayed
-     * SYNCED.
+     * An applier that fails interrupts its own threads. In an earlier version the failure was lost on the way, and the
+     * node stayed SYNCED.
      */
     @Test
     void hearsAFailureFromAnInterruptedThread() throws Exception {
@@ -54,7 +54,10 @@ class NodeLoopTest {
         }
     }
 
-    /** Once a file of the cache that couldn't be deleted ended the loop, and the node stayed SYNCED and writable. */
+    /**
+     * In an earlier version a file of the cache that couldn't be deleted ended the loop, and the node stayed SYNCED and
+     * writable.
+     */
     @Test
     void aLookAtTheProgressThatFailsIsAFailureOfTheNode() throws Exception {
         try (NodeLoop loop = loop(
@@ -93,7 +96,10 @@ class NodeLoopTest {
         }
     }
 
-    /** Once the thread that posted spun for ever when the queue of a dead loop was full. */
+    /**
+     * In an earlier version a thread that posted an event never returned when the queue of a loop that had ended was
+     * full.
+     */
     @Test
     void postingToALoopThatHasEndedReturns() throws Exception {
         try (NodeLoop loop = loop(NodeLoopTest::none, state -> {
