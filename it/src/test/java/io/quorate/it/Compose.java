@@ -183,21 +183,23 @@ final class Compose implements AutoCloseable {
         docker().unpauseContainerCmd(id(name)).exec();
     }
 
-    /**
-     * Takes it off a network.
-     *
-     * @return its address there, for {@link #reconnect}
-     */
-    String disconnect(String name, String network) {
+    /** Takes it off a network, until that is closed: then it has its address there again. */
+    Cut cut(String name, String network) {
         String address = address(name, network);
         docker().disconnectFromNetworkCmd()
                 .withNetworkId(network(network).getId())
                 .withContainerId(id(name))
                 .exec();
-        return address;
+        return () -> connect(name, network, address);
     }
 
-    void reconnect(String name, String network, String address) {
+    /** A node that is off a network. */
+    interface Cut extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    private void connect(String name, String network, String address) {
         Map<String, Object> attached = map(service(name).get("networks"));
         docker().connectToNetworkCmd()
                 .withNetworkId(network(network).getId())

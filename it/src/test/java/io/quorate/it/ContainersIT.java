@@ -93,11 +93,12 @@ class ContainersIT {
     void aNodeThatIsCutOffRefusesWritesAndComesBack() throws Exception {
         try (Load load = new Load(ContainersIT::app, SEED, 1, 2, 3)) {
             goesOn(load, 1, 2, 3);
-            String address = compose.disconnect("n3", CLUSTER);
-            await(() -> "n3 is " + report(3), () -> report(3).state().equals("NON_PRIMARY"));
-            assertThat(value(3, "SELECT @@read_only")).isEqualTo("1");
-            goesOn(load, 1, 2);
-            compose.reconnect("n3", CLUSTER, address);
+            Compose.Cut cut = compose.cut("n3", CLUSTER);
+            try (cut) {
+                await(() -> "n3 is " + report(3), () -> report(3).state().equals("NON_PRIMARY"));
+                awaitReadOnly(3);
+                goesOn(load, 1, 2);
+            }
             awaitSynced(3);
             goesOn(load, 1, 2, 3);
             assertNothingLost(load.stop());
@@ -109,20 +110,20 @@ class ContainersIT {
     void withoutAMajorityNobodyWritesAndAllComeBackByThemselves() throws Exception {
         try (Load load = new Load(ContainersIT::app, SEED, 1, 2, 3)) {
             goesOn(load, 1, 2, 3);
-            String second = compose.disconnect("n2", CLUSTER);
-            String third = compose.disconnect("n3", CLUSTER);
-            for (int node = 1; node <= 3; node++) {
-                int each = node;
-                await(() -> "n" + each + " is " + report(each), () -> !report(each)
-                        .primaryComponent());
-                await(() -> "n" + each + " writable", () -> value(each, "SELECT @@read_only")
-                        .equals("1"));
+            Compose.Cut second = compose.cut("n2", CLUSTER);
+            Compose.Cut third = compose.cut("n3", CLUSTER);
+            try (second;
+                    third) {
+                for (int node = 1; node <= 3; node++) {
+                    int each = node;
+                    await(() -> "n" + each + " is " + report(each), () -> !report(each)
+                            .primaryComponent());
+                    awaitReadOnly(each);
+                }
+                Map<Integer, Integer> before = load.acknowledged();
+                Thread.sleep(1000);
+                assertThat(load.acknowledged()).isEqualTo(before);
             }
-            Map<Integer, Integer> before = load.acknowledged();
-            Thread.sleep(1000);
-            assertThat(load.acknowledged()).isEqualTo(before);
-            compose.reconnect("n2", CLUSTER, second);
-            compose.reconnect("n3", CLUSTER, third);
             awaitSynced(1, 2, 3);
             goesOn(load, 1, 2, 3);
             assertNothingLost(load.stop());
@@ -250,6 +251,12 @@ class ContainersIT {
 
     private static long applied(int node) {
         return Long.parseLong(value(node, "SELECT COUNT(*) FROM load_test.ledger"));
+    }
+
+    /** A moment after the node has said that it has no majority, its server is told. */
+    private static void awaitReadOnly(int node) throws InterruptedException {
+        await(() -> "n" + node + " writable", () -> value(node, "SELECT @@read_only")
+                .equals("1"));
     }
 
     private static void awaitSynced(int... some) throws InterruptedException {
