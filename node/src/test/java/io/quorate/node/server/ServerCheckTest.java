@@ -7,7 +7,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ServerCheckTest {
-    /** A statement that the server doesn't know would leave its filters unseen, and what they keep out of the binlog lost. */
+    /**
+     * A statement that the server doesn't know would leave its filters unseen, and what they keep out of the binlog
+     * lost.
+     */
     @ParameterizedTest
     @CsvSource({
         "8.0.33, SHOW MASTER STATUS",
