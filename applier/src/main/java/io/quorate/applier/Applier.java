@@ -271,14 +271,12 @@ public final class Applier implements AutoCloseable {
     }
 
     private Duty duty(Certified next) {
-        boolean ours = own.isOwn(next);
-        boolean here = ours && own.isHere(next);
-        Duty duty = Duty.of(next, ours, here);
+        Duty duty = own.duty(next);
         if (duty == Duty.SETTLE) {
             settler.expect(next);
         } else if (duty == Duty.NONE) {
             counters.skipped.increment();
-        } else if (duty == Duty.EXECUTE && ours && next.passed()) {
+        } else if (duty == Duty.EXECUTE && next.passed() && own.isOwn(next)) {
             log.debug(
                     "applying this server's own transaction {} (seqno {}) anew",
                     next.writeSet().gtid(),

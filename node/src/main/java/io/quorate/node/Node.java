@@ -13,6 +13,7 @@ import io.quorate.core.TotalOrder;
 import io.quorate.core.answer.NodeStatus;
 import io.quorate.ist.Donor;
 import io.quorate.ist.RejoinCourse;
+import io.quorate.ist.Retention;
 import io.quorate.node.audit.Audit;
 import io.quorate.node.audit.AuditSource;
 import io.quorate.node.audit.AuditedNodes;
@@ -333,9 +334,9 @@ class Node implements SmartLifecycle, AutoCloseable {
             progress.startFrom(stream.lastOrdered());
         }
         long applied = progress.lastApplied();
-        long needed =
-                Math.min(Math.min(applied, stores.checkpoints().forgettableSeqno()) + 1, stream.oldestOwnFailure());
-        stores.cache().retain(Math.min(needed, donor.oldestNeeded()));
+        long forgettable = stores.checkpoints().forgettableSeqno();
+        Retention retention = new Retention(applied, forgettable, stream.oldestOwnFailure(), donor.oldestNeeded());
+        stores.cache().retain(retention.first());
         return new NodeEvent.Progress(standing.leaderOrdered(), applied, System.nanoTime() / 1_000_000);
     }
 

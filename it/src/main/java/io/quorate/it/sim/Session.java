@@ -161,8 +161,7 @@ final class Session {
                 if (next == null) {
                     break;
                 }
-                boolean ours = here.isOwn(next);
-                Duty duty = Duty.of(next, ours, ours && here.isHere(next));
+                Duty duty = here.duty(next);
                 if (duty == Duty.SETTLE) {
                     own.prepared().prepared(next.writeSet());
                 }

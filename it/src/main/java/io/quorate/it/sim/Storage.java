@@ -147,8 +147,27 @@ final class Storage {
         lost |= back;
     }
 
+    /** Another node's checkpoint is this one's from now on. */
+    void adopt(CheckpointStore.Checkpoint checkpoint) {
+        requireForced("another node's checkpoint is adopted");
+        checkpoints.adopt(checkpoint);
+    }
+
+    /** With a checkpoint the cache counts as durable up to it. */
+    private void requireForced(String when) {
+        try {
+            World.require(
+                    disk.isForced(),
+                    () -> when + " in " + directory.getFileName() + " when a crash may still take"
+                            + " records before it");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** As far as the order may forget its log. */
     LogPosition save(LogPosition position, Certifier certifier) {
+        requireForced("a checkpoint is saved");
         checkpoints.save(position, certifier.lastSeqno(), certifier::writeTo);
         spoilt &= cache.first() > certifier.lastSeqno() + 1;
         return checkpoints.forgettable();

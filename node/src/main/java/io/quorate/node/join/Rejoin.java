@@ -17,8 +17,6 @@ import io.quorate.ist.RejoinCourse.Task;
 import io.quorate.ist.RejoinCourse.WantCopy;
 import io.quorate.ist.TransferProgress;
 import io.quorate.node.copy.ServerCopy;
-import io.quorate.node.order.PausableOrder;
-import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.node.order.Stores;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.Server;
@@ -33,8 +31,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The turns of a node that is {@code RECEIVING}, because the order's log no longer reaches back to where it stands, or
- * because its cache is damaged or lost. It leaves the order, receives from the others what it lacks, and goes on from
- * there; {@link RejoinCourse} decides what that is. What is ordered meanwhile waits in the others' logs. A node that
+ * because its cache is damaged or lost. It receives from the others what it lacks; {@link RejoinCourse} decides what that
+ * is. What is ordered meanwhile waits in the others' logs. A node that
  * nobody can bring back says what it would need, and asks again, for somebody who has it may come.
  */
 final class Rejoin {
@@ -47,7 +45,6 @@ final class Rejoin {
 
     private final Stores stores;
     private final OrderedStream stream;
-    private final PausableOrder order;
     private final Server server;
     private final ServerCopy copy;
     private final PeerStreams peers;
@@ -68,7 +65,6 @@ final class Rejoin {
     Rejoin(
             Stores stores,
             OrderedStream stream,
-            PausableOrder order,
             Server server,
             ServerCopy copy,
             PeerStreams peers,
@@ -77,7 +73,6 @@ final class Rejoin {
             JoinCounts joins) {
         this.stores = stores;
         this.stream = stream;
-        this.order = order;
         this.server = server;
         this.copy = copy;
         this.peers = peers;
@@ -86,8 +81,8 @@ final class Rejoin {
         this.joins = joins;
     }
 
-    /** Leaves the order and the server alone, and begins with what is missing first. */
-    void begin(QuorateException cause) throws InterruptedException {
+    /** Begins with what is missing first, once this node has left the order and the server alone. */
+    void begin(QuorateException cause) {
         log.warn("receiving what was missed from the other nodes: {}", cause.detail());
         joins.count(JoinCounts.Step.TRANSFER_BEGUN);
         if (cause.code() == ErrorCode.CACHE_CORRUPT) {
@@ -98,15 +93,13 @@ final class Rejoin {
         startNanos = System.nanoTime();
         course = new RejoinCourse(RejoinCourse.Cause.of(cause));
         retry = new Retry(AGAIN, startNanos);
-        order.pause(Hold.TRANSFER);
-        server.suspend();
     }
 
     /**
      * Carries out one task of what is to be done.
      *
-     * @return after how many milliseconds it is to go on; -1 when it is done, and this node takes part in the order
-     *     again
+     * @return after how many milliseconds it is to go on; -1 when it is done, and this node may take part in the
+     *     order again
      */
     long turn() throws IOException, InterruptedException {
         Task task = course.next(here(), copy());
@@ -115,7 +108,6 @@ final class Rejoin {
         }
         tellEnd(progress.look(), System.nanoTime() - startNanos);
         progress = null;
-        order.resume(Hold.TRANSFER);
         return -1;
     }
 

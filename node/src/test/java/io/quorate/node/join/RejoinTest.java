@@ -135,8 +135,8 @@ class RejoinTest {
                     events::add,
                     this::ended);
             FullCopy copy = new FullCopy(parts, null, null, null, text -> {});
-            Rejoin rejoin = new Rejoin(
-                    stores, stream, order, new Empty(), copy, peers, UUID.fromString(INCARNATION), offers, joins);
+            Rejoin rejoin =
+                    new Rejoin(stores, stream, new Empty(), copy, peers, UUID.fromString(INCARNATION), offers, joins);
             rejoin.begin(new QuorateException(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log doesn't reach back so far"));
             while (askedWhileGone.getCount() > 0) {
                 assertThat(rejoin.turn()).as("nobody has given anything").isNotNegative();
