@@ -7,8 +7,8 @@ import java.util.List;
 
 /**
  * The course of a transfer. A transfer of records and state fetches the writesets up to a checkpoint that some donor
- * has, then that donor's newest checkpoint, then the writesets up to this one. It decides what comes next; {@link Work} does
- * it.
+ * has, then that donor's newest checkpoint, then the writesets up to this one. It decides what comes
+ * next; {@link Work} does it.
  */
 public final class TransferCourse {
     /**

@@ -80,9 +80,7 @@ final class Joining implements JoinHost {
     }
 
     void start() {
-        QuorateException damage =
-                node.storage().isDamaged() ? new QuorateException(ErrorCode.CACHE_CORRUPT, "its cache is lost") : null;
-        turns.begin(node.name(), damage);
+        turns.begin(node.name(), node.storage().damage());
         turn();
     }
 
@@ -210,13 +208,13 @@ final class Joining implements JoinHost {
 
     @Override
     public Contents contents() throws IOException {
-        if (node.isArbitrator()) {
-            return new Contents(Position.NONE, true);
-        }
-        if (!node.databaseUp) {
+        if (!node.isArbitrator() && !node.databaseUp) {
             throw new IOException("its server is away");
         }
         inVain++;
+        if (node.isArbitrator()) {
+            return new Contents(Position.NONE, true);
+        }
         boolean forced = world.order().era() > 0;
         if (forced && server.shown() > Math.max(server.position(), held())) {
             throw new QuorateException(
@@ -268,7 +266,7 @@ final class Joining implements JoinHost {
     }
 
     @Override
-    public void forget() {
+    public void forget() throws IOException {
         world.statistics.cameBack++;
         world.trace(node.name() + " is let in with what it has up to " + server.position() + " and " + held());
         node.forget();

@@ -4,7 +4,6 @@ package io.quorate.it.sim;
 import io.quorate.applier.ServerLife;
 import io.quorate.applier.TailCourse;
 import io.quorate.applier.TakenBack;
-import io.quorate.certification.Certifier;
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
@@ -13,6 +12,7 @@ import io.quorate.core.NodeEvent;
 import io.quorate.core.NodeMachine;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSetLog;
+import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.ist.Retention;
 import io.quorate.node.join.JoinMachine;
@@ -273,8 +273,8 @@ final class Node {
     }
 
     /** Goes on without what it promised or certified before; its server and its cache stay. */
-    void forget() {
-        stream.forget(storage.forget(), storage.position());
+    void forget() throws IOException {
+        storage.forget(stream);
         nextIndex = (int) storage.position().index() + 1;
     }
 
@@ -468,10 +468,10 @@ final class Node {
     // Transfers.
 
     /** Goes on from what another node knew at its checkpoint. */
-    void install(Certifier state, LogPosition at) {
-        stream.install(state, at);
-        nextIndex = (int) at.index() + 1;
-        replica.install(at);
+    void install(CheckpointStore.Checkpoint received) throws IOException {
+        storage.install(received, stream);
+        nextIndex = (int) received.position().index() + 1;
+        replica.install(received.position());
     }
 
     /** What another one that does transfers may ask this one for. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
-import io.quorate.certification.Certifier;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
@@ -11,12 +10,6 @@ import io.quorate.ist.DonorClient;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.ist.RecordReader;
 import io.quorate.ist.RejoinCourse;
-import io.quorate.ist.RejoinCourse.AskServer;
-import io.quorate.ist.RejoinCourse.EmptyCache;
-import io.quorate.ist.RejoinCourse.GoOn;
-import io.quorate.ist.RejoinCourse.Receive;
-import io.quorate.ist.RejoinCourse.Task;
-import io.quorate.ist.RejoinCourse.WantCopy;
 import io.quorate.ist.TransferCourse;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -41,7 +34,7 @@ final class Transfer implements TransferCourse.Work {
     private TransferCourse course;
     private List<Offer> offers = List.of();
     private int inVain;
-    private Certifier adopted;
+    private boolean nobodyHasIt;
 
     /** What it does to this node's disk; open for what {@link Bug}s make of it. */
     static class Stores {
@@ -71,80 +64,76 @@ final class Transfer implements TransferCourse.Work {
         world.trace(node.name() + " receives what it missed: " + cause);
     }
 
-    private RejoinCourse.Here here() {
-        return new RejoinCourse.Here(
-                !node.isArbitrator(),
-                node.storage().cache().first(),
-                node.storage().cache().last(),
-                node.lastOrdered(),
-                node.nextIndex());
-    }
-
-    private RejoinCourse.Copy copy() {
-        return node.isArbitrator()
-                ? RejoinCourse.Copy.NONE
-                : new RejoinCourse.Copy(world.copiesAllowed, node.wantsCopy());
-    }
-
     /** @return after how many milliseconds to go on; -1 when the node has what it needs */
     long turn() throws IOException, InterruptedException {
-        if (adopted != null) {
-            node.install(adopted, course.checkpoint().position());
-            adopted = null;
-            rejoin.received(node.lastOrdered());
-        }
-        Task task = rejoin.next(here(), copy());
-        if (task instanceof GoOn) {
+        nobodyHasIt = false;
+        String why = rejoin.step(new Work(), clock());
+        if (rejoin.at() == RejoinCourse.Step.GO_ON) {
             world.trace(node.name() + " has received up to "
                     + node.storage().cache().last());
             return -1;
         }
-        if (task instanceof Receive receive) {
-            return receive(receive.goal());
+        inVain = why == null ? 0 : inVain;
+        if (why != null && nobodyHasIt && ++inVain > IN_VAIN_MAX) {
+            node.needsCopy(why);
         }
-        if (task instanceof AskServer) {
+        return why == null ? 0 : PAUSE_MILLIS;
+    }
+
+    /** What is done to the node. */
+    private final class Work implements RejoinCourse.Work {
+        @Override
+        public RejoinCourse.Here here() {
+            return new RejoinCourse.Here(
+                    !node.isArbitrator(),
+                    node.storage().cache().first(),
+                    node.storage().cache().last(),
+                    node.lastOrdered(),
+                    node.nextIndex());
+        }
+
+        @Override
+        public RejoinCourse.Copy copy() {
+            return node.isArbitrator()
+                    ? RejoinCourse.Copy.NONE
+                    : new RejoinCourse.Copy(world.copiesAllowed, node.wantsCopy());
+        }
+
+        @Override
+        public long serverHolds() throws IOException {
             if (!node.databaseUp) {
-                return PAUSE_MILLIS;
+                throw new IOException("its server is away");
             }
-            rejoin.serverHolds(node.database().position());
-            return 0;
+            return node.database().position();
         }
-        if (task instanceof EmptyCache empty) {
-            node.storage().reset(empty.next());
-        } else if (task instanceof WantCopy want) {
-            node.wantCopy(want.from());
-        }
-        rejoin.done();
-        return 0;
-    }
 
-    private long receive(TransferCourse.Goal goal) throws IOException, InterruptedException {
-        // What others report is not of this very moment.
-        offers = offers.isEmpty() || world.random.nextInt(3) == 0 ? world.offersTo(node) : offers;
-        course = course == null ? new TransferCourse(goal, choice) : course;
-        try {
-            if (course.step(this, offers, clock())) {
-                received();
-            }
-            inVain = 0;
-            return 0;
-        } catch (QuorateException e) {
-            course = null;
-            offers = List.of();
-            boolean passes = rejoin.failed(e, here(), copy(), clock()) != null;
-            if (passes && e.code() == ErrorCode.CACHE_PASSED && ++inVain > IN_VAIN_MAX) {
-                node.needsCopy(e.detail());
-            }
-            return PAUSE_MILLIS;
+        @Override
+        public void emptyCache(long next) {
+            node.storage().reset(next);
         }
-    }
 
-    private void received() {
-        if (course.checkpoint() == null) {
-            rejoin.received(node.lastOrdered());
-        } else {
-            adopted = Storage.read(course.checkpoint());
-            node.storage().adopt(course.checkpoint());
+        @Override
+        public boolean receive(TransferCourse.Goal goal) throws IOException, InterruptedException {
+            // What others report is not of this very moment.
+            offers = offers.isEmpty() || world.random.nextInt(3) == 0 ? world.offersTo(node) : offers;
+            course = course == null ? new TransferCourse(goal, choice) : course;
+            try {
+                boolean done = course.step(Transfer.this, offers, clock());
+                if (done && course.checkpoint() != null) {
+                    node.install(course.checkpoint());
+                }
+                return done;
+            } catch (QuorateException e) {
+                nobodyHasIt = e.code() == ErrorCode.CACHE_PASSED;
+                course = null;
+                offers = List.of();
+                throw e;
+            }
+        }
+
+        @Override
+        public void wantCopy(long from) {
+            node.wantCopy(from);
         }
     }
 

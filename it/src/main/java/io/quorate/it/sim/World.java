@@ -376,6 +376,16 @@ final class World {
                         + lastSeqno());
     }
 
+    /** What a node holds of the order, of its own server's, is nothing that it takes for captured anew. */
+    void requireKnown(Node node, long number) {
+        long held = Math.max(node.applied(), node.log().last());
+        byNumber.getOrDefault(node.uuid(), Map.of())
+                .forEach((own, c) -> require(
+                        own <= number || c.seqno() > held,
+                        () -> node.name() + " captures from " + number + " on, and holds " + name(c) + " as seqno "
+                                + c.seqno()));
+    }
+
     /** What one node hands another must be what all know at that place. */
     void requireDigest(int index, long digest, Node node) {
         require(decisions.get(index).digest == digest, () -> node.name() + " receives another state of entry " + index);

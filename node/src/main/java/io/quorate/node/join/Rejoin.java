@@ -9,12 +9,7 @@ import io.quorate.core.Retry;
 import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.IncrementalTransfer;
 import io.quorate.ist.RejoinCourse;
-import io.quorate.ist.RejoinCourse.AskServer;
-import io.quorate.ist.RejoinCourse.EmptyCache;
-import io.quorate.ist.RejoinCourse.GoOn;
-import io.quorate.ist.RejoinCourse.Receive;
-import io.quorate.ist.RejoinCourse.Task;
-import io.quorate.ist.RejoinCourse.WantCopy;
+import io.quorate.ist.TransferCourse;
 import io.quorate.ist.TransferProgress;
 import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.order.Stores;
@@ -31,9 +26,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The turns of a node that is {@code RECEIVING}, because the order's log no longer reaches back to where it stands, or
- * because its cache is damaged or lost. It receives from the others what it lacks; {@link RejoinCourse} decides what that
- * is. What is ordered meanwhile waits in the others' logs. A node that
- * nobody can bring back says what it would need, and asks again, for somebody who has it may come.
+ * because its cache is damaged or lost. It receives from the others what it lacks; {@link RejoinCourse} decides what
+ * that is. What is ordered meanwhile waits in the others' logs. A node that nobody can bring back says what it would
+ * need, and asks again, for somebody who has it may come.
  */
 final class Rejoin {
     private static final Logger log = LoggerFactory.getLogger(Rejoin.class);
@@ -102,9 +97,9 @@ final class Rejoin {
      *     order again
      */
     long turn() throws IOException, InterruptedException {
-        Task task = course.next(here(), copy());
-        if (!(task instanceof GoOn)) {
-            return carryOut(task);
+        String why = course.step(new Work(progress), TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+        if (course.at() != RejoinCourse.Step.GO_ON) {
+            return why == null ? 0 : waits(why);
         }
         tellEnd(progress.look(), System.nanoTime() - startNanos);
         progress = null;
@@ -130,63 +125,58 @@ final class Rejoin {
         joins.count(JoinCounts.Step.TRANSFER_COMPLETED);
     }
 
-    private RejoinCourse.Here here() {
-        return new RejoinCourse.Here(
-                server.exists(),
-                stores.cache().first(),
-                stores.cache().last(),
-                stream.lastOrdered(),
-                stream.resumeAfter().index() + 1);
+    /** This node, for the course. */
+    private final class Work implements RejoinCourse.Work {
+        private final TransferProgress told;
+
+        Work(TransferProgress told) {
+            this.told = told;
+        }
+
+        @Override
+        public RejoinCourse.Here here() {
+            return new RejoinCourse.Here(
+                    server.exists(),
+                    stores.cache().first(),
+                    stores.cache().last(),
+                    stream.lastOrdered(),
+                    stream.resumeAfter().index() + 1);
+        }
+
+        @Override
+        public RejoinCourse.Copy copy() {
+            return Rejoin.this.copy();
+        }
+
+        @Override
+        public long serverHolds() throws IOException {
+            return server.contents().position().seqno();
+        }
+
+        @Override
+        public void emptyCache(long next) throws IOException {
+            stores.cache().reset(next);
+        }
+
+        @Override
+        public boolean receive(TransferCourse.Goal goal) throws IOException, InterruptedException {
+            CheckpointStore.Checkpoint received = new IncrementalTransfer(
+                            stores.cache(), stores.checkpoints(), incarnation, peers, offers, told)
+                    .run(goal);
+            if (received != null) {
+                stores.install(received, stream);
+            }
+            return true;
+        }
+
+        @Override
+        public void wantCopy(long from) throws IOException {
+            copy.want(from);
+        }
     }
 
     private RejoinCourse.Copy copy() {
         return new RejoinCourse.Copy(copy.isAllowed(), copy.isPending());
-    }
-
-    /** @return the pause after it */
-    private long carryOut(Task task) throws IOException, InterruptedException {
-        if (task instanceof AskServer) {
-            return askServer();
-        }
-        if (task instanceof Receive receive) {
-            try {
-                receive(course, receive, progress);
-                return 0;
-            } catch (QuorateException e) {
-                return failed(e);
-            }
-        }
-        change(course, task);
-        return 0;
-    }
-
-    private long askServer() {
-        try {
-            course.serverHolds(server.contents().position().seqno());
-            return 0;
-        } catch (IOException e) {
-            return waits("to know what is missing, " + e.getMessage());
-        }
-    }
-
-    private void receive(RejoinCourse course, Receive receive, TransferProgress told)
-            throws IOException, InterruptedException {
-        CheckpointStore.Checkpoint received = new IncrementalTransfer(
-                        stores.cache(), stores.checkpoints(), incarnation, peers, offers, told)
-                .run(receive.goal());
-        if (received != null) {
-            stores.install(received, stream);
-        }
-        course.received(stream.lastOrdered());
-    }
-
-    private long failed(QuorateException e) {
-        String why = course.failed(e, here(), copy(), TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
-        if (why == null) {
-            log.warn("no transfer from the others' caches: {}", e.detail());
-            return 0;
-        }
-        return course.votesMeanwhile() ? 0 : waits(why);
     }
 
     private long waits(String why) {
@@ -196,15 +186,6 @@ final class Rejoin {
             log.warn("no transfer yet: {}", why);
         }
         return next.pauseMillis();
-    }
-
-    private void change(RejoinCourse course, Task task) throws IOException {
-        if (task instanceof EmptyCache empty) {
-            stores.cache().reset(empty.next());
-        } else if (task instanceof WantCopy want) {
-            copy.want(want.from());
-        }
-        course.done();
     }
 
     /**
@@ -222,16 +203,7 @@ final class Rejoin {
             case COPY_ALONE -> copy.want(0);
             case STATE_AND_COPY -> {
                 TransferProgress unseen = new TransferProgress(() -> System.nanoTime() / 1_000_000);
-                RejoinCourse toCopy = RejoinCourse.ofCopy();
-                Task task = toCopy.next(here(), copy());
-                while (!(task instanceof GoOn)) {
-                    if (task instanceof Receive receive) {
-                        receive(toCopy, receive, unseen);
-                    } else {
-                        change(toCopy, task);
-                    }
-                    task = toCopy.next(here(), copy());
-                }
+                RejoinCourse.ofCopy().run(new Work(unseen));
             }
         }
         return true;
