@@ -151,7 +151,9 @@ final class Storage {
     LogPosition save(LogPosition position, Certifier certifier) {
         requireForced("a checkpoint is saved");
         LogPosition forgettable = stores.save(position, certifier);
-        spoilt &= cache().first() > certifier.lastSeqno() + 1;
+        // One that was lost and not received again doesn't reach the checkpoint.
+        long seqno = certifier.lastSeqno();
+        spoilt &= cache().first() > seqno + 1 || cache().last() < seqno;
         return forgettable;
     }
 
