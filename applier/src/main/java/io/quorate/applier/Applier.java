@@ -221,10 +221,11 @@ public final class Applier implements AutoCloseable {
 
     private void read(long from) {
         Ending ending = new Ending();
-        try (WriteSetLog.Cursor cursor = open(from)) {
-            List<Pipeline.Offered> batch = new ArrayList<>();
+        try (Feed feed = new Feed(writeSets, own, register.prepared(), from)) {
+            await(feed, from);
+            List<Feed.Due> batch = new ArrayList<>();
             while (!ended.get()) {
-                boolean more = fill(batch, cursor);
+                boolean more = fill(batch, feed);
                 pipeline.offer(batch);
                 batch.clear();
                 if (!more) {
@@ -242,49 +243,41 @@ public final class Applier implements AutoCloseable {
         }
     }
 
-    /** After a power failure the record may lack what the database has kept; the order hands it out again. */
-    private WriteSetLog.Cursor open(long from) throws IOException, InterruptedException {
-        if (writeSets.last() < from - 1) {
+    private void await(Feed feed, long from) throws InterruptedException {
+        if (!feed.isThere()) {
             log.info("the record ends at {}, the database is at {}; waiting for the order", writeSets.last(), from - 1);
         }
-        while (writeSets.last() < from - 1) {
+        while (!feed.isThere()) {
             Thread.sleep(READ_WAIT.toMillis() / 10);
         }
-        return writeSets.read(from);
     }
 
     /** Reads what there is, up to what a group may hold, waiting for the first; false when that was all. */
-    private boolean fill(List<Pipeline.Offered> batch, WriteSetLog.Cursor cursor)
-            throws IOException, InterruptedException {
-        Certified next = cursor.next(READ_WAIT);
+    private boolean fill(List<Feed.Due> batch, Feed feed) throws IOException, InterruptedException {
+        Feed.Due next = feed.next(READ_WAIT);
         long bytes = 0;
         while (next != null) {
-            Duty duty = duty(next);
-            batch.add(new Pipeline.Offered(next, duty));
-            bytes += duty == Duty.NONE ? 0 : next.writeSet().payload().length;
+            batch.add(next);
+            count(next);
+            bytes += next.duty() == Duty.NONE ? 0 : next.writeSet().writeSet().payload().length;
             if (batch.size() >= settings.groupTransactionsMax() || bytes >= settings.groupBytesMax()) {
                 return true;
             }
-            next = cursor.next(Duration.ZERO);
+            next = feed.next(Duration.ZERO);
         }
         return false;
     }
 
-    private Duty duty(Certified next) {
-        boolean ours = own.isOwn(next);
-        boolean here = ours && own.isHere(next);
-        Duty duty = Duty.of(next, ours, here);
-        if (duty == Duty.SETTLE) {
-            settler.expect(next);
-        } else if (duty == Duty.NONE) {
+    private void count(Feed.Due next) {
+        Certified writeSet = next.writeSet();
+        if (next.duty() == Duty.NONE) {
             counters.skipped.increment();
-        } else if (duty == Duty.EXECUTE && ours && next.passed()) {
+        } else if (next.duty() == Duty.EXECUTE && writeSet.passed() && own.isOwn(writeSet)) {
             log.debug(
                     "applying this server's own transaction {} (seqno {}) anew",
-                    next.writeSet().gtid(),
-                    next.seqno());
+                    writeSet.writeSet().gtid(),
+                    writeSet.seqno());
         }
-        return duty;
     }
 
     /** The seqno up to which everything is in the database; 0 before the start. */

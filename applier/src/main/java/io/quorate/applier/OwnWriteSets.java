@@ -39,6 +39,12 @@ public final class OwnWriteSets {
         return writeSet.writeSet().gtid().source().equals(server);
     }
 
+    /** What the server has to do for a writeset at its place in the order. */
+    public Duty duty(Certified writeSet) {
+        boolean ours = isOwn(writeSet);
+        return Duty.of(writeSet, ours, ours && isHere(writeSet));
+    }
+
     /** Whether an own writeset is in the database, or was and is undone. */
     public boolean isHere(Certified own) {
         long number = own.writeSet().gtid().number();

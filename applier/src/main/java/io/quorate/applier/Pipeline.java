@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
-import io.quorate.core.Certified;
 import io.quorate.core.LogPosition;
 import java.time.Duration;
 import java.util.List;
@@ -53,19 +52,12 @@ final class Pipeline {
     }
 
     /**
-     * A writeset as the reader hands it in.
-     *
-     * @param duty what this node has to do for it
-     */
-    record Offered(Certified writeSet, Duty duty) {}
-
-    /**
      * Hands in the next writesets, waiting for room. All at once, so that a waiting worker doesn't take only the first.
      */
-    void offer(List<Offered> batch) throws InterruptedException {
+    void offer(List<Feed.Due> batch) throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            for (Offered o : batch) {
+            for (Feed.Due o : batch) {
                 while (!stopped && !schedule.offer(o.writeSet(), o.duty(), idle > 0)) {
                     signalWork();
                     report();

@@ -48,11 +48,6 @@ final class Settler implements Settlement.Server, AutoCloseable {
         this.counters = counters;
     }
 
-    /** The record has a prepared transaction of ours that will have to be settled here. */
-    void expect(Certified own) {
-        prepared.prepared(own.writeSet());
-    }
-
     /**
      * Carries out the verdict. Everything before it is committed.
      *

@@ -49,7 +49,7 @@ class PipelineTest {
         for (long s = 1; s <= 3000; s++) {
             boolean skipped = random.nextInt(3) == 0;
             long back = 1L + random.nextInt(40);
-            pipeline.offer(List.of(new Pipeline.Offered(
+            pipeline.offer(List.of(new Feed.Due(
                     random.nextInt(100) == 0 ? Records.ddl(s) : Records.rows(s, Math.max(0, s - back), 10),
                     skipped ? Duty.NONE : Duty.EXECUTE)));
         }
@@ -95,9 +95,9 @@ class PipelineTest {
 
     @Test
     void aGroupAskedToYieldIsToldSoAndTheHeadIsNot() throws Exception {
-        pipeline.offer(List.of(new Pipeline.Offered(Records.rows(1, 0, 10), Duty.EXECUTE)));
+        pipeline.offer(List.of(new Feed.Due(Records.rows(1, 0, 10), Duty.EXECUTE)));
         Group head = pipeline.take();
-        pipeline.offer(List.of(new Pipeline.Offered(Records.rows(2, 0, 10), Duty.EXECUTE)));
+        pipeline.offer(List.of(new Feed.Due(Records.rows(2, 0, 10), Duty.EXECUTE)));
         Group later = pipeline.take();
         pipeline.yieldAllButHead();
         assertThat(pipeline.awaitTurn(later)).isFalse();
@@ -111,8 +111,7 @@ class PipelineTest {
     @Test
     void thePositionIsWrittenInTheEndWhenThereIsNothingOfOthersToApply() throws Exception {
         pipeline.offer(List.of(
-                new Pipeline.Offered(Records.rows(1, 0, 10), Duty.NONE),
-                new Pipeline.Offered(Records.rows(2, 0, 10), Duty.NONE)));
+                new Feed.Due(Records.rows(1, 0, 10), Duty.NONE), new Feed.Due(Records.rows(2, 0, 10), Duty.NONE)));
         assertThat(applied).containsExactly(2L);
         Group group = pipeline.take();
         assertThat(group.hasWork()).isFalse();

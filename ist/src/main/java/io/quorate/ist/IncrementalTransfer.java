@@ -83,20 +83,39 @@ public final class IncrementalTransfer {
      */
     public CheckpointStore.Checkpoint run(TransferCourse.Goal goal) throws IOException, InterruptedException {
         TransferCourse course = new TransferCourse(goal, choice);
-        while (true) {
-            switch (course.next(cache.last(), offers.get(), millis())) {
-                case RECORDS -> writeSets(course.to());
-                case STATE -> {
-                    progress.phase(Phase.STATE);
-                    course.received(state(course.donor()));
-                }
-                case BEGIN_AFTER_STATE -> cache.reset(course.checkpoint().seqno() + 1);
-                case DONE -> {
-                    cache.force();
-                    progress.phase(Phase.DONE);
-                    return course.checkpoint();
-                }
-            }
+        Work work = new Work();
+        while (!course.step(work, offers.get(), millis())) {
+            log.debug("the cache holds everything up to {}", cache.last());
+        }
+        progress.phase(Phase.DONE);
+        return course.checkpoint();
+    }
+
+    private final class Work implements TransferCourse.Work {
+        @Override
+        public long held() {
+            return cache.last();
+        }
+
+        @Override
+        public void records(long to) throws IOException, InterruptedException {
+            writeSets(to);
+        }
+
+        @Override
+        public CheckpointStore.Checkpoint state(String donor) throws IOException {
+            progress.phase(Phase.STATE);
+            return IncrementalTransfer.this.state(donor);
+        }
+
+        @Override
+        public void reset(long next) throws IOException {
+            cache.reset(next);
+        }
+
+        @Override
+        public void force() throws IOException {
+            cache.force();
         }
     }
 

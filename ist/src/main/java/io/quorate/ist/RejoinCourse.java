@@ -5,8 +5,11 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Transitions;
 import io.quorate.ist.TransferCourse.Goal;
+import java.io.IOException;
 import java.util.Map;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How a node is brought back when the order's log no longer reaches back to it, or its cache is lost, while it takes no
@@ -28,9 +31,11 @@ import java.util.Set;
  * log doesn't reach back to it, it comes here again.
  *
  * <p>Nothing of this is remembered: a node that dies in the middle finds out what it lacks when it starts again. This
- * class only decides: {@link #next} says what has to be done, and the methods after it take the results.
+ * class only decides: {@link #step} has {@link Work} do it.
  */
 public final class RejoinCourse {
+    private static final Logger log = LoggerFactory.getLogger(RejoinCourse.class);
+
     /** Why a node has to be brought back. */
     public enum Cause {
         /** The others' logs begin after the node's place in the order. */
@@ -108,6 +113,28 @@ public final class RejoinCourse {
     /** Take part in the order again. */
     public record GoOn() implements Task {}
 
+    /** The node that is brought back, as {@link #step} works on it. */
+    public interface Work {
+        Here here();
+
+        Copy copy();
+
+        /** @throws IOException when the server can't be reached, with the reason as its message */
+        long serverHolds() throws IOException;
+
+        /** Empties the cache, to continue at a seqno. */
+        void emptyCache(long next) throws IOException;
+
+        /**
+         * Goes on with {@link Receive}.
+         *
+         * @return whether the goal is reached, and a checkpoint that came is this node's
+         */
+        boolean receive(Goal goal) throws IOException, InterruptedException;
+
+        void wantCopy(long from) throws IOException;
+    }
+
     /** The answer of {@link #beginWithCopy}. */
     public enum Beginning {
         /** This node is told to leave its server alone. */
@@ -169,8 +196,58 @@ public final class RejoinCourse {
         return step;
     }
 
+    /**
+     * Does one thing of what has to be done.
+     *
+     * @param nowMillis on a clock that only goes forward
+     * @return what it waits for; null when it goes on at once
+     * @throws IOException when this node's own disk fails
+     */
+    public String step(Work work, long nowMillis) throws IOException, InterruptedException {
+        Task task = next(work.here(), work.copy());
+        try {
+            carryOut(task, work);
+            return null;
+        } catch (IOException e) {
+            if (!(task instanceof AskServer)) {
+                throw e;
+            }
+            return "to know what is missing, " + e.getMessage();
+        } catch (QuorateException e) {
+            if (!(task instanceof Receive)) {
+                throw e;
+            }
+            String why = failed(e, work.here(), work.copy(), nowMillis);
+            if (why == null) {
+                log.warn("no transfer from the others' caches: {}", e.detail());
+            }
+            return votesMeanwhile ? null : why;
+        }
+    }
+
+    /** Does all that has to be done, or fails with what stands in the way. */
+    public void run(Work work) throws IOException, InterruptedException {
+        while (step != Step.GO_ON) {
+            carryOut(next(work.here(), work.copy()), work);
+        }
+    }
+
+    private void carryOut(Task task, Work work) throws IOException, InterruptedException {
+        if (task instanceof AskServer) {
+            serverHolds(work.serverHolds());
+        } else if (task instanceof EmptyCache empty) {
+            work.emptyCache(empty.next());
+            done();
+        } else if (task instanceof Receive receive && work.receive(receive.goal())) {
+            received(work.here().lastOrdered());
+        } else if (task instanceof WantCopy want) {
+            work.wantCopy(want.from());
+            done();
+        }
+    }
+
     /** What has to be done now; asked again without an answer in between, it may say something else. */
-    public Task next(Here here, Copy copy) {
+    Task next(Here here, Copy copy) {
         if (step == Step.BEGIN) {
             boolean useless = cause == Cause.CACHE_LOST || here.cacheLast < here.cacheFirst;
             if (useless && here.server) {
@@ -202,13 +279,13 @@ public final class RejoinCourse {
     }
 
     /** The answer to {@link AskServer}. */
-    public void serverHolds(long seqno) {
+    void serverHolds(long seqno) {
         held = seqno;
         go(Step.EMPTY_CACHE);
     }
 
     /** {@link EmptyCache} or {@link WantCopy} is done. */
-    public void done() {
+    void done() {
         go(
                 switch (step) {
                     case EMPTY_CACHE -> Step.RECEIVE;
@@ -218,7 +295,7 @@ public final class RejoinCourse {
     }
 
     /** {@link Receive} is done, and this node's certification knows everything up to {@code seqno}. */
-    public void received(long seqno) {
+    void received(long seqno) {
         held = seqno;
         go(copying ? Step.WANT_COPY : Step.GO_ON);
     }
@@ -231,7 +308,7 @@ public final class RejoinCourse {
      *     a copy
      * @throws QuorateException the same one, if it doesn't pass
      */
-    public String failed(QuorateException e, Here here, Copy copy, long nowMillis) {
+    String failed(QuorateException e, Here here, Copy copy, long nowMillis) {
         boolean gone = e.code() == ErrorCode.CACHE_PASSED;
         boolean passes = gone || e.code() == ErrorCode.ORDER_INTERRUPTED || e.code() == ErrorCode.ORDER_BUSY;
         if (!passes) {

@@ -2,12 +2,13 @@
 package io.quorate.ist;
 
 import io.quorate.ist.IncrementalTransfer.Offer;
+import java.io.IOException;
 import java.util.List;
 
 /**
  * The course of a transfer. A transfer of records and state fetches the writesets up to a checkpoint that some donor
- * has, then that donor's newest checkpoint, then the writesets up to this one. It only decides; the work is done
- * elsewhere.
+ * has, then that donor's newest checkpoint, then the writesets up to this one. It decides what comes
+ * next; {@link Work} does it.
  */
 public final class TransferCourse {
     /**
@@ -49,16 +50,34 @@ public final class TransferCourse {
         }
     }
 
-    /** What has to be done next. */
-    public enum Next {
+    /** What is done at a time. */
+    private enum Next {
         /** Append the writesets up to {@link #to}. */
         RECORDS,
-        /** Ask {@link #donor} for its newest checkpoint, and call {@link #received} with it. */
+        /** Ask a donor for its newest checkpoint. */
         STATE,
         /** Empty the cache, to continue after the checkpoint received. */
         BEGIN_AFTER_STATE,
         /** Force the cache; then the checkpoint received, if any, is this node's. */
         DONE
+    }
+
+    /** What a transfer works on: this node's cache, and the donors. */
+    public interface Work {
+        /** Last seqno that the cache holds. */
+        long held();
+
+        /** Appends writesets up to that one, or as many of them as come at a time. */
+        void records(long to) throws IOException, InterruptedException;
+
+        /** Asks a donor for its newest checkpoint. */
+        CheckpointStore.Checkpoint state(String donor) throws IOException;
+
+        /** Empties the cache, to continue at a seqno. */
+        void reset(long next) throws IOException;
+
+        /** Makes durable what the cache holds. */
+        void force() throws IOException;
     }
 
     private final Goal goal;
@@ -73,10 +92,23 @@ public final class TransferCourse {
     }
 
     /**
-     * @param held last seqno that the cache holds
+     * Does what comes next.
+     *
+     * @return whether that was the last: the cache holds everything up to {@link #checkpoint}, or begins after it
      * @throws io.quorate.core.QuorateException ORDER_INTERRUPTED when nobody offers a checkpoint that would do
      */
-    public Next next(long held, List<Offer> offers, long nowMillis) {
+    public boolean step(Work work, List<Offer> offers, long nowMillis) throws IOException, InterruptedException {
+        Next next = next(work.held(), offers, nowMillis);
+        switch (next) {
+            case RECORDS -> work.records(to());
+            case STATE -> received = work.state(source.donor());
+            case BEGIN_AFTER_STATE -> work.reset(received.seqno() + 1);
+            case DONE -> work.force();
+        }
+        return next == Next.DONE;
+    }
+
+    private Next next(long held, List<Offer> offers, long nowMillis) {
         return switch (goal.kind) {
             case RECORDS -> held < goal.until ? Next.RECORDS : Next.DONE;
             case STATE -> stateAlone(held, offers, nowMillis);
@@ -120,16 +152,8 @@ public final class TransferCourse {
         return comparable ? held : held + 1;
     }
 
-    public long to() {
+    private long to() {
         return goal.kind == Kind.RECORDS ? goal.until : received != null ? received.seqno() : source.checkpoint();
-    }
-
-    public String donor() {
-        return source.donor();
-    }
-
-    public void received(CheckpointStore.Checkpoint checkpoint) {
-        received = checkpoint;
     }
 
     /** The checkpoint received; null before, and when records alone are transferred. */

@@ -3,6 +3,7 @@ package io.quorate.node;
 
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.NodeEvent;
+import io.quorate.ist.Retention;
 import io.quorate.node.order.CacheForecast;
 import io.quorate.node.order.Stores;
 import io.quorate.node.server.ApplyProgress;
@@ -36,9 +37,12 @@ final class Upkeep {
         }
         Stores stores = base.home().stores();
         long applied = progress.lastApplied();
-        long restart = Math.min(applied, stores.checkpoints().forgettableSeqno()) + 1;
-        long needed = Math.min(restart, stream.oldestOwnFailure());
-        stores.cache().retain(Math.min(needed, base.network().donor().oldestNeeded()));
+        Retention retention = new Retention(
+                applied,
+                stores.checkpoints().forgettableSeqno(),
+                stream.oldestOwnFailure(),
+                base.network().donor().oldestNeeded());
+        stores.cache().retain(retention.first());
         return new NodeEvent.Progress(members.standing().leaderOrdered(), applied, nowMillis());
     }
 

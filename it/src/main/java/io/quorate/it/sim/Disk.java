@@ -35,6 +35,16 @@ final class Disk {
         }
     }
 
+    /** Whether a crash would take nothing. */
+    boolean isForced() throws IOException {
+        for (Path file : files()) {
+            if (Files.size(file) > forcedBytes.getOrDefault(file, -1L)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     boolean isEmpty() {
         try {
             return files().isEmpty();

@@ -4,18 +4,24 @@ package io.quorate.it.sim;
 import io.quorate.applier.ServerLife;
 import io.quorate.applier.TailCourse;
 import io.quorate.applier.TakenBack;
-import io.quorate.certification.Certifier;
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.Certified;
+import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.NodeMachine;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSetLog;
+import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.IncrementalTransfer.Offer;
-import io.quorate.ist.RejoinCourse;
+import io.quorate.ist.Retention;
+import io.quorate.node.join.JoinMachine;
+import io.quorate.node.order.PausableOrder.Hold;
+import io.quorate.transport.Lives;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.UUID;
 
 /** A database and the service beside it: the real certification, cache, state machine and register of own writes. */
@@ -42,8 +48,10 @@ final class Node {
     private int directories;
     /** The highest generation that it ever took part as, with this directory. */
     private int lastGeneration = 1;
-    /** Whether its directory is new, and it doesn't know yet how it takes part. */
-    private boolean asking;
+    /** Whether its directory knows of no members: it is new, or no member yet of the life it has taken over. */
+    private boolean knowsNobody;
+    /** Whether its directory knows the members, and that it is none of them. */
+    private boolean takenOut;
 
     private ServerLife serverLife = ServerLife.NONE;
     /** What its server needs a copy to reach; -1 while it needs none. */
@@ -62,11 +70,14 @@ final class Node {
     private long life;
     private Session session;
     private LostTail tail;
-    private Transfer transfer;
+    private Joining joining;
+    /** Why it takes no part in the order. */
+    private final Set<Hold> holds = EnumSet.noneOf(Hold.class);
+
+    private boolean worksOnServer;
+    private boolean serverSuspended;
     /** Nobody can bring it back: somebody has to copy another server. */
     private boolean copyNeeded;
-    /** Taken out of the cluster. */
-    private boolean left;
 
     Node(World world, int number, boolean arbitrator, Rows rows) {
         this.world = world;
@@ -125,12 +136,28 @@ final class Node {
 
     /** Whether it takes part in the order, and messages come through. */
     boolean takesPart() {
+        return hasOrder() && !cutOff;
+    }
+
+    /** Whether its part in the order is there. */
+    boolean hasOrder() {
         return isServing()
-                && !cutOff
-                && !left
-                && !asking
-                && transfer == null
+                && holds.isEmpty()
+                && !replica.out
                 && era == world.order().era();
+    }
+
+    boolean knowsNobody() {
+        return knowsNobody;
+    }
+
+    boolean isTakenOut() {
+        return takenOut;
+    }
+
+    /** Whether its peers tell it that the cluster goes on in another life. */
+    boolean isOfFormerLife() {
+        return era != world.order().era() && !knowsNobody;
     }
 
     boolean isWritable() {
@@ -186,64 +213,96 @@ final class Node {
             stream.self(uuid);
         }
         machine = arbitrator ? NodeMachine.ofArbitrator(600) : new NodeMachine(1000, 600);
-        machine.on(new NodeEvent.JoinChanged(left ? NodeEvent.Part.OUT : NodeEvent.Part.MEMBER, ""));
-        transfer = null;
         nextIndex = (int) storage.position().index() + 1;
         replica.restart(storage.position());
         delivering = false;
         slowDisk = life > 1 && world.random.nextInt(3) == 0;
-        if (era != world.order().era()) {
-            new Comeback(this);
-        } else if (asking) {
-            Admission.ask(this);
-        } else {
-            takePart();
-        }
-    }
-
-    /** Its directory is new, and it takes part as the member that the others take it for. */
-    void begins(int generation) {
-        takesPartAs(generation);
-        world.order().begins(replica);
-        takePart();
-    }
-
-    /** It takes part, and counts once it has caught up. */
-    void joins(int generation) {
-        takesPartAs(generation);
-        takePart();
-    }
-
-    private void takesPartAs(int generation) {
-        asking = false;
-        era = world.order().era();
-        lastGeneration = generation;
-        replica = new Replica(this, generation, directory());
-        replica.install(isServing() ? stream.resumeAfter() : storage.position());
-    }
-
-    private void takePart() {
-        if (storage.isDamaged()) {
-            receive(RejoinCourse.Cause.CACHE_LOST);
-        } else if (nextIndex < replica.first()) {
-            tooFarBehind();
-        }
+        holds.clear();
+        holds.add(Hold.START);
+        worksOnServer = false;
+        serverSuspended = false;
         if (wantsCopy()) {
             world.replacesServer(this, life);
         }
+        joining = new Joining(this);
+        joining.start();
         tick(life);
-        wake();
     }
 
-    /**
-     * It is let in to another life of the cluster: with its server and its cache, without what it promised or certified
-     * before.
-     */
-    void comeIn() {
-        left = false;
-        stream.forget(storage.forget(), storage.position());
+    // Joining.
+
+    void happened(NodeEvent event) {
+        machine.on(event);
+    }
+
+    void pauseOrder(Hold why) {
+        holds.add(why);
+    }
+
+    void resumeOrder(Hold why) {
+        if (holds.remove(why) && holds.isEmpty()) {
+            world.requireBeginning(this);
+            if (nextIndex < replica.first()) {
+                tooFarBehind();
+            }
+            wake();
+        }
+    }
+
+    /** The order's log doesn't reach back to where this node stands. */
+    void tooFarBehind() {
+        joining.missing(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log doesn't reach back so far");
+    }
+
+    void startServer() {
+        worksOnServer = true;
+    }
+
+    void suspendServer(boolean suspended) {
+        serverSuspended = suspended;
+        if (suspended) {
+            closeSession();
+        }
+    }
+
+    /** It belongs to a life of the cluster, of which it is no member yet. */
+    void takeOver(Lives lives) {
+        era = lives.ids().size();
+        knowsNobody = true;
+        takenOut = false;
+    }
+
+    /** Goes on without what it promised or certified before; its server and its cache stay. */
+    void forget() throws IOException {
+        storage.forget(stream);
         nextIndex = (int) storage.position().index() + 1;
-        joins(Admission.generationAnew(this));
+    }
+
+    /** It is the member that the others take it for. */
+    void begins(int generation) {
+        asks(generation);
+        knowsNobody = false;
+        world.order().begins(replica);
+    }
+
+    /** Its next part in the order is that of a node that asks to be a member: it counts once it has caught up. */
+    void asks(int generation) {
+        lastGeneration = generation;
+        replica = new Replica(this, generation, directory());
+        replica.install(stream.resumeAfter());
+    }
+
+    void asksAgain() {
+        // Its new log begins here, so what comes before must not be needed after a crash.
+        stream.checkpoint();
+        asks(lastGeneration + 1);
+    }
+
+    /** The leader has made it a member. */
+    void admitted() {
+        knowsNobody = false;
+        takenOut = false;
+        joining.answered();
     }
 
     /** The process is killed: what it has written stays. */
@@ -279,7 +338,7 @@ final class Node {
         storage.close();
         stream = null;
         machine = null;
-        transfer = null;
+        joining = null;
         life++;
     }
 
@@ -347,8 +406,8 @@ final class Node {
                 session.quorumChanged(primary);
             }
         }
-        if (databaseUp && session == null && transfer == null && !left && !wantsCopy()) {
-            openSession();
+        if (databaseUp && session == null && worksOnServer && !serverSuspended) {
+            workOnServer();
         }
         if (session != null && !tail.isReady()) {
             recover();
@@ -363,18 +422,23 @@ final class Node {
                         ? new NodeEvent.DatabaseUp()
                         : new NodeEvent.DatabaseDown("away"));
         machine.on(new NodeEvent.Progress(lastOrdered(), session == null ? 0 : session.applied(), world.millis()));
-        if (transfer == null && world.random.nextInt(30) == 0) {
+        if (hasOrder() && world.random.nextInt(30) == 0) {
             takeCheckpoint();
         }
         world.after(2000 + world.random.nextInt(1000), () -> tick(ofLife));
     }
 
-    private void openSession() {
-        if (database.position() + 1 < storage.cache().first()) {
-            // What it lost is not here any more.
-            receive(RejoinCourse.Cause.CACHE_LOST);
-            return;
+    private void workOnServer() {
+        if (wantsCopy()) {
+            joining.copying("a copy of another server");
+        } else if (database.position() + 1 < storage.cache().first()) {
+            joining.missing(ErrorCode.CACHE_PASSED, "what the server lacks is not here any more");
+        } else {
+            openSession();
         }
+    }
+
+    private void openSession() {
         knowsServer = true;
         stream.self(uuid);
         tail = new LostTail(this);
@@ -397,41 +461,17 @@ final class Node {
             replica.purge(forgettable);
         }
         long applied = arbitrator ? lastOrdered() : database.position();
-        long needed = Math.min(storage.checkpoints().forgettableSeqno(), applied) + 1;
-        storage.cache().retain(Math.min(needed, stream.oldestOwnFailure()));
+        long seqno = storage.checkpoints().forgettableSeqno();
+        storage.cache().retain(new Retention(applied, seqno, stream.oldestOwnFailure(), Long.MAX_VALUE).first());
     }
 
     // Transfers.
 
-    /** The order's log doesn't reach back to where this node stands. */
-    void tooFarBehind() {
-        if (transfer == null) {
-            world.statistics.transfers++;
-            receive(RejoinCourse.Cause.LOG_PASSED);
-        }
-    }
-
-    private void receive(RejoinCourse.Cause cause) {
-        closeSession();
-        machine.on(new NodeEvent.JoinChanged(NodeEvent.Part.JOINER, "receives"));
-        transfer = new Transfer(this, cause);
-    }
-
     /** Goes on from what another node knew at its checkpoint. */
-    void install(Certifier state, LogPosition at) {
-        stream.install(state, at);
-        nextIndex = (int) at.index() + 1;
-        replica.install(at);
-    }
-
-    void transferred() {
-        world.trace(name() + " has received up to " + storage.cache().last());
-        transfer = null;
-        machine.on(new NodeEvent.JoinChanged(NodeEvent.Part.MEMBER, ""));
-        if (nextIndex < replica.first()) {
-            tooFarBehind();
-        }
-        wake();
+    void install(CheckpointStore.Checkpoint received) throws IOException {
+        storage.install(received, stream);
+        nextIndex = (int) received.position().index() + 1;
+        replica.install(received.position());
     }
 
     /** What another one that does transfers may ask this one for. */
@@ -484,7 +524,7 @@ final class Node {
         world.statistics.replaced++;
         crashDatabase();
         takeServer(donor);
-        wake();
+        joining.copying(null);
     }
 
     /** Begins anew with the rows of another server, as a server of its own. */
@@ -530,47 +570,40 @@ final class Node {
         if (takesPart() && world.order().remove(replica)) {
             world.statistics.left++;
             world.trace(name() + " leaves");
-            left = true;
-            closeSession();
-            machine.on(new NodeEvent.JoinChanged(NodeEvent.Part.OUT, "taken out"));
+            takenOut = true;
+            joining.takenOut();
             world.after(1L + world.random.nextInt(40_000), this::join);
         }
     }
 
+    /** Somebody has it join, until it is a member again. */
     private void join() {
-        if (!left) {
-            return;
-        }
-        left = false;
-        if (isServing() && era == world.order().era()) {
-            machine.on(new NodeEvent.JoinChanged(NodeEvent.Part.MEMBER, ""));
-            // Its new log begins here, so what comes before must not be needed after a crash.
-            stream.checkpoint();
-            takesPartAs(Admission.generationAgain(this));
-            wake();
-        } else if (era == world.order().era()) {
-            takesPartAs(Admission.generationAgain(this));
+        if (takenOut) {
+            if (isServing() && joining.at() == JoinMachine.Step.TAKEN_OUT) {
+                joining.join();
+            }
+            world.after(10_000, this::join);
         }
     }
 
     /** A new directory beside a server: what was promised and acknowledged is forgotten. */
     private void beginAnew() {
-        left = false;
+        takenOut = false;
         serverLife = ServerLife.NONE;
         copyFrom = -1;
         knowsServer = false;
         storage.lose();
         directories++;
         lastGeneration = 0;
-        asking = true;
+        knowsNobody = true;
         replica = new Replica(this, 0, directory());
-        era = world.order().era();
+        era = 0;
     }
 
     /** Whether all that its database and its cache have is in its log, or was. */
     boolean canGoOn() {
         boolean whole = arbitrator || (databaseUp && !isSuspect());
-        return transfer == null && whole && era == world.order().era();
+        return hasOrder() && whole;
     }
 
     /** The cluster goes on as another life, from what this node has. */
@@ -579,6 +612,7 @@ final class Node {
         world.order().recover(replica);
         era = world.order().era();
         world.order().elect();
+        joining.alone();
         wake();
     }
 
@@ -603,7 +637,7 @@ final class Node {
     }
 
     private boolean hasNext() {
-        return transfer == null && !left && era == world.order().era() && nextIndex < replica.committed();
+        return hasOrder() && nextIndex < replica.committed();
     }
 
     private void deliver() {
@@ -654,9 +688,8 @@ final class Node {
     }
 
     boolean isSettled(long lastSeqno) {
-        boolean takesPart = stream != null
-                && transfer == null
-                && era == world.order().era()
+        boolean takesPart = hasOrder()
+                && joining.at() == JoinMachine.Step.MEMBER
                 && world.order().members().contains(replica)
                 && lastOrdered() == lastSeqno;
         return takesPart
@@ -671,7 +704,8 @@ final class Node {
     @Override
     public String toString() {
         return "n" + number + (stream == null ? " service down" : "") + (databaseUp ? "" : " database down")
-                + (cutOff ? " cut off" : "") + " " + replica + (transfer == null ? "" : " " + transfer) + " "
+                + (cutOff ? " cut off" : "") + " " + replica + (joining == null ? "" : " " + joining + " " + holds)
+                + " "
                 + (machine == null ? "" : machine.state() + " " + machine.reason())
                 + " ordered " + lastOrdered() + " of " + world.lastSeqno() + " position " + database.position() + " "
                 + session;

@@ -59,6 +59,10 @@ final class Order {
     /** @param failed told now and then of one that was lost, and of some that were not: only a delivery is proof */
     void submit(Node from, byte[] entry, Runnable failed) {
         heal();
+        if (!from.hasOrder()) {
+            world.after(world.delay(), failed);
+            return;
+        }
         boolean lost = world.chance(world.faults.loss());
         if (world.chance(lost ? 0.5 : world.faults.loss() / 4)) {
             world.after(world.delay(), failed);
@@ -212,6 +216,7 @@ final class Order {
                     () -> joiner.node.name() + " becomes a member as who it was before, " + joiner.generation);
             members.remove(before);
             add(joiner);
+            joiner.node.admitted();
             world.statistics.joined++;
             world.trace("n" + joiner.node.number + " is a member now");
             advance(leader);
@@ -228,6 +233,7 @@ final class Order {
         if (goes) {
             members.remove(member);
             member.leads = 0;
+            member.out = true;
             heal();
         }
         return goes;

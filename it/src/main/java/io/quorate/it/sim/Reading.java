@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.stream.IntStream;
 
 /**
  * Rows read as method {@code stream} reads them, piece by piece, from whatever node is there, and brought to one
@@ -108,11 +107,8 @@ final class Reading {
         scrap.clear();
         missing = new ArrayList<>();
         for (Table table : Table.ALL) {
-            // Here a table's version is its schema's name; MySQL's names stay as they are when definitions change.
-            List<Unit.Name> names = IntStream.rangeClosed(0, donor.database().version(table))
-                    .mapToObj(version -> new Unit.Name("v" + version, table.name()))
-                    .toList();
-            units.put(table, new Unit(table.ordinal(), names, !table.keyed));
+            String schema = "v" + donor.database().version(table);
+            units.put(table, new Unit(table.ordinal(), List.of(new Unit.Name(schema, table.name())), !table.keyed));
             for (long from = 0; from < (table.keyed ? KEYS_MAX : 1); from += PIECE_KEYS) {
                 missing.add(new Piece(table, from));
             }

@@ -45,6 +45,9 @@ final class Replica {
     private int termBefore;
     int promised;
 
+    /** Taken out of the cluster: neither heard nor told anything any more. */
+    boolean out;
+
     // In memory.
     int leads;
     int heard;

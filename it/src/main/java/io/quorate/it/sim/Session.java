@@ -2,7 +2,7 @@
 package io.quorate.it.sim;
 
 import io.quorate.applier.Blockers;
-import io.quorate.applier.Duty;
+import io.quorate.applier.Feed;
 import io.quorate.applier.Group;
 import io.quorate.applier.OwnWriteSets;
 import io.quorate.applier.Schedule;
@@ -16,7 +16,6 @@ import io.quorate.core.OriginPosition;
 import io.quorate.core.OwnRegister;
 import io.quorate.core.OwnWrites;
 import io.quorate.core.WriteSet;
-import io.quorate.core.WriteSetLog;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,8 +35,8 @@ final class Session {
 
     private final boolean recovering;
     private final OwnWriteSets here;
-    private WriteSetLog.Cursor cursor;
-    private Certified next;
+    private final Feed feed;
+    private Feed.Due next;
     private int connections;
     private boolean held;
     private boolean closed;
@@ -64,6 +63,7 @@ final class Session {
                         : OwnWriteSets.beforeRepair(node.uuid(), node.takenBack(), node.lastOrdered());
         protocol = protocol();
         attach();
+        feed = new Feed(node.log(), here, own.prepared(), position + 1);
         schedule = new Schedule(position, 1 + world.random.nextInt(8), 1 << 20, Long.MAX_VALUE);
         feed();
     }
@@ -93,9 +93,7 @@ final class Session {
 
     void close() {
         closed = true;
-        if (cursor != null) {
-            cursor.close();
-        }
+        feed.close();
         for (Execution e : List.copyOf(running)) {
             e.abandon();
         }
@@ -149,27 +147,16 @@ final class Session {
 
     /** Hands the schedule what the cache has, and the workers what the schedule has. */
     void feed() {
-        if (closed || recovering || node.log().last() < schedule.committed()) {
+        if (closed || recovering) {
             return;
         }
         try {
-            if (cursor == null) {
-                cursor = node.log().read(schedule.committed() + 1);
-            }
-            while (true) {
-                next = next != null ? next : cursor.next(Duration.ZERO);
-                if (next == null) {
-                    break;
-                }
-                boolean ours = here.isOwn(next);
-                Duty duty = Duty.of(next, ours, ours && here.isHere(next));
-                if (duty == Duty.SETTLE) {
-                    own.prepared().prepared(next.writeSet());
-                }
-                if (!schedule.offer(spoil(node.asRead(next)), duty, running.size() < WORKERS)) {
-                    break;
-                }
-                next = null;
+            boolean taken = true;
+            while (taken) {
+                next = next == null ? feed.next(Duration.ZERO) : next;
+                taken = next != null
+                        && schedule.offer(spoil(node.asRead(next.writeSet())), next.duty(), running.size() < WORKERS);
+                next = taken ? null : next;
             }
         } catch (IOException | InterruptedException e) {
             throw new IllegalStateException(e);
@@ -235,6 +222,7 @@ final class Session {
 
     private void startCapture() {
         OriginPosition from = protocol.begin(Proposer.limits(node), window -> proposer = new Proposer(this, window));
+        world.requireKnown(node, from.last());
         capturedSeen = from.lastSeen();
         List<Database.Logged> binlog = node.database().binlog();
         int at = 0;

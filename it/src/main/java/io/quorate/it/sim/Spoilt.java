@@ -127,10 +127,10 @@ final class Spoilt {
     }
 
     /** Nobody has heard of the directory that a node has lost. */
-    static AdmissionPlan.Word word(Admission.Said said, Set<Bug> bugs) {
+    static AdmissionPlan.Word word(Others.Said said, Set<Bug> bugs) {
         return !bugs.contains(Bug.EMPTIED_COUNTS)
                 ? said
-                : new Admission.Said(said) {
+                : new Others.Said(said) {
                     @Override
                     public String directoryOf(Peer member) {
                         return null;
@@ -139,11 +139,11 @@ final class Spoilt {
     }
 
     /** A server whose word is not asked for. */
-    static Comeback.Server server(Node node, Set<Bug> bugs) {
+    static Joining.OfServer server(Node node, Set<Bug> bugs) {
         boolean unasked = bugs.contains(Bug.FORMER_LIFE_BY_RECORD) || bugs.contains(Bug.FORMER_LIFE_BY_SEQNO);
         return !unasked
-                ? new Comeback.Server(node)
-                : new Comeback.Server(node) {
+                ? new Joining.OfServer(node)
+                : new Joining.OfServer(node) {
                     @Override
                     long position() {
                         return 0;

@@ -2,8 +2,8 @@
 package io.quorate.it.sim;
 
 import io.quorate.certification.Certifier;
+import io.quorate.certification.OrderedStream;
 import io.quorate.core.Certified;
-import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSetLog;
@@ -11,7 +11,7 @@ import io.quorate.ist.CacheSettings;
 import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.Donor;
 import io.quorate.ist.WriteSetCache;
-import java.io.DataInputStream;
+import io.quorate.node.order.Stores;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
@@ -23,8 +23,8 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
- * What a node has on its disk beside the order's log, the real writeset cache and the real checkpoints, and what a
- * crash makes of them. Opens them as {@code Stores} does in the product.
+ * What a node has on its disk beside the order's log, the product's {@link Stores} of writesets and checkpoints, and
+ * what a crash makes of them.
  */
 final class Storage {
     static final UUID INCARNATION = new UUID(1, 1);
@@ -35,10 +35,8 @@ final class Storage {
     private final long cacheBytesMax;
     private final Random random;
     private final Disk disk;
-    private CheckpointStore checkpoints;
-    private WriteSetCache cache;
+    private Stores stores;
     private boolean spoilt;
-    private boolean damaged;
     private boolean lost;
 
     Storage(Path directory, long cacheBytesMax, Random random) {
@@ -49,11 +47,11 @@ final class Storage {
     }
 
     WriteSetCache cache() {
-        return cache;
+        return stores.cache();
     }
 
     CheckpointStore checkpoints() {
-        return checkpoints;
+        return stores.checkpoints();
     }
 
     /** Whether it ever began anew above what it had held. */
@@ -61,68 +59,58 @@ final class Storage {
         return lost;
     }
 
-    /** Whether the cache was damaged when the service started, and is empty for that. */
-    boolean isDamaged() {
-        return damaged;
+    /** What was wrong with the cache when the service started, which is empty for that; null when nothing was. */
+    QuorateException damage() {
+        return stores.damage();
     }
 
     /** Up to where the cache was forced when its newest checkpoint was made. */
     long durableSeqno() {
-        return checkpoints.newest().map(CheckpointStore.Checkpoint::seqno).orElse(0L);
+        return checkpoints().newest().map(CheckpointStore.Checkpoint::seqno).orElse(0L);
     }
 
     LogPosition position() {
-        return checkpoints.newest().map(CheckpointStore.Checkpoint::position).orElse(LogPosition.START);
+        return checkpoints().newest().map(CheckpointStore.Checkpoint::position).orElse(LogPosition.START);
     }
 
     Donor donor() {
-        return new Donor(cache, checkpoints, INCARNATION);
+        return new Donor(cache(), checkpoints(), INCARNATION);
     }
 
     /** What certification knew at the newest checkpoint. */
     Certifier open() {
-        checkpoints = CheckpointStore.open(directory.resolve("checkpoints"));
-        CheckpointStore.Checkpoint newest = checkpoints.newest().orElse(null);
-        CacheSettings settings = new CacheSettings(disk.directory(), INCARNATION, SEGMENT_BYTES, cacheBytesMax);
-        damaged = false;
+        // All up to its checkpoint may have been let go, and a crash has taken all that came after it.
+        boolean mayBeDamaged = spoilt || disk.isEmpty();
         try {
-            cache = WriteSetCache.open(settings, durableSeqno());
-        } catch (QuorateException e) {
-            // All up to its checkpoint may have been let go, and a crash has taken all that came after it.
-            boolean nothingLeft = disk.isEmpty();
-            if (e.code() != ErrorCode.CACHE_CORRUPT || !(spoilt || nothingLeft)) {
-                throw e;
-            }
-            damaged = true;
-            empty();
-            cache = WriteSetCache.open(settings, 0);
+            stores = Stores.open(
+                    directory,
+                    KEYS_MAX,
+                    new CacheSettings(disk.directory(), INCARNATION, SEGMENT_BYTES, cacheBytesMax));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
-        return newest == null ? new Certifier(KEYS_MAX) : read(newest);
+        if (stores.damage() != null && !mayBeDamaged) {
+            throw stores.damage();
+        }
+        return stores.certifier();
     }
 
     /** What certification knew may come from what the cluster has left behind; the cache stays. */
-    Certifier forget() {
-        try {
-            checkpoints.clear();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    void forget(OrderedStream stream) throws IOException {
+        stores.forget(stream);
         // Before the next checkpoint a crash finds a cache that begins anywhere.
         spoilt = true;
-        return new Certifier(KEYS_MAX);
     }
 
-    static Certifier read(CheckpointStore.Checkpoint checkpoint) {
-        try (DataInputStream in = checkpoint.open()) {
-            return Certifier.readFrom(in);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    /** Another node's checkpoint is this one's from now on. */
+    void install(CheckpointStore.Checkpoint checkpoint, OrderedStream stream) throws IOException {
+        requireForced("another node's checkpoint is adopted");
+        stores.install(checkpoint, stream);
     }
 
     void close() {
         try {
-            cache.close();
+            stores.close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -130,7 +118,7 @@ final class Storage {
 
     void force() {
         try {
-            cache.force();
+            cache().force();
             disk.forced();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -139,7 +127,7 @@ final class Storage {
 
     /** Goes on at a seqno, with nothing. */
     void reset(long nextSeqno) {
-        cache.reset(nextSeqno);
+        cache().reset(nextSeqno);
         force();
         // What is durable of it begins above the checkpoint: another crash finds that it doesn't reach back.
         boolean back = nextSeqno > 1 || durableSeqno() > 0;
@@ -147,11 +135,26 @@ final class Storage {
         lost |= back;
     }
 
+    /** With a checkpoint the cache counts as durable up to it. */
+    private void requireForced(String when) {
+        try {
+            World.require(
+                    disk.isForced(),
+                    () -> when + " in " + directory.getFileName() + " when a crash may still take"
+                            + " records before it");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** As far as the order may forget its log. */
     LogPosition save(LogPosition position, Certifier certifier) {
-        checkpoints.save(position, certifier.lastSeqno(), certifier::writeTo);
-        spoilt &= cache.first() > certifier.lastSeqno() + 1;
-        return checkpoints.forgettable();
+        requireForced("a checkpoint is saved");
+        LogPosition forgettable = stores.save(position, certifier);
+        // One that was lost and not received again doesn't reach the checkpoint.
+        long seqno = certifier.lastSeqno();
+        spoilt &= cache().first() > seqno + 1 || cache().last() < seqno;
+        return forgettable;
     }
 
     /** The cache, as the stream has it: what is forced through it is what a crash leaves. */
@@ -159,17 +162,17 @@ final class Storage {
         return new WriteSetLog() {
             @Override
             public long first() {
-                return cache.first();
+                return cache().first();
             }
 
             @Override
             public long last() {
-                return cache.last();
+                return cache().last();
             }
 
             @Override
             public void append(List<Certified> batch) throws IOException {
-                cache.append(batch);
+                cache().append(batch);
             }
 
             @Override
@@ -179,7 +182,7 @@ final class Storage {
 
             @Override
             public Cursor read(long seqno) throws IOException {
-                return cache.read(seqno);
+                return cache().read(seqno);
             }
 
             @Override

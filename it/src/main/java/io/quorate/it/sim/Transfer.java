@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
-import io.quorate.certification.Certifier;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
@@ -11,15 +10,8 @@ import io.quorate.ist.DonorClient;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.ist.RecordReader;
 import io.quorate.ist.RejoinCourse;
-import io.quorate.ist.RejoinCourse.AskServer;
-import io.quorate.ist.RejoinCourse.EmptyCache;
-import io.quorate.ist.RejoinCourse.GoOn;
-import io.quorate.ist.RejoinCourse.Receive;
-import io.quorate.ist.RejoinCourse.Task;
-import io.quorate.ist.RejoinCourse.WantCopy;
 import io.quorate.ist.TransferCourse;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -28,24 +20,21 @@ import java.util.List;
  * stream and what is written are the product's, threads and time are not. Between any two steps this node may crash, a
  * donor may go, or lose from its cache what was to be asked for.
  */
-final class Transfer {
+final class Transfer implements TransferCourse.Work {
     private static final int RANGE_MAX = 24;
-    /** What the product waits for runs so much faster here, as all does. */
-    private static final int CLOCK = 50;
-
     private static final int IN_VAIN_MAX = 30;
+    private static final long PAUSE_MILLIS = 500;
 
     private final Node node;
     private final World world;
     private final RejoinCourse rejoin;
     private final Stores stores;
-    private final long life;
     private final DonorChoice choice = new DonorChoice();
     private final DonorClient client;
     private TransferCourse course;
     private List<Offer> offers = List.of();
     private int inVain;
-    private Certifier adopted;
+    private boolean nobodyHasIt;
 
     /** What it does to this node's disk; open for what {@link Bug}s make of it. */
     static class Stores {
@@ -70,104 +59,101 @@ final class Transfer {
         this.world = node.world;
         this.rejoin = new RejoinCourse(cause);
         this.stores = Spoilt.stores(node.storage(), world.bugs);
-        this.life = node.life();
         this.client = new DonorClient(world.peersOf(node, false), Storage.INCARNATION, bytes -> {});
+        world.statistics.transfers += cause == RejoinCourse.Cause.LOG_PASSED ? 1 : 0;
         world.trace(node.name() + " receives what it missed: " + cause);
-        again(1);
     }
 
-    private void again(int rounds) {
-        world.after(rounds * world.delay(), () -> {
-            if (life == node.life()) {
-                try {
-                    step();
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
+    /** @return after how many milliseconds to go on; -1 when the node has what it needs */
+    long turn() throws IOException, InterruptedException {
+        nobodyHasIt = false;
+        String why = rejoin.step(new Work(), clock());
+        if (rejoin.at() == RejoinCourse.Step.GO_ON) {
+            world.trace(node.name() + " has received up to "
+                    + node.storage().cache().last());
+            return -1;
+        }
+        inVain = why == null ? 0 : inVain;
+        if (why != null && nobodyHasIt && ++inVain > IN_VAIN_MAX) {
+            node.needsCopy(why);
+        }
+        return why == null ? 0 : PAUSE_MILLIS;
+    }
+
+    /** What is done to the node. */
+    private final class Work implements RejoinCourse.Work {
+        @Override
+        public RejoinCourse.Here here() {
+            return new RejoinCourse.Here(
+                    !node.isArbitrator(),
+                    node.storage().cache().first(),
+                    node.storage().cache().last(),
+                    node.lastOrdered(),
+                    node.nextIndex());
+        }
+
+        @Override
+        public RejoinCourse.Copy copy() {
+            return node.isArbitrator()
+                    ? RejoinCourse.Copy.NONE
+                    : new RejoinCourse.Copy(world.copiesAllowed, node.wantsCopy());
+        }
+
+        @Override
+        public long serverHolds() throws IOException {
+            if (!node.databaseUp) {
+                throw new IOException("its server is away");
+            }
+            return node.database().position();
+        }
+
+        @Override
+        public void emptyCache(long next) {
+            node.storage().reset(next);
+        }
+
+        @Override
+        public boolean receive(TransferCourse.Goal goal) throws IOException, InterruptedException {
+            // What others report is not of this very moment.
+            offers = offers.isEmpty() || world.random.nextInt(3) == 0 ? world.offersTo(node) : offers;
+            course = course == null ? new TransferCourse(goal, choice) : course;
+            try {
+                boolean done = course.step(Transfer.this, offers, clock());
+                if (done && course.checkpoint() != null) {
+                    node.install(course.checkpoint());
                 }
+                return done;
+            } catch (QuorateException e) {
+                nobodyHasIt = e.code() == ErrorCode.CACHE_PASSED;
+                course = null;
+                offers = List.of();
+                throw e;
             }
-        });
-    }
-
-    private RejoinCourse.Here here() {
-        return new RejoinCourse.Here(
-                !node.isArbitrator(),
-                node.storage().cache().first(),
-                node.storage().cache().last(),
-                node.lastOrdered(),
-                node.nextIndex());
-    }
-
-    private RejoinCourse.Copy copy() {
-        return node.isArbitrator()
-                ? RejoinCourse.Copy.NONE
-                : new RejoinCourse.Copy(world.copiesAllowed, node.wantsCopy());
-    }
-
-    private void step() throws IOException {
-        if (adopted != null) {
-            node.install(adopted, course.checkpoint().position());
-            adopted = null;
-            rejoin.received(node.lastOrdered());
         }
-        Task task = rejoin.next(here(), copy());
-        if (task instanceof GoOn) {
-            node.transferred();
-        } else if (task instanceof AskServer) {
-            if (node.databaseUp) {
-                rejoin.serverHolds(node.database().position());
-            }
-            again(3);
-        } else if (task instanceof Receive receive) {
-            receive(receive.goal());
-        } else {
-            if (task instanceof EmptyCache empty) {
-                node.storage().reset(empty.next());
-            } else if (task instanceof WantCopy want) {
-                node.wantCopy(want.from());
-            }
-            rejoin.done();
-            again(1);
+
+        @Override
+        public void wantCopy(long from) {
+            node.wantCopy(from);
         }
     }
 
-    private void receive(TransferCourse.Goal goal) throws IOException {
-        // What others report is not of this very moment.
-        offers = offers.isEmpty() || world.random.nextInt(3) == 0 ? world.offersTo(node) : offers;
-        course = course == null ? new TransferCourse(goal, choice) : course;
-        try {
-            switch (course.next(stores.held(course.checkpoint()), offers, clock())) {
-                case RECORDS -> records(course.to());
-                case STATE -> state();
-                case BEGIN_AFTER_STATE ->
-                    node.storage().reset(course.checkpoint().seqno() + 1);
-                case DONE -> {
-                    stores.force();
-                    received();
-                }
-            }
-            inVain = 0;
-            again(1);
-        } catch (QuorateException e) {
-            course = null;
-            offers = List.of();
-            boolean passes = rejoin.failed(e, here(), copy(), clock()) != null;
-            if (passes && e.code() == ErrorCode.CACHE_PASSED && ++inVain > IN_VAIN_MAX) {
-                node.needsCopy(e.detail());
-            }
-            again(5);
-        }
+    @Override
+    public long held() {
+        return stores.held(course.checkpoint());
     }
 
-    private void received() {
-        if (course.checkpoint() == null) {
-            rejoin.received(node.lastOrdered());
-        } else {
-            adopted = Storage.read(course.checkpoint());
-            node.storage().checkpoints().adopt(course.checkpoint());
-        }
+    @Override
+    public void reset(long next) {
+        node.storage().reset(next);
     }
 
-    private void records(long upTo) throws IOException {
+    @Override
+    public void force() {
+        stores.force();
+    }
+
+    @Override
+    public void records(long upTo) throws IOException, InterruptedException {
         long held = node.storage().cache().last();
         long from = TransferCourse.from(node.storage().cache().first(), held, offers);
         long to = Math.min(upTo, Math.max(from, held) + world.random.nextInt(RANGE_MAX));
@@ -180,8 +166,6 @@ final class Transfer {
             client.records(donor.donor(), new RecordReader(from, to, received::addAll));
         } catch (IOException | QuorateException e) {
             failed(donor.donor(), e);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
         }
         if (!received.isEmpty()) {
             node.storage().cache().append(received);
@@ -189,12 +173,13 @@ final class Transfer {
         }
     }
 
-    private void state() {
+    @Override
+    public CheckpointStore.Checkpoint state(String donor) {
         try {
-            course.received(client.state(course.donor(), node.storage().checkpoints()));
+            return client.state(donor, node.storage().checkpoints());
         } catch (IOException e) {
-            failed(course.donor(), e);
-            throw new QuorateException(ErrorCode.ORDER_INTERRUPTED, course.donor() + " broke off", e);
+            failed(donor, e);
+            throw new QuorateException(ErrorCode.ORDER_INTERRUPTED, donor + " broke off", e);
         }
     }
 
@@ -205,7 +190,7 @@ final class Transfer {
     }
 
     private long clock() {
-        return world.millis() * CLOCK;
+        return world.millis() * Joining.CLOCK;
     }
 
     @Override

@@ -57,14 +57,11 @@ final class WatchedStream extends OrderedStream {
 
     @Override
     public void install(Certifier received, LogPosition at) {
-        world.requireDigest((int) at.index(), received.digest(), node);
-        state = world.bugs.contains(Bug.TRANSFER_STATE_KEPT) ? state : received;
+        boolean forgets = at.equals(LogPosition.START);
+        if (!forgets) {
+            world.requireDigest((int) at.index(), received.digest(), node);
+        }
+        state = !forgets && world.bugs.contains(Bug.TRANSFER_STATE_KEPT) ? state : received;
         super.install(state, at);
-    }
-
-    /** Begins anew, with nothing of what it knew. */
-    void forget(Certifier empty, LogPosition at) {
-        state = empty;
-        super.install(empty, at);
     }
 }

@@ -7,6 +7,7 @@ import io.quorate.core.LogPosition;
 import io.quorate.core.PeerStreams;
 import io.quorate.core.TotalOrder;
 import io.quorate.ist.IncrementalTransfer.Offer;
+import io.quorate.ist.WriteSetCache;
 import io.quorate.transport.NewLife;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -347,6 +348,42 @@ final class World {
         if (NewLife.refusal(quorum, LogPosition.START, Map.of()) == null) {
             survivor.goOnAlone();
         }
+    }
+
+    /** Who takes part in the order holds the beginning of it, in its cache and in its database. */
+    void requireBeginning(Node node) {
+        if (node.era() != order.era()) {
+            return;
+        }
+        WriteSetCache cache = node.storage().cache();
+        long last = cache.last();
+        if (last >= cache.first()) {
+            Certified held = node.read(last);
+            require(
+                    last <= lastSeqno() && held.equals(certified(last)),
+                    () -> node.name() + " takes part with another history: it holds " + held + ", the order "
+                            + (last <= lastSeqno() ? certified(last) : "ends at seqno " + lastSeqno()));
+        }
+        Database database = node.database();
+        long applied = node.isArbitrator() ? 0 : database.position();
+        require(
+                applied == 0
+                        || (applied <= lastSeqno()
+                                && database.positionLog()
+                                        .equals(certified(applied).position())),
+                () -> node.name() + " takes part with another history: its database is at seqno " + applied
+                        + ", ordered at " + database.positionLog() + ", which is not of the order up to seqno "
+                        + lastSeqno());
+    }
+
+    /** What a node holds of the order, of its own server's, is nothing that it takes for captured anew. */
+    void requireKnown(Node node, long number) {
+        long held = Math.max(node.applied(), node.log().last());
+        byNumber.getOrDefault(node.uuid(), Map.of())
+                .forEach((own, c) -> require(
+                        own <= number || c.seqno() > held,
+                        () -> node.name() + " captures from " + number + " on, and holds " + name(c) + " as seqno "
+                                + c.seqno()));
     }
 
     /** What one node hands another must be what all know at that place. */

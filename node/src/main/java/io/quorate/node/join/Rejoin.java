@@ -9,16 +9,9 @@ import io.quorate.core.Retry;
 import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.IncrementalTransfer;
 import io.quorate.ist.RejoinCourse;
-import io.quorate.ist.RejoinCourse.AskServer;
-import io.quorate.ist.RejoinCourse.EmptyCache;
-import io.quorate.ist.RejoinCourse.GoOn;
-import io.quorate.ist.RejoinCourse.Receive;
-import io.quorate.ist.RejoinCourse.Task;
-import io.quorate.ist.RejoinCourse.WantCopy;
+import io.quorate.ist.TransferCourse;
 import io.quorate.ist.TransferProgress;
 import io.quorate.node.copy.ServerCopy;
-import io.quorate.node.order.PausableOrder;
-import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.node.order.Stores;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.Server;
@@ -33,9 +26,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The turns of a node that is {@code RECEIVING}, because the order's log no longer reaches back to where it stands, or
- * because its cache is damaged or lost. It leaves the order, receives from the others what it lacks, and goes on from
- * there; {@link RejoinCourse} decides what that is. What is ordered meanwhile waits in the others' logs. A node that
- * nobody can bring back says what it would need, and asks again, for somebody who has it may come.
+ * because its cache is damaged or lost. It receives from the others what it lacks; {@link RejoinCourse} decides what
+ * that is. What is ordered meanwhile waits in the others' logs. A node that nobody can bring back says what it would
+ * need, and asks again, for somebody who has it may come.
  */
 final class Rejoin {
     private static final Logger log = LoggerFactory.getLogger(Rejoin.class);
@@ -47,7 +40,6 @@ final class Rejoin {
 
     private final Stores stores;
     private final OrderedStream stream;
-    private final PausableOrder order;
     private final Server server;
     private final ServerCopy copy;
     private final PeerStreams peers;
@@ -68,7 +60,6 @@ final class Rejoin {
     Rejoin(
             Stores stores,
             OrderedStream stream,
-            PausableOrder order,
             Server server,
             ServerCopy copy,
             PeerStreams peers,
@@ -77,7 +68,6 @@ final class Rejoin {
             JoinCounts joins) {
         this.stores = stores;
         this.stream = stream;
-        this.order = order;
         this.server = server;
         this.copy = copy;
         this.peers = peers;
@@ -86,8 +76,8 @@ final class Rejoin {
         this.joins = joins;
     }
 
-    /** Leaves the order and the server alone, and begins with what is missing first. */
-    void begin(QuorateException cause) throws InterruptedException {
+    /** Begins with what is missing first, once this node has left the order and the server alone. */
+    void begin(QuorateException cause) {
         log.warn("receiving what was missed from the other nodes: {}", cause.detail());
         joins.count(JoinCounts.Step.TRANSFER_BEGUN);
         if (cause.code() == ErrorCode.CACHE_CORRUPT) {
@@ -98,24 +88,21 @@ final class Rejoin {
         startNanos = System.nanoTime();
         course = new RejoinCourse(RejoinCourse.Cause.of(cause));
         retry = new Retry(AGAIN, startNanos);
-        order.pause(Hold.TRANSFER);
-        server.suspend();
     }
 
     /**
      * Carries out one task of what is to be done.
      *
-     * @return after how many milliseconds it is to go on; -1 when it is done, and this node takes part in the order
-     *     again
+     * @return after how many milliseconds it is to go on; -1 when it is done, and this node may take part in the
+     *     order again
      */
     long turn() throws IOException, InterruptedException {
-        Task task = course.next(here(), copy());
-        if (!(task instanceof GoOn)) {
-            return carryOut(task);
+        String why = course.step(new Work(progress), TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+        if (course.at() != RejoinCourse.Step.GO_ON) {
+            return why == null ? 0 : waits(why);
         }
         tellEnd(progress.look(), System.nanoTime() - startNanos);
         progress = null;
-        order.resume(Hold.TRANSFER);
         return -1;
     }
 
@@ -138,63 +125,58 @@ final class Rejoin {
         joins.count(JoinCounts.Step.TRANSFER_COMPLETED);
     }
 
-    private RejoinCourse.Here here() {
-        return new RejoinCourse.Here(
-                server.exists(),
-                stores.cache().first(),
-                stores.cache().last(),
-                stream.lastOrdered(),
-                stream.resumeAfter().index() + 1);
+    /** This node, for the course. */
+    private final class Work implements RejoinCourse.Work {
+        private final TransferProgress told;
+
+        Work(TransferProgress told) {
+            this.told = told;
+        }
+
+        @Override
+        public RejoinCourse.Here here() {
+            return new RejoinCourse.Here(
+                    server.exists(),
+                    stores.cache().first(),
+                    stores.cache().last(),
+                    stream.lastOrdered(),
+                    stream.resumeAfter().index() + 1);
+        }
+
+        @Override
+        public RejoinCourse.Copy copy() {
+            return Rejoin.this.copy();
+        }
+
+        @Override
+        public long serverHolds() throws IOException {
+            return server.contents().position().seqno();
+        }
+
+        @Override
+        public void emptyCache(long next) throws IOException {
+            stores.cache().reset(next);
+        }
+
+        @Override
+        public boolean receive(TransferCourse.Goal goal) throws IOException, InterruptedException {
+            CheckpointStore.Checkpoint received = new IncrementalTransfer(
+                            stores.cache(), stores.checkpoints(), incarnation, peers, offers, told)
+                    .run(goal);
+            if (received != null) {
+                stores.install(received, stream);
+            }
+            return true;
+        }
+
+        @Override
+        public void wantCopy(long from) throws IOException {
+            copy.want(from);
+        }
     }
 
     private RejoinCourse.Copy copy() {
         return new RejoinCourse.Copy(copy.isAllowed(), copy.isPending());
-    }
-
-    /** @return the pause after it */
-    private long carryOut(Task task) throws IOException, InterruptedException {
-        if (task instanceof AskServer) {
-            return askServer();
-        }
-        if (task instanceof Receive receive) {
-            try {
-                receive(course, receive, progress);
-                return 0;
-            } catch (QuorateException e) {
-                return failed(e);
-            }
-        }
-        change(course, task);
-        return 0;
-    }
-
-    private long askServer() {
-        try {
-            course.serverHolds(server.contents().position().seqno());
-            return 0;
-        } catch (IOException e) {
-            return waits("to know what is missing, " + e.getMessage());
-        }
-    }
-
-    private void receive(RejoinCourse course, Receive receive, TransferProgress told)
-            throws IOException, InterruptedException {
-        CheckpointStore.Checkpoint received = new IncrementalTransfer(
-                        stores.cache(), stores.checkpoints(), incarnation, peers, offers, told)
-                .run(receive.goal());
-        if (received != null) {
-            stores.install(received, stream);
-        }
-        course.received(stream.lastOrdered());
-    }
-
-    private long failed(QuorateException e) {
-        String why = course.failed(e, here(), copy(), TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
-        if (why == null) {
-            log.warn("no transfer from the others' caches: {}", e.detail());
-            return 0;
-        }
-        return course.votesMeanwhile() ? 0 : waits(why);
     }
 
     private long waits(String why) {
@@ -204,15 +186,6 @@ final class Rejoin {
             log.warn("no transfer yet: {}", why);
         }
         return next.pauseMillis();
-    }
-
-    private void change(RejoinCourse course, Task task) throws IOException {
-        if (task instanceof EmptyCache empty) {
-            stores.cache().reset(empty.next());
-        } else if (task instanceof WantCopy want) {
-            copy.want(want.from());
-        }
-        course.done();
     }
 
     /**
@@ -230,16 +203,7 @@ final class Rejoin {
             case COPY_ALONE -> copy.want(0);
             case STATE_AND_COPY -> {
                 TransferProgress unseen = new TransferProgress(() -> System.nanoTime() / 1_000_000);
-                RejoinCourse toCopy = RejoinCourse.ofCopy();
-                Task task = toCopy.next(here(), copy());
-                while (!(task instanceof GoOn)) {
-                    if (task instanceof Receive receive) {
-                        receive(toCopy, receive, unseen);
-                    } else {
-                        change(toCopy, task);
-                    }
-                    task = toCopy.next(here(), copy());
-                }
+                RejoinCourse.ofCopy().run(new Work(unseen));
             }
         }
         return true;

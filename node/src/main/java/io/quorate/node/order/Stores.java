@@ -52,13 +52,6 @@ public final class Stores implements AutoCloseable {
 
     /** Opens the stores in the node's directory, or begins with empty ones. */
     public static Stores open(Path directory, String incarnation, NodeProperties properties) throws IOException {
-        CheckpointStore checkpoints = CheckpointStore.open(directory.resolve("checkpoints"));
-        CheckpointStore.Checkpoint newest = checkpoints.newest().orElse(null);
-        int keysMax = properties.certification().keysMax();
-        Certifier certifier = newest == null ? new Certifier(keysMax) : read(newest);
-        if (certifier.keysMax() != keysMax) {
-            throw keysMax(keysMax, certifier.keysMax());
-        }
         NodeProperties.Cache c = properties.cache();
         CacheSettings settings = new CacheSettings(
                 directory.resolve("cache"),
@@ -66,6 +59,21 @@ public final class Stores implements AutoCloseable {
                 c.segmentBytes().toBytes(),
                 c.bytesMax().toBytes(),
                 c.ageMax());
+        return open(directory, properties.certification().keysMax(), settings);
+    }
+
+    /**
+     * Opens what is in the node's directory, or begins anew.
+     *
+     * @param keysMax how many keys certification knows
+     */
+    public static Stores open(Path directory, int keysMax, CacheSettings settings) throws IOException {
+        CheckpointStore checkpoints = CheckpointStore.open(directory.resolve("checkpoints"));
+        CheckpointStore.Checkpoint newest = checkpoints.newest().orElse(null);
+        Certifier certifier = newest == null ? new Certifier(keysMax) : read(newest);
+        if (certifier.keysMax() != keysMax) {
+            throw keysMax(keysMax, certifier.keysMax());
+        }
         LogPosition position = newest == null ? LogPosition.START : newest.position();
         long durable = newest == null ? 0 : newest.seqno();
         try {
@@ -133,7 +141,7 @@ public final class Stores implements AutoCloseable {
      * Saves a checkpoint and returns up to where the log may be purged. That is only up to the older checkpoint that is
      * kept, which is used when the newest one is damaged.
      */
-    private LogPosition save(LogPosition at, Certifier state) {
+    public LogPosition save(LogPosition at, Certifier state) {
         checkpoints.save(at, state.lastSeqno(), state::writeTo);
         return checkpoints.forgettable();
     }
@@ -141,6 +149,11 @@ public final class Stores implements AutoCloseable {
     /** What was wrong with the cache, which was put aside and replaced by an empty one; null when nothing was wrong. */
     public QuorateException damage() {
         return damage;
+    }
+
+    /** What certification knew when this was opened. */
+    public Certifier certifier() {
+        return certifier;
     }
 
     public CheckpointStore checkpoints() {

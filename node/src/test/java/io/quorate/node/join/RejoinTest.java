@@ -14,7 +14,6 @@ import io.quorate.core.TotalOrder;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.copy.FullCopy;
-import io.quorate.node.order.PausableOrder;
 import io.quorate.node.order.Stores;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.Server;
@@ -116,7 +115,6 @@ class RejoinTest {
         Stores stores = Stores.open(directory, INCARNATION, properties);
         try (stores) {
             OrderedStream stream = stores.stream(events::add, quorum -> {}, OrderedStream.Failures.NOBODY);
-            PausableOrder order = new PausableOrder(() -> null, quorum -> {}, cause -> {});
             JoinCounts joins = new JoinCounts(new SimpleMeterRegistry());
             FullCopy copy = new FullCopy(
                     new FullCopy.Ports(properties, INCARNATION, stores.cache(), stream, joins),
@@ -125,8 +123,8 @@ class RejoinTest {
                     null,
                     null,
                     text -> {});
-            Rejoin rejoin = new Rejoin(
-                    stores, stream, order, new Empty(), copy, peers, UUID.fromString(INCARNATION), offers, joins);
+            Rejoin rejoin =
+                    new Rejoin(stores, stream, new Empty(), copy, peers, UUID.fromString(INCARNATION), offers, joins);
             rejoin.begin(new QuorateException(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log doesn't reach back so far"));
             while (askedWhileGone.getCount() > 0) {
                 assertThat(rejoin.turn()).as("nobody has given anything").isNotNegative();

@@ -30,6 +30,7 @@ public final class OrderScan {
 
     private final WriteSetLog log;
     private final Predicate<WriteSet> concernsTables;
+    private final long after;
     private long scanned;
     private long firstOfTables;
     private final int keptMax;
@@ -69,6 +70,7 @@ public final class OrderScan {
         this.log = log;
         this.keptMax = keptMax;
         this.concernsTables = concernsTables;
+        this.after = after;
         this.scanned = after;
     }
 
@@ -105,11 +107,15 @@ public final class OrderScan {
     }
 
     /** Null for a transaction that is in the rows once it is applied, and not before it is ordered. */
-    private static Unclear unclear(Certified c) {
+    private Unclear unclear(Certified c) {
         WriteSet w = c.writeSet();
-        return c.passed() && !w.isPrepared()
-                ? null
-                : new Unclear(c.seqno(), w.gtid(), w.isBarrier() ? null : tables(w.payload()), c.passed());
+        if (c.passed() && !w.isPrepared()) {
+            return null;
+        }
+        // What was written before all had been applied with which the copy begins may name tables as they were called
+        // then; a statement that renames one later has the copy begin anew.
+        boolean mayBeRenamed = w.lastSeen() < after;
+        return new Unclear(c.seqno(), w.gtid(), w.isBarrier() || mayBeRenamed ? null : tables(w.payload()), c.passed());
     }
 
     private static Set<Unit.Name> tables(byte[] payload) {

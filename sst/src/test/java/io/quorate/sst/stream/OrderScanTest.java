@@ -43,9 +43,13 @@ class OrderScanTest {
         private long first = 1;
 
         private void add(UUID source, long number, Kind kind, boolean passed, String table) {
+            add(source, number, kind, passed, table, records.size());
+        }
+
+        private void add(UUID source, long number, Kind kind, boolean passed, String table, long lastSeen) {
             long seqno = records.size() + 1L;
             byte[] payload = table == null ? new byte[0] : map(table);
-            WriteSet w = new WriteSet(new Gtid(source, number), 0, 0, kind, Keys.NONE, payload);
+            WriteSet w = new WriteSet(new Gtid(source, number), lastSeen, 0, kind, Keys.NONE, payload);
             records.add(new Certified(
                     seqno, passed ? Verdict.PASSED : Verdict.CONFLICT, 0, 0, new LogPosition(1, seqno), true, w));
         }
@@ -118,6 +122,19 @@ class OrderScanTest {
 
     private static Moment moment(long applied, long own, Long... undone) {
         return new Moment(DONOR, applied, own, List.of(undone));
+    }
+
+    /** A statement has renamed the table before the copy began, and its rows are in the unit of the new name. */
+    @Test
+    void whatFailedMayNameItsTableAsThatWasCalledBeforeTheCopyBegan() throws Exception {
+        log.add(OTHER, 1, Kind.DDL, true, null);
+        log.add(DONOR, 7, Kind.ROWS, false, "a", 0);
+        log.add(DONOR, 8, Kind.ROWS, false, "a", 1);
+        OrderScan scan = new OrderScan(log, 1, w -> true);
+        scan.advance(3);
+        assertThat(scan.isSpoilt(WHOLE_B, new Moment(DONOR, 1, 7, List.of()))).isTrue();
+        assertThat(scan.isSpoilt(WHOLE_B, new Moment(DONOR, 1, 8, List.of(7L)))).isFalse();
+        assertThat(scan.isSpoilt(WHOLE_A, new Moment(DONOR, 1, 8, List.of(7L)))).isTrue();
     }
 
     @Test

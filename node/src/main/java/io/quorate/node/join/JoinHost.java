@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.join;
+
+import io.quorate.core.QuorateException;
+import io.quorate.ist.IncrementalTransfer.Offer;
+import io.quorate.node.member.MemberDesk;
+import io.quorate.node.order.PausableOrder.Hold;
+import io.quorate.node.server.Server;
+import io.quorate.transport.AdmissionPlan;
+import io.quorate.transport.Lives;
+import io.quorate.transport.TransportSettings.Peer;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * The node that joins, as {@link JoinTurns} sees it: its part in the order, its server, its directory, and the others
+ * as it reaches them. Each method does one thing or answers one question; in which order, is not decided here.
+ */
+public interface JoinHost {
+    /** What others have said of themselves, all at one time. */
+    interface Heard {
+        List<? extends AdmissionPlan.Word> words();
+
+        /** What they can give. */
+        List<Offer> offers();
+
+        /** Of those only that are in this life of the cluster. */
+        Heard in(Lives life);
+    }
+
+    /** On a clock that only goes forward. */
+    long nanos();
+
+    // Its part in the order.
+
+    /** Leaves the order. */
+    void pause(Hold why);
+
+    /** Takes part in it again, unless there is another reason not to. */
+    void resume(Hold why);
+
+    /** Leaves it, and takes part again so long after that the leader has given up on this node. */
+    void startAgain() throws InterruptedException;
+
+    // Its server.
+
+    /** Begins to work on it, unless that has begun. */
+    void startServer();
+
+    /** Ends the work on it for the time being; returns when it is over. */
+    void suspendServer() throws InterruptedException;
+
+    void resumeServer();
+
+    /** @throws IOException when it can't be reached, with the reason as its message */
+    Server.Contents contents() throws IOException;
+
+    /** Whether its server is to have a full copy. */
+    boolean isCopyPending();
+
+    /** Whether its server is to have a full copy wherever it can. */
+    boolean isCopyPreferred();
+
+    /** Chooses between catching up and a full copy; after how many milliseconds to do so again. */
+    long choose() throws InterruptedException;
+
+    // What it holds.
+
+    /** The last seqno that its cache holds, 0 for none. */
+    long held();
+
+    /** Whether it has no server, or one whose data is settled. */
+    boolean hasData();
+
+    /** The life of the cluster that it belongs to. */
+    Lives lives();
+
+    /** How it comes to take part, as its directory and its configuration have it. */
+    AdmissionPlan plan();
+
+    /** Belongs to another life of the cluster from now on. */
+    void takeOver(Lives lives);
+
+    /** Forgets what certification knew; the cache stays. */
+    void forget() throws IOException;
+
+    /** Takes part like that when it takes part next. */
+    void decide(AdmissionPlan.Way way);
+
+    /** Takes part as one that asks to be a member again, after it was taken out, when it takes part next. */
+    void again();
+
+    // The others.
+
+    /** Asks those of the configuration. */
+    Heard askConfigured();
+
+    /** Asks the members as it knew them last. */
+    Heard askMembers();
+
+    /** Forgets who was a member, and knows these instead. */
+    void meet(List<Peer> members);
+
+    /** Asks to be a member, or goes on with that; null while there is no answer. */
+    MemberDesk.Attempt askIn();
+
+    // Receiving.
+
+    void beginReceiving(QuorateException missing);
+
+    /** Does one thing of it; after how many milliseconds to go on, -1 when it is done. */
+    long receive() throws IOException, InterruptedException;
+
+    /** It will begin again. */
+    void breakOffReceiving();
+
+    /** How far it is, for people; null when nothing is received. Any thread. */
+    String received();
+
+    /**
+     * Has a node that holds nothing of the order begin with what certification knows at one of these, and with a full
+     * copy.
+     *
+     * @return false when it is told to leave its server alone
+     */
+    boolean beginWithCopy(Heard others) throws IOException, InterruptedException;
+}

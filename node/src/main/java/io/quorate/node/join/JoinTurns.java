@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.join;
+
+import io.quorate.applier.PositionTable.Position;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.QuorateException;
+import io.quorate.core.Retry;
+import io.quorate.ist.HistoryCheck;
+import io.quorate.node.join.JoinMachine.Step;
+import io.quorate.node.member.MemberDesk;
+import io.quorate.node.order.PausableOrder.Hold;
+import io.quorate.node.server.Server;
+import io.quorate.transport.AdmissionPlan;
+import io.quorate.transport.Lives;
+import io.quorate.transport.NewLife;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The turns of a node that joins: what each step of {@link JoinMachine} asks for when it begins, what is tried at it
+ * then, and what the machine and the node's state machine are told of that. It has no thread, no clock and no network
+ * of its own; {@link JoinHost} has. {@link #turn} is for one thread, what tells it something for any.
+ */
+public final class JoinTurns {
+    private static final Logger log = LoggerFactory.getLogger(JoinTurns.class);
+    private static final Retry.Policy FIND_PLACE = Retry.Policy.unbounded(
+                    "nodes that begin together wait for one another, and are started by hand", Duration.ofMillis(200))
+            .telling(0, 300);
+    private static final Retry.Policy ASK = Retry.Policy.unbounded(
+            "without the others it can't take part, and they may be away for any time", Duration.ofSeconds(1));
+    private static final Retry.Policy TAKE_OVER = Retry.Policy.unbounded(
+            "only the others can say whether it may take part again, and the node has nothing else to do",
+            Duration.ofSeconds(1));
+    /** Until there is news. */
+    public static final long FOR_EVER = Long.MAX_VALUE;
+
+    private final JoinHost host;
+    private final HistoryCheck history;
+    private final Consumer<NodeEvent> events;
+    /** Guarded by itself: the link to the server tells it of copies, endpoints look at it. */
+    private final JoinMachine machine = new JoinMachine();
+
+    private NodeEvent.JoinChanged shown = machine.shown();
+    /** By what a peer said of it. */
+    private String lifeBegun;
+
+    private int begun;
+    private Retry retry;
+
+    /**
+     * @param history compares what this node holds with the others
+     * @param events is told how joining stands, and what can't be mended
+     */
+    public JoinTurns(JoinHost host, HistoryCheck history, Consumer<NodeEvent> events) {
+        this.host = host;
+        this.history = history;
+        this.events = events;
+    }
+
+    /**
+     * Decides how this node takes part, as far as its own directory can tell. Before the first turn.
+     *
+     * @param name of this node
+     * @param damage what was wrong with its cache, which is empty now for that; null when nothing was
+     */
+    public void begin(String name, QuorateException damage) {
+        AdmissionPlan.Way way = host.plan().ofDirectory();
+        host.decide(way);
+        on(m -> m.begin(way, name));
+        if (at() == Step.TAKEN_OUT) {
+            host.pause(Hold.LEFT);
+        }
+        if (damage != null) {
+            host.pause(Hold.TRANSFER);
+            missing(damage);
+        }
+    }
+
+    // What it is told.
+
+    /** What the order brings next can't be had from its log, or what it brought before is lost. */
+    public void missing(QuorateException cause) {
+        on(m -> m.missing(cause));
+    }
+
+    /** The order says that this node is no member any more. */
+    public void takenOut(String why) {
+        on(m -> m.takenOut(why));
+    }
+
+    /** A peer says that this node is of a former life of the cluster. */
+    public void leftBehind(String by, String why) {
+        on(m -> {
+            if (m.canBeLeftBehind()) {
+                log.warn("{}: {}", by, why);
+                lifeBegun = why;
+                m.leftBehind(new QuorateException(ErrorCode.FORMER_LIFE, why).getMessage());
+            }
+        });
+    }
+
+    /** It is the cluster alone. */
+    public void alone() {
+        on(JoinMachine::alone);
+    }
+
+    /** A full copy says how far it is; null when it is complete or given up. */
+    public void copying(String how) {
+        on(m -> m.copying(how));
+    }
+
+    /**
+     * Somebody wants it to be a member.
+     *
+     * @return whether it begins with that, at its next turn; false when it is under way
+     * @throws QuorateException CONFIGURATION when it is a member, or can't be one
+     */
+    public boolean join() {
+        boolean[] begins = new boolean[1];
+        on(m -> {
+            begins[0] = m.joins();
+            if (begins[0]) {
+                host.again();
+            }
+        });
+        return begins[0];
+    }
+
+    /** Has what is shown say how far it is; to be called now and then. */
+    public void tell() {
+        String told = host.received();
+        if (told != null) {
+            on(m -> {
+                if (m.at() == Step.RECEIVING) {
+                    m.progress(told);
+                }
+            });
+        }
+    }
+
+    public Step at() {
+        return ask(JoinMachine::at);
+    }
+
+    /** Whether it is a member, or was one when it began to receive what it missed. */
+    public boolean isMember() {
+        return ask(JoinMachine::isMember);
+    }
+
+    /** How far it is, or what it waits for, for people. */
+    public String progress() {
+        return ask(m -> m.shown().progress());
+    }
+
+    // The turns.
+
+    /** @return after how many milliseconds there is to be another one, unless there is news before */
+    public long turn() throws IOException, InterruptedException {
+        Step step;
+        boolean begins;
+        synchronized (machine) {
+            step = machine.at();
+            begins = machine.entered() != begun;
+            begun = machine.entered();
+        }
+        try {
+            if (begins) {
+                begin(step);
+            }
+            return take(step);
+        } catch (QuorateException e) {
+            on(JoinMachine::failed);
+            events.accept(new NodeEvent.Failed(e));
+            return 0;
+        }
+    }
+
+    private void begin(Step step) throws InterruptedException {
+        if (step != Step.RECEIVING) {
+            host.breakOffReceiving();
+        }
+        switch (step) {
+            case FINDING_PLACE -> retry = new Retry(FIND_PLACE, host.nanos());
+            case SETTLING_DATA -> retry = new Retry(ASK, host.nanos());
+            case ASKING_IN -> {
+                retry = new Retry(ASK, host.nanos());
+                // It hears what is ordered while it asks to be a member.
+                host.resume(Hold.START);
+                host.resume(Hold.LEFT);
+            }
+            case MEMBER -> {
+                host.resume(Hold.START);
+                host.resumeServer();
+                host.startServer();
+            }
+            case RECEIVING -> {
+                host.beginReceiving(ask(JoinMachine::missing));
+                host.pause(Hold.TRANSFER);
+                host.suspendServer();
+                if (isMember()) {
+                    // It has its server closed for writes.
+                    host.startServer();
+                }
+            }
+            case TAKEN_OUT -> host.pause(Hold.LEFT);
+            case LEFT_BEHIND -> {
+                retry = new Retry(TAKE_OVER, host.nanos());
+                // Of the former life's order; nothing more is taken from this server.
+                host.pause(Hold.LEFT);
+                host.suspendServer();
+            }
+            case BEGIN, COPYING, STAYING_OUT, FAILED -> {
+                // Nothing of its own.
+            }
+        }
+    }
+
+    private long take(Step step) throws IOException, InterruptedException {
+        return switch (step) {
+            case FINDING_PLACE -> findPlace();
+            case SETTLING_DATA -> settleData();
+            case ASKING_IN -> askIn();
+            case MEMBER, COPYING -> catchUp();
+            case RECEIVING -> receive();
+            case LEFT_BEHIND -> takeOver();
+            case BEGIN, TAKEN_OUT, STAYING_OUT, FAILED -> FOR_EVER;
+        };
+    }
+
+    private long findPlace() {
+        JoinHost.Heard others = host.askConfigured();
+        AdmissionPlan.Word authority = AdmissionPlan.authority(others.words());
+        if (authority != null && !host.lives().equals(authority.lives())) {
+            // Before it can be told which generations its directory is free for.
+            host.takeOver(authority.lives());
+        }
+        AdmissionPlan.Way way = host.plan().ofWords(others.words());
+        if (way instanceof AdmissionPlan.Wait wait) {
+            return waits(wait.why(), wait.why(), "not taking part yet");
+        }
+        host.decide(way);
+        on(m -> m.placed(way instanceof AdmissionPlan.Member));
+        return 0;
+    }
+
+    private long settleData() throws InterruptedException {
+        String why = unsettled();
+        if (why != null) {
+            return waits("before it asks to be a member: " + why, why, "not asking to be a member yet");
+        }
+        on(JoinMachine::dataSettled);
+        return 0;
+    }
+
+    /**
+     * Settles with what data the server begins. One that nothing was ever applied to can begin from the order alone
+     * only where the cluster did.
+     *
+     * @return why that can't be told yet; null when it is settled
+     * @throws QuorateException COPY_NEEDED when it has to be another server's, and can't
+     */
+    private String unsettled() throws InterruptedException {
+        if (host.held() > 0 || host.hasData()) {
+            return null;
+        }
+        JoinHost.Heard others = host.askConfigured();
+        if (others.words().isEmpty()) {
+            return "no other node answers";
+        }
+        try {
+            return isDataDecided(others, host.contents())
+                    ? null
+                    : "none of those that answer knows with what the cluster began";
+        } catch (IOException e) {
+            return e.getMessage();
+        } catch (QuorateException e) {
+            if (!e.code().isRetryable()) {
+                throw e;
+            }
+            return e.detail();
+        }
+    }
+
+    /** Whether it is settled with what the server begins; false while none of those that answer can tell. */
+    private boolean isDataDecided(JoinHost.Heard others, Server.Contents contents)
+            throws IOException, InterruptedException {
+        Position position = contents.position();
+        switch (AdmissionPlan.data(position.seqno(), contents.empty(), host.isCopyPreferred(), others.words())) {
+            case ITS_OWN -> requireSameHistory(others.in(host.lives()), position);
+            case ORDER -> {
+                // It receives what all others did.
+            }
+            case COPY -> {
+                if (!host.beginWithCopy(others)) {
+                    throw new QuorateException(
+                            ErrorCode.COPY_NEEDED,
+                            "the cluster began with data that was never ordered, this server has none of it, and"
+                                    + " quorate.sst.method is none");
+                }
+            }
+            case REFUSED ->
+                throw new QuorateException(
+                        ErrorCode.COPY_NEEDED,
+                        "this server has tables of its own, and nothing of the cluster's; they are not overwritten");
+            case UNTOLD -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * What its server holds must be the beginning of what the others do. Where no majority was ever forced it can't be
+     * otherwise.
+     */
+    private void requireSameHistory(JoinHost.Heard others, Position position) throws IOException {
+        try {
+            history.require(others.offers(), position.seqno(), position.log(), millis());
+        } catch (QuorateException e) {
+            if (e.code() != ErrorCode.CACHE_PASSED || !host.lives().ids().isEmpty()) {
+                throw e;
+            }
+        }
+    }
+
+    private long askIn() throws InterruptedException {
+        MemberDesk.Attempt attempt = host.askIn();
+        if (attempt == null) {
+            return ASK.pause().toMillis();
+        }
+        String refusal = attempt.refusal();
+        if (refusal == null) {
+            on(JoinMachine::admitted);
+            return 0;
+        }
+        long held = host.held();
+        long now = millis();
+        if (ask(m -> m.isStuck(held, now))) {
+            log.info("the leader doesn't come to an end with this node; starting again");
+            host.startAgain();
+        }
+        return waits("asking to be a member: " + refusal, refusal, "not a member yet");
+    }
+
+    private long catchUp() throws InterruptedException {
+        long pause = host.choose();
+        if (!host.isCopyPending()) {
+            // It may just have been given up.
+            copying(null);
+        }
+        return pause;
+    }
+
+    private long receive() throws IOException, InterruptedException {
+        tell();
+        long pause = host.receive();
+        if (pause >= 0) {
+            return pause;
+        }
+        host.resume(Hold.TRANSFER);
+        on(JoinMachine::received);
+        return 0;
+    }
+
+    private long takeOver() throws IOException {
+        try {
+            String obstacle = notTakenOver();
+            if (obstacle != null) {
+                String shows = new QuorateException(ErrorCode.FORMER_LIFE, lifeBegun + "; " + obstacle).getMessage();
+                return waits(shows, obstacle, "not taking over the cluster's new life yet");
+            }
+            on(JoinMachine::takenOver);
+        } catch (QuorateException e) {
+            log.error("this node stays out of the cluster's new life: {}", e.getMessage());
+            on(m -> m.staysOut(e.getMessage()));
+        }
+        return 0;
+    }
+
+    /**
+     * Takes over the cluster's new life, if what this node holds is a beginning of what the others hold.
+     *
+     * @return what it waits for; null when it is done, and the node is to ask to be a member
+     * @throws QuorateException when it has a history of its own
+     */
+    private String notTakenOver() throws IOException {
+        JoinHost.Heard all = host.askMembers();
+        Lives theirs = NewLife.successor(
+                host.lives(),
+                all.words().stream().map(AdmissionPlan.Word::lives).toList());
+        if (theirs == null) {
+            return "nobody of the new life answers";
+        }
+        JoinHost.Heard others = all.in(theirs);
+        try {
+            Position position = host.contents().position();
+            history.require(others.offers(), position.seqno(), position.log(), millis());
+        } catch (IOException e) {
+            return e.getMessage();
+        } catch (QuorateException e) {
+            if (e.code().kind() == ErrorCode.Kind.FATAL) {
+                throw e;
+            }
+            return e.detail();
+        }
+        log.info(
+                "what this node holds is the beginning of what the cluster holds in life {}; taking it over",
+                theirs.name());
+        host.forget();
+        host.takeOver(theirs);
+        host.meet(others.words().get(0).members());
+        host.decide(new AdmissionPlan.Joiner(
+                host.plan().generationAnew(others.words()), "the cluster's new life goes on from what it holds"));
+        return null;
+    }
+
+    /** Says what the step waits for, and how long until it is tried again. */
+    private long waits(String shows, String why, String told) {
+        on(m -> m.progress(shows));
+        Retry.Next next = retry.failed(why, host.nanos());
+        if (next.tell()) {
+            log.info("{}: {}", told, why);
+        }
+        return next.pauseMillis();
+    }
+
+    private long millis() {
+        return TimeUnit.NANOSECONDS.toMillis(host.nanos());
+    }
+
+    private <T> T ask(Function<JoinMachine, T> question) {
+        synchronized (machine) {
+            return question.apply(machine);
+        }
+    }
+
+    /** Tells the machine something, and the node's state machine what came of it. */
+    private void on(Consumer<JoinMachine> event) {
+        synchronized (machine) {
+            event.accept(machine);
+            if (!machine.shown().equals(shown)) {
+                shown = machine.shown();
+                events.accept(shown);
+            }
+        }
+    }
+}

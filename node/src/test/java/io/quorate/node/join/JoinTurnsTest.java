@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.join;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.applier.PositionTable.Position;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.QuorateException;
+import io.quorate.ist.CacheSettings;
+import io.quorate.ist.HistoryCheck;
+import io.quorate.ist.IncrementalTransfer.Offer;
+import io.quorate.ist.WriteSetCache;
+import io.quorate.node.join.JoinMachine.Step;
+import io.quorate.node.member.MemberDesk;
+import io.quorate.node.order.PausableOrder.Hold;
+import io.quorate.node.server.Server;
+import io.quorate.transport.AdmissionPlan;
+import io.quorate.transport.Lives;
+import io.quorate.transport.TransportSettings.Peer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** In which order a node is told what to do. */
+class JoinTurnsTest {
+    private static final UUID INCARNATION = new UUID(1, 1);
+    private static final Peer N1 = new Peer("n1", "host1", 1, 1);
+    private static final Peer N2 = new Peer("n2", "host2", 1, 1);
+    private static final Lives FIRST = new Lives(List.of());
+    private static final Lives SECOND = new Lives(List.of("2-00000002"));
+
+    @TempDir
+    private Path directory;
+
+    private final List<String> done = new ArrayList<>();
+    private final List<NodeEvent> events = new ArrayList<>();
+    private final Node node = new Node();
+    private WriteSetCache cache;
+    private JoinTurns turns;
+
+    /** What n2 says, who is the cluster. */
+    private record Word(Lives lives) implements AdmissionPlan.Word {
+        @Override
+        public String node() {
+            return "n2";
+        }
+
+        @Override
+        public boolean knowsLeader() {
+            return true;
+        }
+
+        @Override
+        public List<Peer> members() {
+            return List.of(N2);
+        }
+
+        @Override
+        public int generationOf(String name) {
+            return 4;
+        }
+
+        @Override
+        public String directoryOf(Peer member) {
+            return null;
+        }
+
+        @Override
+        public Boolean foundedEmpty() {
+            return true;
+        }
+    }
+
+    /** Those who answer. */
+    private record Heard(List<Word> words) implements JoinHost.Heard {
+        @Override
+        public List<Offer> offers() {
+            return words.stream().map(w -> new Offer("n2", 0, 1, 9, 9, 9)).toList();
+        }
+
+        @Override
+        public Heard in(Lives life) {
+            return new Heard(words.stream().filter(w -> w.lives.equals(life)).toList());
+        }
+    }
+
+    /** Writes down what it is told. */
+    private final class Node implements JoinHost {
+        private List<Peer> known = List.of();
+        private List<Word> words = List.of(new Word(FIRST));
+        private MemberDesk.Attempt attempt;
+        private long receives = -1;
+        private Lives lives = FIRST;
+        private QuorateException refused;
+
+        private void does(String what) {
+            done.add(what);
+        }
+
+        @Override
+        public long nanos() {
+            return 0;
+        }
+
+        @Override
+        public void pause(Hold why) {
+            does("leave " + why);
+        }
+
+        @Override
+        public void resume(Hold why) {
+            does("take part " + why);
+        }
+
+        @Override
+        public void startAgain() {
+            does("start again");
+        }
+
+        @Override
+        public void startServer() {
+            does("start server");
+        }
+
+        @Override
+        public void suspendServer() {
+            does("suspend server");
+        }
+
+        @Override
+        public void resumeServer() {
+            does("resume server");
+        }
+
+        @Override
+        public Server.Contents contents() throws IOException {
+            if (refused != null) {
+                throw refused;
+            }
+            return new Server.Contents(Position.NONE, true);
+        }
+
+        @Override
+        public boolean isCopyPending() {
+            return false;
+        }
+
+        @Override
+        public boolean isCopyPreferred() {
+            return false;
+        }
+
+        @Override
+        public long choose() {
+            return JoinTurns.FOR_EVER;
+        }
+
+        @Override
+        public long held() {
+            return cache.last();
+        }
+
+        @Override
+        public boolean hasData() {
+            return false;
+        }
+
+        @Override
+        public Lives lives() {
+            return lives;
+        }
+
+        @Override
+        public AdmissionPlan plan() {
+            return new AdmissionPlan(N1, List.of(N1, N2), known, 2, "directory");
+        }
+
+        @Override
+        public void takeOver(Lives life) {
+            does("take over " + life.name());
+            lives = life;
+        }
+
+        @Override
+        public void forget() {
+            does("forget");
+        }
+
+        @Override
+        public void decide(AdmissionPlan.Way way) {
+            does(way instanceof AdmissionPlan.Joiner joiner ? "to ask as " + joiner.generation() : "to go on");
+        }
+
+        @Override
+        public void again() {
+            does("to ask again");
+        }
+
+        @Override
+        public Heard askConfigured() {
+            return new JoinTurnsTest.Heard(words);
+        }
+
+        @Override
+        public Heard askMembers() {
+            return new JoinTurnsTest.Heard(words);
+        }
+
+        @Override
+        public void meet(List<Peer> members) {
+            does("meet " + members.get(0).name());
+        }
+
+        @Override
+        public MemberDesk.Attempt askIn() {
+            return attempt;
+        }
+
+        @Override
+        public void beginReceiving(QuorateException missing) {
+            does("receive");
+        }
+
+        @Override
+        public long receive() {
+            return receives;
+        }
+
+        @Override
+        public void breakOffReceiving() {}
+
+        @Override
+        public String received() {
+            return null;
+        }
+
+        @Override
+        public boolean beginWithCopy(JoinHost.Heard others) {
+            return false;
+        }
+    }
+
+    @BeforeEach
+    void open() {
+        cache = WriteSetCache.open(new CacheSettings(directory, INCARNATION, 1 << 20, 1 << 20), 0);
+        HistoryCheck history = new HistoryCheck(
+                cache,
+                (peer, request) -> {
+                    throw new IOException("nobody is asked");
+                },
+                INCARNATION);
+        turns = new JoinTurns(node, history, events::add);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        cache.close();
+    }
+
+    private void turn(int times) throws Exception {
+        for (int i = 0; i < times; i++) {
+            turns.turn();
+        }
+    }
+
+    @Test
+    void aMemberTakesPartAndThenWorksOnItsServer() throws Exception {
+        node.known = List.of(N1, N2);
+        turns.begin("n1", null);
+        turn(2);
+        assertThat(done).containsExactly("to go on", "take part START", "resume server", "start server");
+    }
+
+    @Test
+    void aNewNodeTakesPartBeforeItIsAMemberAndLeavesItsServerAloneUntilThen() throws Exception {
+        turns.begin("n1", null);
+        turn(3);
+        assertThat(turns.at()).isEqualTo(Step.ASKING_IN);
+        assertThat(done).containsExactly("to go on", "to ask as 5", "take part START", "take part LEFT");
+        node.attempt = new MemberDesk.Attempt(null, true);
+        turn(2);
+        assertThat(turns.isMember()).isTrue();
+        assertThat(done).endsWith("take part LEFT", "take part START", "resume server", "start server");
+    }
+
+    @Test
+    void whoReceivesLeavesTheOrderFirstAndTakesPartBeforeItsServerIsWorkedOn() throws Exception {
+        node.known = List.of(N1, N2);
+        turns.begin("n1", null);
+        turn(1);
+        done.clear();
+        turns.missing(new QuorateException(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log begins later"));
+        turn(2);
+        assertThat(done)
+                .containsExactly(
+                        "receive",
+                        "leave TRANSFER",
+                        "suspend server",
+                        "start server",
+                        "take part TRANSFER",
+                        "take part START",
+                        "resume server",
+                        "start server");
+    }
+
+    @Test
+    void aDamagedCacheKeepsAMemberOutOfTheOrderFromTheBeginning() throws Exception {
+        node.known = List.of(N1, N2);
+        node.receives = 100;
+        turns.begin("n1", new QuorateException(ErrorCode.CACHE_CORRUPT, "a bit has turned"));
+        assertThat(turns.turn()).isEqualTo(100);
+        assertThat(done).startsWith("to go on", "leave TRANSFER", "receive").doesNotContain("take part START");
+    }
+
+    @Test
+    void whoIsLeftBehindForgetsBeforeItTakesTheNewLifeOver() throws Exception {
+        node.known = List.of(N1, N2);
+        turns.begin("n1", null);
+        turn(1);
+        done.clear();
+        turns.leftBehind("n2", "the cluster has begun life 2");
+        turn(1);
+        assertThat(turns.at()).as("nobody of it answers").isEqualTo(Step.LEFT_BEHIND);
+        assertThat(done).containsExactly("leave LEFT", "suspend server");
+        node.words = List.of(new Word(FIRST), new Word(SECOND));
+        turn(1);
+        assertThat(done)
+                .containsExactly(
+                        "leave LEFT", "suspend server", "forget", "take over 2-00000002", "meet n2", "to ask as 5");
+        assertThat(turns.at()).isEqualTo(Step.SETTLING_DATA);
+    }
+
+    @Test
+    void whoHasAHistoryOfItsOwnStaysOut() throws Exception {
+        node.known = List.of(N1, N2);
+        turns.begin("n1", null);
+        turns.leftBehind("n2", "the cluster has begun life 2");
+        node.words = List.of(new Word(SECOND));
+        node.refused = new QuorateException(ErrorCode.COPY_NEEDED, "a history of its own");
+        turn(2);
+        assertThat(turns.at()).isEqualTo(Step.STAYING_OUT);
+        assertThat(turns.turn()).isEqualTo(JoinTurns.FOR_EVER);
+        assertThat(done).doesNotContain("forget");
+    }
+
+    @Test
+    void whatCantBeMendedFailsTheNode() throws Exception {
+        turns.begin("n1", null);
+        node.refused = new QuorateException(ErrorCode.COPY_NEEDED, "another history");
+        turn(2);
+        assertThat(turns.at()).isEqualTo(Step.FAILED);
+        assertThat(events).contains(new NodeEvent.Failed(node.refused));
+    }
+
+    @Test
+    void whoWasTakenOutAsksAgainWhenItIsTold() throws Exception {
+        node.known = List.of(N2);
+        turns.begin("n1", null);
+        assertThat(turns.turn()).isEqualTo(JoinTurns.FOR_EVER);
+        assertThat(done).containsExactly("to go on", "leave LEFT", "leave LEFT");
+        assertThat(turns.join()).isTrue();
+        turn(2);
+        assertThat(done).endsWith("to ask again", "take part START", "take part LEFT");
+    }
+}
