@@ -233,10 +233,18 @@ public final class JoinTurns {
         };
     }
 
-    private long findPlace() {
+    private long findPlace() throws IOException {
         JoinHost.Heard others = host.askConfigured();
         AdmissionPlan.Word authority = AdmissionPlan.authority(others.words());
         if (authority != null && !host.lives().equals(authority.lives())) {
+            // Its directory isn't new if it had taken over another life, and was no member of that yet.
+            String why = host.held() > 0 ? notCompared(others.in(authority.lives())) : null;
+            if (why != null) {
+                return waits(why, why, "not taking part yet");
+            }
+            if (host.held() > 0) {
+                host.forget();
+            }
             // Before it can be told which generations its directory is free for.
             host.takeOver(authority.lives());
         }
@@ -398,16 +406,9 @@ public final class JoinTurns {
             return "nobody of the new life answers";
         }
         JoinHost.Heard others = all.in(theirs);
-        try {
-            Position position = host.contents().position();
-            history.require(others.offers(), position.seqno(), position.log(), millis());
-        } catch (IOException e) {
-            return e.getMessage();
-        } catch (QuorateException e) {
-            if (e.code().kind() == ErrorCode.Kind.FATAL) {
-                throw e;
-            }
-            return e.detail();
+        String why = notCompared(others);
+        if (why != null) {
+            return why;
         }
         log.info(
                 "what this node holds is the beginning of what the cluster holds in life {}; taking it over",
@@ -418,6 +419,27 @@ public final class JoinTurns {
         host.decide(new AdmissionPlan.Joiner(
                 host.plan().generationAnew(others.words()), "the cluster's new life goes on from what it holds"));
         return null;
+    }
+
+    /**
+     * Compares what this node holds with others.
+     *
+     * @return why that can't be told yet; null when it is a beginning of what they hold
+     * @throws QuorateException when it isn't
+     */
+    private String notCompared(JoinHost.Heard others) {
+        try {
+            Position position = host.contents().position();
+            history.require(others.offers(), position.seqno(), position.log(), millis());
+            return null;
+        } catch (IOException e) {
+            return e.getMessage();
+        } catch (QuorateException e) {
+            if (e.code().kind() == ErrorCode.Kind.FATAL) {
+                throw e;
+            }
+            return e.detail();
+        }
     }
 
     /** Says what the step waits for, and how long until it is tried again. */

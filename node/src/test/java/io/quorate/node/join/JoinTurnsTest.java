@@ -4,9 +4,15 @@ package io.quorate.node.join;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.applier.PositionTable.Position;
+import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Gtid;
+import io.quorate.core.Keys;
+import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Verdict;
+import io.quorate.core.WriteSet;
 import io.quorate.ist.CacheSettings;
 import io.quorate.ist.HistoryCheck;
 import io.quorate.ist.IncrementalTransfer.Offer;
@@ -35,6 +41,9 @@ class JoinTurnsTest {
     private static final Peer N2 = new Peer("n2", "host2", 1, 1);
     private static final Lives FIRST = new Lives(List.of());
     private static final Lives SECOND = new Lives(List.of("2-00000002"));
+    private static final Lives THIRD = new Lives(List.of("2-00000002", "3-00000003"));
+    private static final WriteSet WRITE_SET =
+            new WriteSet(new Gtid(INCARNATION, 1), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[0]);
 
     @TempDir
     private Path directory;
@@ -253,7 +262,7 @@ class JoinTurnsTest {
         HistoryCheck history = new HistoryCheck(
                 cache,
                 (peer, request) -> {
-                    throw new IOException("nobody is asked");
+                    throw new IOException(peer + " broke off");
                 },
                 INCARNATION);
         turns = new JoinTurns(node, history, events::add);
@@ -357,6 +366,23 @@ class JoinTurnsTest {
         turn(2);
         assertThat(turns.at()).isEqualTo(Step.FAILED);
         assertThat(events).contains(new NodeEvent.Failed(node.refused));
+    }
+
+    /** It had taken over life 2, was no member of it yet, and starts again when life 3 has begun. */
+    @Test
+    void whatADirectoryHoldsThatIsNotNewIsComparedBeforeAnotherLifeIsTakenOver() throws Exception {
+        LogPosition at = new LogPosition(1, 1);
+        cache.append(List.of(new Certified(1, Verdict.PASSED, 0, 0, at, true, WRITE_SET)));
+        node.lives = SECOND;
+        node.words = List.of(new Word(THIRD));
+        turns.begin("n1", null);
+        turn(1);
+        assertThat(turns.at()).as("nobody says what it holds").isEqualTo(Step.FINDING_PLACE);
+        assertThat(turns.progress()).contains("broke off");
+        node.refused = new QuorateException(ErrorCode.COPY_NEEDED, "a history of its own");
+        turn(1);
+        assertThat(turns.at()).isEqualTo(Step.FAILED);
+        assertThat(done).containsExactly("to go on");
     }
 
     @Test
