@@ -286,10 +286,8 @@ final class World {
      */
     void copies(Node node) {
         after(3000, () -> {
-            List<Node> there = nodes.stream()
-                    .filter(n ->
-                            n.takesPart() && n.databaseUp && order.members().contains(n.replica()))
-                    .toList();
+            List<Node> there =
+                    membersThatTakePart().stream().filter(n -> n.databaseUp).toList();
             List<Node> donors = there.stream().filter(n -> !n.isSuspect()).toList();
             stuck |= isNobodyLeft();
             if (stuck) {
@@ -298,13 +296,22 @@ final class World {
             if (order.canSpare(node) && !donors.isEmpty()) {
                 node.copy(donors.get(random.nextInt(donors.size())));
             } else {
-                // What a server has lost is found out with a majority only.
-                if (!order.canSpare(node) && !there.isEmpty()) {
-                    recover(there.get(random.nextInt(there.size())));
+                // What a server has lost is found out with a majority only. Without any server among the members, one
+                // that
+                // asks to be a member waits for those that are left.
+                List<Node> left = there.isEmpty() ? membersThatTakePart() : there;
+                if (!order.canSpare(node) && !left.isEmpty()) {
+                    recover(left.get(random.nextInt(left.size())));
                 }
                 copies(node);
             }
         });
+    }
+
+    private List<Node> membersThatTakePart() {
+        return nodes.stream()
+                .filter(n -> n.takesPart() && order.members().contains(n.replica()))
+                .toList();
     }
 
     /** Whether there is nobody to copy from, or to go on with: only a backup helps then. */
