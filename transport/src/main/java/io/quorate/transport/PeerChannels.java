@@ -11,7 +11,9 @@ import io.quorate.core.QuorateException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -116,6 +118,14 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
             }
             return gone;
         });
+    }
+
+    /** Adds members that became known while this node takes no part in the order, which otherwise names them. */
+    public synchronized void more(Collection<TransportSettings.Peer> members) {
+        List<TransportSettings.Peer> all = new ArrayList<>();
+        clients.values().forEach(client -> all.add(client.peer()));
+        members.stream().filter(peer -> !clients.containsKey(peer.name())).forEach(all::add);
+        members(all);
     }
 
     /** Sends a report about this node to all members it can reach, on a best-effort basis. */

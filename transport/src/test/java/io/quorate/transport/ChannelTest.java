@@ -156,6 +156,30 @@ class ChannelTest {
         }
     }
 
+    /** Two nodes that ask to be members at once: the first becomes one while the second takes no part in the order. */
+    @Test
+    @SuppressWarnings("try") // The one that serves is there to be asked.
+    void asksAlsoThoseOfWhomItWasToldMeanwhile() throws IOException {
+        List<Integer> ports = Nodes.freePorts(6);
+        Peer first = new Peer("a", "127.0.0.1", ports.get(0), ports.get(1));
+        Peer asking = new Peer("b", "127.0.0.1", ports.get(2), ports.get(3));
+        Peer gone = new Peer("c", "127.0.0.1", ports.get(4), ports.get(5));
+        PeerStreams.Server echo = (peer, request, answer) -> answer.write(request);
+        List<Peer> all = List.of(first, asking, gone);
+        try (PeerChannels a = PeerChannels.start(settings("here", "a", all), echo, (peer, report) -> {});
+                PeerChannels b = PeerChannels.start(settings("here", "b", all), echo, (peer, report) -> {})) {
+            b.members(List.of(asking, gone));
+            assertThatThrownBy(() -> b.open("a", new byte[] {1}))
+                    .isInstanceOf(IOException.class)
+                    .hasMessage("a is no member");
+            b.more(List.of(first, gone));
+            try (InputStream answer = b.open("a", new byte[] {1})) {
+                assertThat(answer.readAllBytes()).containsExactly(1);
+            }
+            assertThat(b.open("c", new byte[] {1})).as("is known as before").isNotNull();
+        }
+    }
+
     private void assertClosed(Nodes nodes, byte[] sent) throws IOException {
         try (Socket socket = connect(nodes)) {
             socket.getOutputStream().write(sent);

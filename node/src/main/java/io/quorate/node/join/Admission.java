@@ -142,6 +142,10 @@ final class Admission {
     void heard(List<Membership> answers) {
         answers.stream()
                 .filter(answer -> answer.lives().equals(configured.lives()))
-                .forEach(answer -> members.heard(answer.report()));
+                .forEach(answer -> {
+                    members.heard(answer.report());
+                    // What it has to give can be asked for only of those that are known.
+                    channels.more(answer.members());
+                });
     }
 }
