@@ -68,12 +68,13 @@ final class Admission {
         participation.decide(configured.withPeers(List.of(configured.selfPeer().withGeneration(generation)), true));
     }
 
-    /** Is to ask to be a member again, after it was taken out. */
+    /**
+     * Is to ask to be a member again, after it was taken out. As a new one: what the order's log still says of the
+     * former one is not about it.
+     */
     void again() {
         attempt = null;
-        if (!participation.isJoining()) {
-            decideToJoin(configured.lastGeneration() + 1);
-        }
+        decideToJoin(configured.lastGeneration() + 1);
     }
 
     /** Takes part alone, with what this node has; the order is started afterwards. */

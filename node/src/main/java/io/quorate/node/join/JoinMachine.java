@@ -226,8 +226,12 @@ public final class JoinMachine {
     public boolean joins() {
         switch (step) {
             case TAKEN_OUT -> settle();
-            case MEMBER, COPYING, RECEIVING ->
-                throw new QuorateException(ErrorCode.CONFIGURATION, "this node is a member already");
+            case MEMBER, COPYING, RECEIVING -> {
+                if (isMember()) {
+                    throw new QuorateException(ErrorCode.CONFIGURATION, "this node is a member already");
+                }
+                return false;
+            }
             case STAYING_OUT ->
                 throw new QuorateException(
                         ErrorCode.CONFIGURATION,

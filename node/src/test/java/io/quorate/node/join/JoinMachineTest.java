@@ -161,6 +161,14 @@ class JoinMachineTest {
     }
 
     @Test
+    void whoAsksToBeAMemberIsNoneWhileItReceives() {
+        JoinMachine machine = at(Step.ASKING_IN);
+        machine.missing(new QuorateException(ErrorCode.ORDER_TOO_FAR_BEHIND, "because"));
+        assertThat(machine.at()).isEqualTo(Step.RECEIVING);
+        assertThat(machine.joins()).as("that is under way").isFalse();
+    }
+
+    @Test
     void whoAsksToBeAMemberReceivesWhatItMissedAndGoesOnAsking() {
         JoinMachine machine = at(Step.ASKING_IN);
         machine.missing(logPassed());
