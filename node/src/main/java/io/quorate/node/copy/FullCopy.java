@@ -265,6 +265,12 @@ public final class FullCopy implements ServerCopy, Refill {
 
     private void begin() throws SQLException, IOException, InterruptedException {
         cloned.reset();
+        if (budget.isPaused()) {
+            // MySQL's CLONE can't be held up once it has begun.
+            waits(PieceFetcher.PAUSED);
+            pause(POLL_MILLIS);
+            return;
+        }
         MemberReport donor = donors.present().get().stream()
                 .filter(m -> m.hasSyncedServer() && m.applied() >= note.from())
                 .min(MemberReport.nearest(ports.properties().zone()))
@@ -444,6 +450,8 @@ public final class FullCopy implements ServerCopy, Refill {
         ports.joins().count(JoinCounts.Step.COPY_COMPLETED);
         CopyNote.delete(properties.dataDir());
         note = null;
+        // Nobody could let the next one go on before it is there.
+        budget.pause(false);
         progress.accept(null);
     }
 }

@@ -57,7 +57,7 @@ final class PieceFetcher implements AutoCloseable {
     private static final long AGAIN_MILLIS = 1000;
 
     private static final long POLL_MILLIS = 50;
-    private static final String PAUSED = "it is paused; quorate transfer resume";
+    static final String PAUSED = "it is paused; quorate transfer resume";
 
     private final FullCopy.Ports ports;
     private final ServerAccess access;
