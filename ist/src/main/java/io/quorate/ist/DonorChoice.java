@@ -26,9 +26,15 @@ public final class DonorChoice {
      * that will keep what is needed longest.
      *
      * @return empty while all donors that have them rest
-     * @throws QuorateException CACHE_PASSED when nobody has them: it says what is missing, and who holds what
+     * @throws QuorateException CACHE_PASSED when nobody has them: it says what is missing, and who holds what;
+     *     ORDER_INTERRUPTED when nobody is there, for then nobody knows that
      */
     public Optional<Offer> donorOf(List<Offer> offers, long from, long to, long nowMillis) {
+        if (offers.isEmpty()) {
+            throw new QuorateException(
+                    ErrorCode.ORDER_INTERRUPTED,
+                    "this node needs writesets from seqno " + from + " on; no other node is reachable");
+        }
         List<Offer> having = offers.stream()
                 .filter(offer -> offer.first() <= from && offer.last() >= to)
                 .toList();
@@ -73,9 +79,6 @@ public final class DonorChoice {
     }
 
     private static String held(List<Offer> all) {
-        if (all.isEmpty()) {
-            return "no other node is reachable";
-        }
         StringBuilder text = new StringBuilder();
         for (Offer offer : all) {
             text.append(text.length() == 0 ? "" : ", ")

@@ -275,6 +275,16 @@ class IncrementalTransferTest {
         assertThat(streams.asked.getOrDefault("far", 0)).isLessThanOrEqualTo(1);
     }
 
+    /** After a power failure the node whose cache was damaged may well be up first. */
+    @Test
+    void whatNobodyIsThereToGiveIsNotGone() throws Exception {
+        assertThatThrownBy(() -> transfer(node("n3", 1, 20_000, 0), new Streams(), progress())
+                        .run(Goal.records(20_001)))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.ORDER_INTERRUPTED))
+                .hasMessageContaining("seqno 20001 on; no other node is reachable");
+    }
+
     @Test
     void saysWhatIsNeededAndWhoHoldsWhat() throws Exception {
         donor("n1", 30_001, 0);

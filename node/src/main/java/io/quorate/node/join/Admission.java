@@ -128,8 +128,8 @@ final class Admission {
     }
 
     /**
-     * Of a node to which nobody reports, since it is no member: asks them, not more often than once a second. Any
-     * thread.
+     * Of a node to which nobody reports, since it is no member, or none any more: asks them, not more often than once a
+     * second. Any thread.
      */
     synchronized void hear() {
         long now = System.nanoTime();

@@ -233,9 +233,12 @@ public final class Join implements AutoCloseable {
 
     /** What the others have to give. */
     private List<IncrementalTransfer.Offer> offers() {
-        if (!turns.isMember()) {
-            admission.hear();
+        List<IncrementalTransfer.Offer> reported = standing.offers();
+        if (!reported.isEmpty() && turns.isMember()) {
+            return reported;
         }
+        // Nobody reports to a node that was taken out while it took no part in the order either.
+        admission.hear();
         return standing.offers();
     }
 
