@@ -53,17 +53,23 @@ public final class IncrementalTransfer {
     private final CheckpointStore checkpoints;
     private final DonorClient client;
     private final Supplier<List<Offer>> offers;
+    private final Runnable requireSpace;
     private final TransferProgress progress;
     private final DonorChoice choice = new DonorChoice();
 
-    /** @param offers what the others can give now; asked again and again */
+    /**
+     * @param offers what the others can give now; asked again and again
+     * @param requireSpace called before anything is written; what it throws ends the transfer for the time being
+     */
     public IncrementalTransfer(
             WriteSetCache cache,
             CheckpointStore checkpoints,
             UUID incarnation,
             PeerStreams peers,
             Supplier<List<Offer>> offers,
+            Runnable requireSpace,
             TransferProgress progress) {
+        this.requireSpace = requireSpace;
         this.cache = cache;
         this.checkpoints = checkpoints;
         this.client = new DonorClient(peers, incarnation, progress::receivedBytes);
@@ -99,11 +105,13 @@ public final class IncrementalTransfer {
 
         @Override
         public void records(long to) throws IOException, InterruptedException {
+            requireSpace.run();
             writeSets(to);
         }
 
         @Override
         public CheckpointStore.Checkpoint state(String donor) throws IOException {
+            requireSpace.run();
             progress.phase(Phase.STATE);
             return IncrementalTransfer.this.state(donor);
         }
@@ -134,6 +142,7 @@ public final class IncrementalTransfer {
                 }
                 TransferRange range = ahead.peek();
                 for (List<Certified> batch; (batch = range.next()) != null; ) {
+                    requireSpace.run();
                     cache.append(batch);
                     progress.received(cache.last());
                 }

@@ -310,13 +310,14 @@ public final class RejoinCourse {
      */
     String failed(QuorateException e, Here here, Copy copy, long nowMillis) {
         boolean gone = e.code() == ErrorCode.CACHE_PASSED;
-        boolean passes = gone || e.code() == ErrorCode.ORDER_INTERRUPTED || e.code() == ErrorCode.ORDER_BUSY;
+        boolean full = e.code() == ErrorCode.DISK_LOW;
+        boolean passes = gone || full || e.code() == ErrorCode.ORDER_INTERRUPTED || e.code() == ErrorCode.ORDER_BUSY;
         if (!passes) {
             throw e;
         }
         copying = gone && copy.allowed && !copying;
-        if (gone || !inVain || here.cacheLast != inVainHeld) {
-            inVain = !gone;
+        if (gone || full || !inVain || here.cacheLast != inVainHeld) {
+            inVain = !gone && !full;
             inVainSinceMillis = nowMillis;
             inVainHeld = here.cacheLast;
         } else if (cause == Cause.LOG_PASSED

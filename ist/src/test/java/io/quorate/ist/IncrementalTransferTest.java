@@ -167,7 +167,8 @@ class IncrementalTransferTest {
     }
 
     private IncrementalTransfer transfer(Node joiner, PeerStreams streams, TransferProgress progress) {
-        return new IncrementalTransfer(joiner.cache, joiner.checkpoints, LIFE, streams, this::offers, progress);
+        return new IncrementalTransfer(
+                joiner.cache, joiner.checkpoints, LIFE, streams, this::offers, () -> {}, progress);
     }
 
     private static TransferProgress progress() {

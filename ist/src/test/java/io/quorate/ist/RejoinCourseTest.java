@@ -190,7 +190,7 @@ class RejoinCourseTest {
         RejoinCourse course = new RejoinCourse(Cause.LOG_PASSED);
         course.next(SERVER, Copy.NONE);
         switch (code) {
-            case CACHE_PASSED, ORDER_INTERRUPTED, ORDER_BUSY ->
+            case CACHE_PASSED, ORDER_INTERRUPTED, ORDER_BUSY, DISK_LOW ->
                 assertThat(course.failed(failure(code), SERVER, Copy.NONE, 0)).isNotNull();
             default ->
                 assertThatThrownBy(() -> course.failed(failure(code), SERVER, Copy.NONE, 0))

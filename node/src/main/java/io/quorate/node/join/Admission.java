@@ -9,6 +9,7 @@ import io.quorate.node.member.Participation;
 import io.quorate.node.order.PausableOrder;
 import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.transport.AdmissionPlan;
+import io.quorate.transport.PeerChannels;
 import io.quorate.transport.TransportSettings;
 import java.time.Duration;
 import java.util.List;
@@ -26,6 +27,7 @@ final class Admission {
     private final String directory;
     private final MemberDesk desk;
     private final Members members;
+    private final PeerChannels channels;
     private final PausableOrder order;
     private final Participation participation;
     private CompletableFuture<MemberDesk.Attempt> attempt;
@@ -37,6 +39,7 @@ final class Admission {
         this.directory = own.directory();
         this.desk = others.desk();
         this.members = others.members();
+        this.channels = others.channels();
         this.order = own.order();
         this.participation = own.participation();
     }

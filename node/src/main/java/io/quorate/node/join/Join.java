@@ -93,8 +93,16 @@ public final class Join implements AutoCloseable {
         this.self = properties.node();
         this.own = own;
         this.standing = others.standing;
-        this.rejoin =
-                new Rejoin(own.stores, own.stream, server, copy, others.channels, own.incarnation, this::offers, joins);
+        this.rejoin = new Rejoin(
+                own.stores,
+                own.stream,
+                server,
+                copy,
+                others.channels,
+                own.incarnation,
+                this::offers,
+                () -> own.order.holds(Hold.DISK),
+                joins);
         this.admission = new Admission(own, others);
         this.recovery = new ForcedRecovery(own, others, admission);
         this.choice = new CatchUpChoice(

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,6 +46,7 @@ final class Rejoin {
     private final PeerStreams peers;
     private final UUID incarnation;
     private final Supplier<List<IncrementalTransfer.Offer>> offers;
+    private final BooleanSupplier lacksSpace;
     private final JoinCounts joins;
 
     private volatile TransferProgress progress;
@@ -56,7 +58,10 @@ final class Rejoin {
     private long startNanos;
     private long toldNanos;
 
-    /** @param offers what the other nodes that are there have to give */
+    /**
+     * @param offers what the other nodes that are there have to give
+     * @param lacksSpace whether the volume is nearly full
+     */
     Rejoin(
             Stores stores,
             OrderedStream stream,
@@ -65,6 +70,7 @@ final class Rejoin {
             PeerStreams peers,
             UUID incarnation,
             Supplier<List<IncrementalTransfer.Offer>> offers,
+            BooleanSupplier lacksSpace,
             JoinCounts joins) {
         this.stores = stores;
         this.stream = stream;
@@ -73,6 +79,7 @@ final class Rejoin {
         this.peers = peers;
         this.incarnation = incarnation;
         this.offers = offers;
+        this.lacksSpace = lacksSpace;
         this.joins = joins;
     }
 
@@ -161,7 +168,13 @@ final class Rejoin {
         @Override
         public boolean receive(TransferCourse.Goal goal) throws IOException, InterruptedException {
             CheckpointStore.Checkpoint received = new IncrementalTransfer(
-                            stores.cache(), stores.checkpoints(), incarnation, peers, offers, told)
+                            stores.cache(),
+                            stores.checkpoints(),
+                            incarnation,
+                            peers,
+                            offers,
+                            Rejoin.this::requireSpace,
+                            told)
                     .run(goal);
             if (received != null) {
                 stores.install(received, stream);
@@ -177,6 +190,13 @@ final class Rejoin {
 
     private RejoinCourse.Copy copy() {
         return new RejoinCourse.Copy(copy.isAllowed(), copy.isPending());
+    }
+
+    /** The guard of the disk only keeps a node out of the order; what a transfer brings would fill the rest. */
+    private void requireSpace() {
+        if (lacksSpace.getAsBoolean()) {
+            throw new QuorateException(ErrorCode.DISK_LOW, "the volume of quorate.data-dir is nearly full");
+        }
     }
 
     private long waits(String why) {

@@ -14,6 +14,7 @@ import io.quorate.core.TotalOrder;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.copy.FullCopy;
+import io.quorate.node.order.PausableOrder;
 import io.quorate.node.order.Stores;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.Server;
@@ -93,6 +94,46 @@ class RejoinTest {
                 .get();
     }
 
+    /** A node whose stores hold nothing. */
+    private final class Trial implements AutoCloseable {
+        final Stores stores;
+        final PausableOrder order = new PausableOrder(() -> null, quorum -> {}, cause -> {});
+        final FullCopy copy;
+        final Rejoin rejoin;
+
+        Trial(Supplier<List<Offer>> offers) throws IOException {
+            NodeProperties properties = properties();
+            stores = Stores.open(directory, INCARNATION, properties);
+            OrderedStream stream = stores.stream(event -> {}, quorum -> {}, OrderedStream.Failures.NOBODY);
+            JoinCounts joins = new JoinCounts(new SimpleMeterRegistry());
+            copy = new FullCopy(
+                    new FullCopy.Ports(properties, INCARNATION, stores.cache(), stream, joins),
+                    null,
+                    null,
+                    null,
+                    null,
+                    text -> {});
+            PeerStreams peers = (peer, request) -> {
+                throw new IOException(peer + " doesn't answer");
+            };
+            rejoin = new Rejoin(
+                    stores,
+                    stream,
+                    new Empty(),
+                    copy,
+                    peers,
+                    UUID.fromString(INCARNATION),
+                    offers,
+                    () -> order.holds(PausableOrder.Hold.DISK),
+                    joins);
+        }
+
+        @Override
+        public void close() throws IOException {
+            stores.close();
+        }
+    }
+
     /** On a machine that stands still for a moment nobody is heard of: that passes. */
     @Test
     void waitsForTheOthersWhenTheyGoRightBeforeTheFullCopyThatItNeeds() throws Exception {
@@ -123,14 +164,28 @@ class RejoinTest {
                     null,
                     null,
                     text -> {});
-            Rejoin rejoin =
-                    new Rejoin(stores, stream, new Empty(), copy, peers, UUID.fromString(INCARNATION), offers, joins);
+            Rejoin rejoin = new Rejoin(
+                    stores, stream, new Empty(), copy, peers, UUID.fromString(INCARNATION), offers, () -> false, joins);
             rejoin.begin(new QuorateException(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log doesn't reach back so far"));
             while (askedWhileGone.getCount() > 0) {
                 assertThat(rejoin.turn()).as("nobody has given anything").isNotNegative();
             }
             assertThat(rejoin.obstacle()).contains("no other node");
             assertThat(rejoin.told()).contains("no other node");
+        }
+    }
+
+    /** Otherwise what comes would fill the disk to the last byte. */
+    @Test
+    void takesNothingWhileTheDiskIsNearlyFull() throws Exception {
+        List<Offer> offers = List.of(new Offer("n2", 0, 1, 9510, 9000, 5000));
+        try (Trial trial = new Trial(() -> offers)) {
+            trial.rejoin.begin(new QuorateException(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log doesn't reach back"));
+            trial.order.pause(PausableOrder.Hold.DISK);
+            for (int i = 0; i < 5; i++) {
+                assertThat(trial.rejoin.turn()).isNotNegative();
+            }
+            assertThat(trial.rejoin.told()).contains("nearly full");
         }
     }
 }
