@@ -111,7 +111,8 @@ public final class HistoryCheck {
             throw interrupted(e);
         } catch (IOException e) {
             choice.failed(donor.donor(), nowMillis);
-            throw e;
+            // The end of a stream says nothing of itself.
+            throw new IOException(donor.donor() + " broke off: " + e, e);
         }
     }
 

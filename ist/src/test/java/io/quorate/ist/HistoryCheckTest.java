@@ -132,6 +132,22 @@ class HistoryCheckTest {
     }
 
     @Test
+    void anAnswerThatEndsEarlySaysWho() throws IOException {
+        donor("n1", history, 1, 30);
+        own = cache("own", another, 1, 20);
+        HistoryCheck check = new HistoryCheck(
+                own,
+                (peer, request) -> {
+                    byte[] answer = open(peer, request).readAllBytes();
+                    return new ByteArrayInputStream(answer, 0, answer.length - 1);
+                },
+                LIFE);
+        assertThatThrownBy(() -> check.require(offers(), 0, NOTHING, 0))
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith("n1 broke off");
+    }
+
+    @Test
     void whoHoldsNothingHasNothingToShow() throws IOException {
         HistoryCheck check = of(history, 1, 0);
         assertThatCode(() -> check.require(List.of(), 0, NOTHING, 0)).doesNotThrowAnyException();
@@ -151,8 +167,7 @@ class HistoryCheckTest {
         HistoryCheck check = of(history, 1, 20);
         requireRefused(
                 ErrorCode.ORDER_INTERRUPTED,
-                "can't tell yet whether this node's history is that of the others: it goes to"
-                        + " seqno 20, that of the others to 18",
+                "is that of the others: it goes to seqno 20, that of the others to 18",
                 () -> check.require(offers(), 0, NOTHING, 100));
         requireRefused(ErrorCode.ORDER_INTERRUPTED, "to 18", () -> check.require(offers(), 0, NOTHING, 5_000));
         donors.get("n1").append(List.of(history.at(19)));

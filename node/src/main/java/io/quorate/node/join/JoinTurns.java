@@ -286,7 +286,7 @@ public final class JoinTurns {
                     ? null
                     : "none of those that answer knows with what the cluster began";
         } catch (IOException e) {
-            return e.getMessage();
+            return text(e);
         } catch (QuorateException e) {
             if (!e.code().isRetryable()) {
                 throw e;
@@ -433,13 +433,18 @@ public final class JoinTurns {
             history.require(others.offers(), position.seqno(), position.log(), millis());
             return null;
         } catch (IOException e) {
-            return e.getMessage();
+            return text(e);
         } catch (QuorateException e) {
             if (e.code().kind() == ErrorCode.Kind.FATAL) {
                 throw e;
             }
             return e.detail();
         }
+    }
+
+    /** Never null, which would mean that nothing stands in the way. */
+    private static String text(IOException e) {
+        return e.getMessage() == null ? e.toString() : e.getMessage();
     }
 
     /** Says what the step waits for, and how long until it is tried again. */

@@ -92,7 +92,8 @@ public final class MemberDesk {
             }
             return null;
         } catch (ExecutionException e) {
-            return e.getCause().getMessage();
+            String why = e.getCause().getMessage();
+            return why == null ? e.getCause().toString() : why;
         } catch (TimeoutException e) {
             return "it isn't done after " + CHANGE_MAX.toSeconds() + " s; it may still be";
         } catch (InterruptedException e) {

@@ -24,6 +24,7 @@ import io.quorate.node.server.Server;
 import io.quorate.transport.AdmissionPlan;
 import io.quorate.transport.Lives;
 import io.quorate.transport.TransportSettings.Peer;
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -108,6 +109,7 @@ class JoinTurnsTest {
         private long receives = -1;
         private Lives lives = FIRST;
         private QuorateException refused;
+        private IOException broken;
 
         private void does(String what) {
             done.add(what);
@@ -150,6 +152,9 @@ class JoinTurnsTest {
 
         @Override
         public Server.Contents contents() throws IOException {
+            if (broken != null) {
+                throw broken;
+            }
             if (refused != null) {
                 throw refused;
             }
@@ -383,6 +388,28 @@ class JoinTurnsTest {
         turn(1);
         assertThat(turns.at()).isEqualTo(Step.FAILED);
         assertThat(done).containsExactly("to go on");
+    }
+
+    /** An exception without a message was once taken for no exception. */
+    @Test
+    void whatBreaksOffWithoutAWordIsNoAgreement() throws Exception {
+        node.known = List.of(N1, N2);
+        node.broken = new EOFException();
+        turns.begin("n1", null);
+        turns.leftBehind("n2", "the cluster has begun life 2");
+        node.words = List.of(new Word(SECOND));
+        turn(2);
+        assertThat(turns.at()).isEqualTo(Step.LEFT_BEHIND);
+        assertThat(done).doesNotContain("forget");
+        assertThat(turns.progress()).contains("EOFException");
+    }
+
+    @Test
+    void aServerThatCantBeComparedIsNotSettled() throws Exception {
+        node.broken = new EOFException();
+        turns.begin("n1", null);
+        turn(2);
+        assertThat(turns.at()).isEqualTo(Step.SETTLING_DATA);
     }
 
     @Test
