@@ -26,9 +26,18 @@ final class Volume implements AutoCloseable {
     private static final int SAMPLE_BYTES = 100_000;
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    /** EXT4_IOC_SHUTDOWN with NOLOGFLUSH. Perl, for Java has no ioctl and every Debian has Perl. */
+    private static final String FORCED = "sample-forced";
+    private static final String UNFORCED = "sample-unforced";
+
+    /**
+     * EXT4_IOC_SHUTDOWN with NOLOGFLUSH. Perl, for Java has no ioctl and every Debian has Perl. What isn't to be forced
+     * is written right before, by the same process: on a busy machine another one begins so late that the kernel may
+     * have written it back.
+     */
     private static final String SHUTDOWN = "my $flags = pack('L', 2); foreach my $path (@ARGV) {"
-            + " open(my $directory, '<', $path) or die $!; ioctl($directory, 0x8004587d, $flags) or die $!; }";
+            + " open(my $directory, '<', $path) or die $!; open(my $sample, '>', \"$path/" + UNFORCED + "\") or die $!;"
+            + " syswrite($sample, 'x' x " + SAMPLE_BYTES + ") or die $!;"
+            + " ioctl($directory, 0x8004587d, $flags) or die $!; }";
 
     private final Path image;
     private final Path mount;
@@ -91,36 +100,31 @@ final class Volume implements AutoCloseable {
     /** Power fails for all of these at once. Whatever runs there goes on, and meets errors: end it now. */
     static void failPower(List<Volume> volumes) throws IOException, InterruptedException {
         for (Volume volume : volumes) {
-            volume.writeSamples();
+            volume.writeForcedSample();
         }
         List<String> shutdown = new ArrayList<>(List.of("perl", "-e", SHUTDOWN));
         volumes.forEach(volume -> shutdown.add(volume.mount.toString()));
         assertThat(run(shutdown.toArray(new String[0]))).isZero();
     }
 
-    private void writeSamples() throws IOException {
+    private void writeForcedSample() throws IOException {
         try (FileChannel file =
-                FileChannel.open(sample("forced"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                FileChannel.open(mount.resolve(FORCED), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             file.write(ByteBuffer.allocate(SAMPLE_BYTES));
             file.force(true);
         }
-        Files.write(sample("unforced"), new byte[SAMPLE_BYTES]);
-    }
-
-    private Path sample(String name) {
-        return mount.resolve("sample-" + name);
     }
 
     /** Recovers and mounts it again, after everything on it has ended; proves that the failure was one. */
     void restorePower() throws IOException, InterruptedException {
         unmount();
         assertThat(mount()).isTrue();
-        assertThat(sample("forced")).hasSize(SAMPLE_BYTES);
-        assertThat(Files.exists(sample("unforced")) ? Files.size(sample("unforced")) : 0)
+        assertThat(mount.resolve(FORCED)).hasSize(SAMPLE_BYTES);
+        assertThat(Files.exists(mount.resolve(UNFORCED)) ? Files.size(mount.resolve(UNFORCED)) : 0)
                 .as("bytes kept without having been forced")
                 .isZero();
-        Files.delete(sample("forced"));
-        Files.deleteIfExists(sample("unforced"));
+        Files.delete(mount.resolve(FORCED));
+        Files.deleteIfExists(mount.resolve(UNFORCED));
     }
 
     /** Unmounts it. */
