@@ -12,6 +12,8 @@ import io.quorate.node.thread.FaultHandler;
 import io.quorate.node.thread.OwnedThread;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -88,8 +90,10 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
         this.explainer = explainer;
         this.reader = new ConflictReader(settings.mask(), explainer);
         List<Path> files = files();
+        endLine(directory.resolve(MISMATCHES));
         if (!files.isEmpty()) {
             current = files.get(files.size() - 1);
+            endLine(current);
             List<Conflict> newest = lines(current, Conflict.class);
             last = newest.isEmpty()
                     ? first(current) - 1
@@ -257,6 +261,20 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
                             && f.getFileName().toString().endsWith(SUFFIX))
                     .sorted()
                     .toList();
+        }
+    }
+
+    /** Ends a line that a crash cut short: the next one would be lost with it. */
+    private static void endLine(Path file) throws IOException {
+        if (Files.notExists(file)) {
+            return;
+        }
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            long size = channel.size();
+            ByteBuffer last = ByteBuffer.allocate(1);
+            if (size > 0 && channel.read(last, size - 1) == 1 && last.get(0) != '\n') {
+                channel.write(ByteBuffer.wrap(new byte[] {'\n'}), size);
+            }
         }
     }
 

@@ -237,12 +237,12 @@ public final class JoinTurns {
         JoinHost.Heard others = host.askConfigured();
         AdmissionPlan.Word authority = AdmissionPlan.authority(others.words());
         if (authority != null && !host.lives().equals(authority.lives())) {
-            // Its directory isn't new if it had taken over another life, and was no member of that yet.
-            String why = host.held() > 0 ? notCompared(others.in(authority.lives())) : null;
-            if (why != null) {
-                return waits(why, why, "not taking part yet");
-            }
             if (host.held() > 0) {
+                // Its directory isn't new: it had taken over another life, and was no member of that yet.
+                String why = notCompared(others.in(authority.lives()));
+                if (why != null) {
+                    return waits(why, why, "not taking part yet");
+                }
                 host.forget();
             }
             // Before it can be told which generations its directory is free for.

@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -117,9 +118,10 @@ class ConflictJournalTest {
         }
         Files.writeString(directory.resolve("mismatches.jsonl"), "{\"at\":\"cut sh", StandardOpenOption.APPEND);
         try (ConflictJournal journal = open()) {
+            journal.mismatch("left with {a=3} and holds {a=4}");
             assertThat(journal.mismatches())
                     .extracting(Mismatch::what)
-                    .containsExactly("left with {a=1} and holds {a=2}");
+                    .containsExactly("left with {a=1} and holds {a=2}", "left with {a=3} and holds {a=4}");
             assertThat(journal.latest(10)).isEmpty();
         }
     }
@@ -154,6 +156,25 @@ class ConflictJournalTest {
             journal.failed(20);
             journal.failed(22);
             assertThat(written(journal, 11)).as("none twice").isEqualTo(evenUpTo(22));
+        }
+    }
+
+    @Test
+    void writesAnewWhatACrashCutShort() throws Exception {
+        Losers losers = new Losers(6, new CountDownLatch(0));
+        try (ConflictJournal journal = open(losers)) {
+            journal.lookBack(4);
+            assertThat(written(journal, 2)).isEqualTo(evenUpTo(4));
+        }
+        Path file;
+        try (Stream<Path> files = Files.list(directory)) {
+            file = files.findFirst().orElseThrow();
+        }
+        String whole = Files.readString(file);
+        Files.writeString(file, whole.substring(0, whole.length() - 20));
+        try (ConflictJournal journal = open(losers)) {
+            journal.lookBack(6);
+            assertThat(written(journal, 3)).isEqualTo(evenUpTo(6));
         }
     }
 

@@ -7,7 +7,6 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.quorate.applier.PositionTable.Position;
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.ErrorCode;
-import io.quorate.core.NodeEvent;
 import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
@@ -23,9 +22,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
@@ -101,7 +98,7 @@ class RejoinTest {
         final FullCopy copy;
         final Rejoin rejoin;
 
-        Trial(Supplier<List<Offer>> offers) throws IOException {
+        Trial(Supplier<List<Offer>> offers, PeerStreams peers) throws IOException {
             NodeProperties properties = properties();
             stores = Stores.open(directory, INCARNATION, properties);
             OrderedStream stream = stores.stream(event -> {}, quorum -> {}, OrderedStream.Failures.NOBODY);
@@ -113,9 +110,6 @@ class RejoinTest {
                     null,
                     null,
                     text -> {});
-            PeerStreams peers = (peer, request) -> {
-                throw new IOException(peer + " doesn't answer");
-            };
             rejoin = new Rejoin(
                     stores,
                     stream,
@@ -137,7 +131,6 @@ class RejoinTest {
     /** On a machine that stands still for a moment nobody is heard of: that passes. */
     @Test
     void waitsForTheOthersWhenTheyGoRightBeforeTheFullCopyThatItNeeds() throws Exception {
-        Queue<NodeEvent> events = new ConcurrentLinkedQueue<>();
         AtomicBoolean gone = new AtomicBoolean();
         CountDownLatch askedWhileGone = new CountDownLatch(3);
         Supplier<List<Offer>> offers = () -> {
@@ -152,26 +145,14 @@ class RejoinTest {
             gone.set(true);
             throw new IOException(peer + " doesn't answer");
         };
-        NodeProperties properties = properties();
-        Stores stores = Stores.open(directory, INCARNATION, properties);
-        try (stores) {
-            OrderedStream stream = stores.stream(events::add, quorum -> {}, OrderedStream.Failures.NOBODY);
-            JoinCounts joins = new JoinCounts(new SimpleMeterRegistry());
-            FullCopy copy = new FullCopy(
-                    new FullCopy.Ports(properties, INCARNATION, stores.cache(), stream, joins),
-                    null,
-                    null,
-                    null,
-                    null,
-                    text -> {});
-            Rejoin rejoin = new Rejoin(
-                    stores, stream, new Empty(), copy, peers, UUID.fromString(INCARNATION), offers, () -> false, joins);
-            rejoin.begin(new QuorateException(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log doesn't reach back so far"));
+        try (Trial trial = new Trial(offers, peers)) {
+            trial.rejoin.begin(
+                    new QuorateException(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log doesn't reach back so far"));
             while (askedWhileGone.getCount() > 0) {
-                assertThat(rejoin.turn()).as("nobody has given anything").isNotNegative();
+                assertThat(trial.rejoin.turn()).as("nobody has given anything").isNotNegative();
             }
-            assertThat(rejoin.obstacle()).contains("no other node");
-            assertThat(rejoin.told()).contains("no other node");
+            assertThat(trial.rejoin.obstacle()).contains("no other node");
+            assertThat(trial.rejoin.told()).contains("no other node");
         }
     }
 
@@ -179,7 +160,10 @@ class RejoinTest {
     @Test
     void takesNothingWhileTheDiskIsNearlyFull() throws Exception {
         List<Offer> offers = List.of(new Offer("n2", 0, 1, 9510, 9000, 5000));
-        try (Trial trial = new Trial(() -> offers)) {
+        PeerStreams peers = (peer, request) -> {
+            throw new IOException(peer + " doesn't answer");
+        };
+        try (Trial trial = new Trial(() -> offers, peers)) {
             trial.rejoin.begin(new QuorateException(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log doesn't reach back"));
             trial.order.pause(PausableOrder.Hold.DISK);
             for (int i = 0; i < 5; i++) {
