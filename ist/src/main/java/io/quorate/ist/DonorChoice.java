@@ -17,13 +17,18 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class DonorChoice {
     /** A donor that has failed isn't asked again before this time has passed. */
     static final long REST_MILLIS = 500;
+    /**
+     * And for this time others are asked first. It is longer than whoever asks waits before trying again; otherwise one
+     * that always fails would always be asked first.
+     */
+    static final long LATELY_MILLIS = 30_000;
 
-    private final Map<String, Long> restsUntil = new ConcurrentHashMap<>();
+    private final Map<String, Long> failedAt = new ConcurrentHashMap<>();
     private final Map<String, Integer> busy = new ConcurrentHashMap<>();
 
     /**
-     * The donor for a range of writesets: the nearest; among those the one that gives least now; among those the one
-     * that will keep what is needed longest.
+     * The donor for a range of writesets: one that hasn't failed lately; among those the nearest; among those the one
+     * that gives least now; among those the one that will keep what is needed longest.
      *
      * @return empty while all donors that have them rest
      * @throws QuorateException CACHE_PASSED when nobody has them: it says what is missing, and who holds what;
@@ -44,18 +49,22 @@ public final class DonorChoice {
         }
         return having.stream()
                 .filter(offer -> isRested(offer.donor(), nowMillis))
-                .min(Comparator.comparingInt(Offer::distance)
+                .min(failedLatelyLast(nowMillis)
+                        .thenComparingInt(Offer::distance)
                         .thenComparingInt(offer -> busy.getOrDefault(offer.donor(), 0))
                         .thenComparingLong(Offer::first));
     }
 
     /**
-     * The donor with the newest checkpoint; ORDER_INTERRUPTED when no donor has one at or after {@code indexMin} now.
+     * The donor with the newest checkpoint of those that haven't failed lately, or else of those that have;
+     * ORDER_INTERRUPTED when no donor has one at or after {@code indexMin} now.
      */
     Offer checkpointFrom(List<Offer> offers, long indexMin, long nowMillis) {
         return offers.stream()
                 .filter(offer -> offer.checkpointIndex() >= Math.max(0, indexMin) && isRested(offer.donor(), nowMillis))
-                .max(Comparator.comparingLong(Offer::checkpointIndex))
+                .min(failedLatelyLast(nowMillis)
+                        .thenComparing(
+                                Comparator.comparingLong(Offer::checkpointIndex).reversed()))
                 .orElseThrow(() -> new QuorateException(
                         ErrorCode.ORDER_INTERRUPTED,
                         "no other node offers a checkpoint at or after log index " + indexMin + " now: " + offers));
@@ -71,11 +80,20 @@ public final class DonorChoice {
 
     /** The donor broke off, or refused. */
     public void failed(String donor, long nowMillis) {
-        restsUntil.put(donor, nowMillis + REST_MILLIS);
+        failedAt.put(donor, nowMillis);
     }
 
     private boolean isRested(String donor, long nowMillis) {
-        return nowMillis >= restsUntil.getOrDefault(donor, Long.MIN_VALUE);
+        return !hasFailed(donor, nowMillis, REST_MILLIS);
+    }
+
+    private Comparator<Offer> failedLatelyLast(long nowMillis) {
+        return Comparator.comparing(offer -> hasFailed(offer.donor(), nowMillis, LATELY_MILLIS));
+    }
+
+    private boolean hasFailed(String donor, long nowMillis, long withinMillis) {
+        Long at = failedAt.get(donor);
+        return at != null && nowMillis - at < withinMillis;
     }
 
     private static String held(List<Offer> all) {

@@ -55,10 +55,11 @@ public final class IncrementalTransfer {
     private final Supplier<List<Offer>> offers;
     private final Runnable requireSpace;
     private final TransferProgress progress;
-    private final DonorChoice choice = new DonorChoice();
+    private final DonorChoice choice;
 
     /**
      * @param offers what the others can give now; asked again and again
+     * @param choice remembers which donors failed, for the next attempt as well
      * @param requireSpace called before anything is written; what it throws ends the transfer for the time being
      */
     public IncrementalTransfer(
@@ -67,8 +68,10 @@ public final class IncrementalTransfer {
             UUID incarnation,
             PeerStreams peers,
             Supplier<List<Offer>> offers,
+            DonorChoice choice,
             Runnable requireSpace,
             TransferProgress progress) {
+        this.choice = choice;
         this.requireSpace = requireSpace;
         this.cache = cache;
         this.checkpoints = checkpoints;

@@ -168,7 +168,7 @@ class IncrementalTransferTest {
 
     private IncrementalTransfer transfer(Node joiner, PeerStreams streams, TransferProgress progress) {
         return new IncrementalTransfer(
-                joiner.cache, joiner.checkpoints, LIFE, streams, this::offers, () -> {}, progress);
+                joiner.cache, joiner.checkpoints, LIFE, streams, this::offers, new DonorChoice(), () -> {}, progress);
     }
 
     private static TransferProgress progress() {

@@ -45,9 +45,7 @@ class ForcedRecoveryIT {
     @Test
     @Order(1)
     void aSurvivorGoesOnAloneWithAllItHasAndTheOthersJoinIt() throws Exception {
-        assertThat(cluster.post(
-                        1, "/actuator/recovery", "{\"action\":\"force\",\"cluster\":\"" + cluster.name() + "\"}"))
-                .contains("there is a majority");
+        assertThat(askToForce(1)).contains("there is a majority");
         long seed = System.nanoTime();
         Map<Integer, Integer> acknowledged;
         try (Load load = new Load(cluster, seed, 1)) {
@@ -62,6 +60,7 @@ class ForcedRecoveryIT {
         assertThat(cluster.post(1, "/actuator/recovery", "{\"action\":\"force\",\"cluster\":\"other\"}"))
                 .contains("\"done\":false");
         force(1);
+        assertThat(askToForce(1)).as("it is alone already").contains("nothing has to be forced");
         cluster.awaitState(1, "SYNCED");
         cluster.mysql(1).execute("INSERT INTO load_test.t VALUES (1)");
         assertThat(cluster.restart(2)).isTrue();
@@ -114,9 +113,12 @@ class ForcedRecoveryIT {
         }
     }
 
+    private static String askToForce(int node) throws Exception {
+        return cluster.post(
+                node, "/actuator/recovery", "{\"action\":\"force\",\"cluster\":\"" + cluster.name() + "\"}");
+    }
+
     private static void force(int node) throws Exception {
-        assertThat(cluster.post(
-                        node, "/actuator/recovery", "{\"action\":\"force\",\"cluster\":\"" + cluster.name() + "\"}"))
-                .contains("\"done\":true");
+        assertThat(askToForce(node)).contains("\"done\":true");
     }
 }

@@ -65,6 +65,7 @@ class Node implements SmartLifecycle, AutoCloseable {
     private final Reporting reporting;
     private final DiskGuard disk;
     private volatile boolean running;
+    private volatile boolean stopping;
 
     Node(NodeProperties properties, ApplicationEventPublisher publisher, JsonMapper json, MeterRegistry meters) {
         this.properties = properties;
@@ -168,6 +169,10 @@ class Node implements SmartLifecycle, AutoCloseable {
     }
 
     private void quorumChanged(TotalOrder.Quorum quorum) {
+        if (stopping) {
+            // It leaves the others; it hasn't lost them.
+            return;
+        }
         loop.post(new NodeEvent.QuorumChanged(quorum));
         beside.server().quorumChanged(quorum);
     }
@@ -208,6 +213,7 @@ class Node implements SmartLifecycle, AutoCloseable {
 
     @Override
     public void stop() {
+        stopping = true;
         running = false;
         close();
     }

@@ -22,6 +22,9 @@ import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
+import org.apache.ratis.protocol.exceptions.RaftException;
+import org.apache.ratis.protocol.exceptions.ReconfigurationInProgressException;
+import org.apache.ratis.protocol.exceptions.SetConfigurationException;
 import org.apache.ratis.server.RaftServer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -74,9 +77,18 @@ final class MemberChanges {
 
     private static void require(RaftClientReply reply) {
         if (!reply.isSuccess()) {
-            throw new QuorateException(
-                    ErrorCode.ORDER_INTERRUPTED, "the members were not changed: " + reply.getException());
+            throw new QuorateException(ErrorCode.ORDER_INTERRUPTED, whyNot(reply.getException()));
         }
+    }
+
+    private static String whyNot(RaftException e) {
+        if (e instanceof ReconfigurationInProgressException) {
+            return "another change of the members is under way; ask again when it is done";
+        }
+        if (e instanceof SetConfigurationException) {
+            return "somebody else has just changed the members; look at them, and ask again";
+        }
+        return "the members were not changed: " + e;
     }
 
     /**

@@ -22,17 +22,33 @@ public final class NewLife {
     private NewLife() {}
 
     /**
+     * The node that somebody wants to go on alone.
+     *
+     * @param end of its log; null when it takes no part in the order
+     * @param members how many the cluster has, as far as it knows
+     * @param copying whether its server is getting a full copy, and so doesn't hold the data
+     */
+    public record Survivor(LogPosition end, int members, boolean copying) {}
+
+    /**
      * Why this node must not go on alone; null when it may.
      *
-     * @param end of this node's log; null when it takes no part in the order
      * @param others the ends of the logs of the nodes that are there, by name
      */
-    public static String refusal(TotalOrder.Quorum quorum, LogPosition end, Map<String, LogPosition> others) {
+    public static String refusal(TotalOrder.Quorum quorum, Survivor self, Map<String, LogPosition> others) {
+        LogPosition end = self.end;
         if (end == null) {
             return "this node takes no part in the order now; see its status";
         }
         if (quorum.primary()) {
             return "there is a majority, led by " + quorum.leader() + "; nothing has to be forced";
+        }
+        if (self.members == 1) {
+            return "this node is the whole cluster already, and has a majority in a moment; nothing has to be forced";
+        }
+        if (self.copying) {
+            return "this node's server is getting a full copy and doesn't hold the data; stop this node's service and"
+                    + " force another node, which this one joins when it is started again";
         }
         return others.entrySet().stream()
                 .filter(other -> FURTHER.compare(other.getValue(), end) > 0)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.LogPosition;
 import io.quorate.core.TotalOrder.Quorum;
+import io.quorate.transport.NewLife.Survivor;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -14,20 +15,33 @@ import org.junit.jupiter.params.provider.CsvSource;
 class NewLifeTest {
     private static final Quorum NONE = new Quorum(false, null, 3);
     private static final LogPosition END = new LogPosition(3, 40);
+    private static final Survivor SELF = new Survivor(END, 3, false);
 
     @Test
     void whoIsLeftAloneMayGoOn() {
-        assertThat(NewLife.refusal(NONE, END, Map.of())).isNull();
+        assertThat(NewLife.refusal(NONE, SELF, Map.of())).isNull();
     }
 
     @Test
     void whoTakesNoPartMayNot() {
-        assertThat(NewLife.refusal(NONE, null, Map.of())).contains("takes no part in the order");
+        assertThat(NewLife.refusal(NONE, new Survivor(null, 3, false), Map.of()))
+                .contains("takes no part in the order");
     }
 
     @Test
     void whereThereIsAMajorityNothingIsForced() {
-        assertThat(NewLife.refusal(new Quorum(true, "n2", 3), END, Map.of())).contains("majority, led by n2");
+        assertThat(NewLife.refusal(new Quorum(true, "n2", 3), SELF, Map.of())).contains("majority, led by n2");
+    }
+
+    /** Whoever has just been forced has no leader yet. */
+    @Test
+    void whoIsTheWholeClusterBeginsNoOtherLife() {
+        assertThat(NewLife.refusal(NONE, new Survivor(END, 1, false), Map.of())).contains("the whole cluster already");
+    }
+
+    @Test
+    void whoseServerIsHalfCopiedHasNothingToGoOnWith() {
+        assertThat(NewLife.refusal(NONE, new Survivor(END, 3, true), Map.of())).contains("getting a full copy");
     }
 
     @ParameterizedTest
@@ -42,7 +56,7 @@ class NewLifeTest {
     })
     void theFurthestOfThoseThatAreThereGoesOn(long term2, long index2, long term3, long index3, String other) {
         String refusal = NewLife.refusal(
-                NONE, END, Map.of("n2", new LogPosition(term2, index2), "n3", new LogPosition(term3, index3)));
+                NONE, SELF, Map.of("n2", new LogPosition(term2, index2), "n3", new LogPosition(term3, index3)));
         if (other == null) {
             assertThat(refusal).isNull();
         } else {

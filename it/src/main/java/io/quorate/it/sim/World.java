@@ -352,7 +352,8 @@ final class World {
             }
         }
         TotalOrder.Quorum quorum = new TotalOrder.Quorum(order.isPrimary(survivor), survivor.name(), 1);
-        if (NewLife.refusal(quorum, LogPosition.START, Map.of()) == null) {
+        NewLife.Survivor self = new NewLife.Survivor(LogPosition.START, nodes.size(), false);
+        if (NewLife.refusal(quorum, self, Map.of()) == null) {
             survivor.goOnAlone();
         }
     }

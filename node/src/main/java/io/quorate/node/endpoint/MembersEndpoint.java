@@ -107,7 +107,8 @@ class MembersEndpoint {
                 default -> "an action is join, leave, desync or resync, not " + action;
             };
         } catch (QuorateException e) {
-            refusal = e.getMessage();
+            // Without the advice of its code, which is about configuration keys.
+            refusal = e.detail();
         }
         return Outcome.of(refusal);
     }

@@ -2,6 +2,7 @@
 package io.quorate.node.join;
 
 import io.quorate.core.LogPosition;
+import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.member.MemberReport;
 import io.quorate.node.member.Members;
 import io.quorate.node.member.Participation;
@@ -22,14 +23,16 @@ final class ForcedRecovery {
     private final PeerChannels channels;
     private final Admission admission;
     private final Participation participation;
+    private final ServerCopy copy;
 
-    ForcedRecovery(Join.Own own, Join.Others others, Admission admission) {
+    ForcedRecovery(Join.Own own, Join.Others others, Admission admission, ServerCopy copy) {
         this.configured = own.configured();
         this.order = own.order();
         this.members = others.members();
         this.channels = others.channels();
         this.admission = admission;
         this.participation = own.participation();
+        this.copy = copy;
     }
 
     /**
@@ -41,7 +44,13 @@ final class ForcedRecovery {
         RatisTotalOrder running = order.running();
         Map<String, LogPosition> others =
                 members.present().stream().collect(Collectors.toMap(MemberReport::node, MemberReport::logEnd));
-        String refusal = NewLife.refusal(order.quorum(), running == null ? null : running.logEnd(), others);
+        String refusal = NewLife.refusal(
+                order.quorum(),
+                running == null
+                        ? new NewLife.Survivor(null, 0, copy.isPending())
+                        : new NewLife.Survivor(
+                                running.logEnd(), running.members().size(), copy.isPending()),
+                others);
         if (refusal != null) {
             return refusal;
         }

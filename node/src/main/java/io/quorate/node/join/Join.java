@@ -104,7 +104,7 @@ public final class Join implements AutoCloseable {
                 () -> own.order.holds(Hold.DISK),
                 joins);
         this.admission = new Admission(own, others);
-        this.recovery = new ForcedRecovery(own, others, admission);
+        this.recovery = new ForcedRecovery(own, others, admission, copy);
         this.choice = new CatchUpChoice(
                 properties,
                 server,

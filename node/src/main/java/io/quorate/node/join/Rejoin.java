@@ -7,6 +7,7 @@ import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
 import io.quorate.ist.CheckpointStore;
+import io.quorate.ist.DonorChoice;
 import io.quorate.ist.IncrementalTransfer;
 import io.quorate.ist.RejoinCourse;
 import io.quorate.ist.TransferCourse;
@@ -48,6 +49,7 @@ final class Rejoin {
     private final Supplier<List<IncrementalTransfer.Offer>> offers;
     private final BooleanSupplier lacksSpace;
     private final JoinCounts joins;
+    private final DonorChoice choice = new DonorChoice();
 
     private volatile TransferProgress progress;
     /** What it waits for, null while it goes on. */
@@ -173,6 +175,7 @@ final class Rejoin {
                             incarnation,
                             peers,
                             offers,
+                            choice,
                             Rejoin.this::requireSpace,
                             told)
                     .run(goal);
