@@ -100,7 +100,9 @@ public final class HistoryCheck {
         } catch (QuorateException e) {
             throw new QuorateException(
                     ErrorCode.CACHE_PASSED,
-                    "can't tell whether this node's history is that of the others: nobody there holds seqno " + seqno,
+                    "can't tell whether this node's history is that of the others: nobody there holds seqno " + seqno
+                            + "; if nobody who does comes back, only a full copy helps: give this node an empty server"
+                            + " and data directory",
                     e);
         }
         List<Certified> read = new ArrayList<>();

@@ -8,6 +8,7 @@ import io.quorate.core.QuorateException;
 import io.quorate.ist.TransferProgress.Phase;
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -101,6 +102,25 @@ public final class IncrementalTransfer {
     }
 
     private final class Work implements TransferCourse.Work {
+        @Override
+        public boolean isEmpty() {
+            return cache.last() < cache.first();
+        }
+
+        @Override
+        public void lastRecord() throws IOException, InterruptedException {
+            long seqno = cache.last();
+            List<Certified> given = new ArrayList<>();
+            try {
+                fetch(seqno, seqno, given::addAll);
+            } catch (QuorateException e) {
+                log.info("the cache begins after seqno {}, which nobody gives: {}", seqno, e.detail());
+                return;
+            }
+            cache.reset(seqno);
+            cache.append(given);
+        }
+
         @Override
         public long held() {
             return cache.last();

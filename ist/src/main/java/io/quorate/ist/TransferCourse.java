@@ -52,6 +52,8 @@ public final class TransferCourse {
 
     /** What is done at a time. */
     private enum Next {
+        /** Have a cache that continues after a seqno begin with that one. */
+        LAST_RECORD,
         /** Append the writesets up to {@link #to}. */
         RECORDS,
         /** Ask a donor for its newest checkpoint. */
@@ -64,8 +66,17 @@ public final class TransferCourse {
 
     /** What a transfer works on: this node's cache, and the donors. */
     public interface Work {
-        /** Last seqno that the cache holds. */
+        /** Whether the cache holds nothing. */
+        boolean isEmpty();
+
+        /** Last seqno that the cache holds, or would if it weren't empty. */
         long held();
+
+        /**
+         * Has the empty cache begin with the record at {@link #held}, if somebody gives it. Fails only where this
+         * node's disk does.
+         */
+        void lastRecord() throws IOException, InterruptedException;
 
         /** Appends writesets up to that one, or as many of them as come at a time. */
         void records(long to) throws IOException, InterruptedException;
@@ -84,6 +95,7 @@ public final class TransferCourse {
     private final DonorChoice choice;
     private Offer source;
     private boolean fetched;
+    private boolean lastRecordAsked;
     private CheckpointStore.Checkpoint received;
 
     public TransferCourse(Goal goal, DonorChoice choice) {
@@ -98,8 +110,12 @@ public final class TransferCourse {
      * @throws io.quorate.core.QuorateException ORDER_INTERRUPTED when nobody offers a checkpoint that would do
      */
     public boolean step(Work work, List<Offer> offers, long nowMillis) throws IOException, InterruptedException {
-        Next next = next(work.held(), offers, nowMillis);
+        Next next = next(work, offers, nowMillis);
         switch (next) {
+            case LAST_RECORD -> {
+                lastRecordAsked = true;
+                work.lastRecord();
+            }
             case RECORDS -> work.records(to());
             case STATE -> received = work.state(source.donor());
             case BEGIN_AFTER_STATE -> work.reset(received.seqno() + 1);
@@ -108,12 +124,31 @@ public final class TransferCourse {
         return next == Next.DONE;
     }
 
-    private Next next(long held, List<Offer> offers, long nowMillis) {
+    private Next next(Work work, List<Offer> offers, long nowMillis) {
+        long held = work.held();
+        if (lacksLastRecord(work, offers)) {
+            return Next.LAST_RECORD;
+        }
         return switch (goal.kind) {
             case RECORDS -> held < goal.until ? Next.RECORDS : Next.DONE;
             case STATE -> stateAlone(held, offers, nowMillis);
             case RECORDS_AND_STATE -> recordsAndState(held, offers, nowMillis);
         };
+    }
+
+    /**
+     * Whoever holds nothing can't be compared with. If this node is the only one left after that, the others can't tell
+     * whether what they hold is the beginning of what it holds, and stay out. So its cache begins with what its state,
+     * or its server, ends with.
+     */
+    private boolean lacksLastRecord(Work work, List<Offer> offers) {
+        long held = work.held();
+        boolean continues = goal.kind != Kind.STATE || (received != null && held == received.seqno());
+        return continues
+                && !lastRecordAsked
+                && held > 0
+                && work.isEmpty()
+                && offers.stream().anyMatch(offer -> offer.first() <= held && offer.last() >= held);
     }
 
     private Next stateAlone(long held, List<Offer> offers, long nowMillis) {

@@ -266,6 +266,52 @@ class IncrementalTransferTest {
         assertHolds(joiner.cache, 1, LAST - 100);
     }
 
+    /** Without it nobody could be compared with this node, if it were the only one left. */
+    @Test
+    void aCacheBeginsWithWhatTheStateEndsWith() throws Exception {
+        donor("n1", 1, 0);
+        Node joiner = node("n3", 1, 0, 0);
+        assertThat(transfer(joiner, new Streams(), progress())
+                        .run(Goal.state(0))
+                        .seqno())
+                .isEqualTo(LAST - 100);
+        assertThat(joiner.cache.first()).isEqualTo(LAST - 100);
+        assertThat(joiner.cache.last()).isEqualTo(LAST - 100);
+        assertHolds(joiner.cache, LAST - 100, LAST - 100);
+    }
+
+    @Test
+    void aCacheThatWasEmptiedBeginsWithWhatTheServerEndsWith() throws Exception {
+        donor("n1", 1, 0);
+        Node one = node("n3", LAST + 1, LAST, 0);
+        transfer(one, new Streams(), progress()).run(Goal.records(LAST));
+        assertThat(one.cache.first()).isEqualTo(LAST);
+        assertHolds(one.cache, LAST, LAST);
+        Node other = node("n4", LAST - 9, LAST - 10, 0);
+        transfer(other, new Streams(), progress()).run(Goal.records(LAST));
+        assertThat(other.cache.first()).isEqualTo(LAST - 10);
+        assertHolds(other.cache, LAST - 10, LAST);
+    }
+
+    @Test
+    void aCacheBeginsAfterWhatNobodyGives() throws Exception {
+        donor("n1", LAST - 50, 0);
+        Node joiner = node("n3", 1, 0, 0);
+        transfer(joiner, new Streams(), progress()).run(Goal.state(0));
+        assertThat(joiner.cache.first()).isEqualTo(LAST - 99);
+        assertThat(joiner.cache.last()).isEqualTo(LAST - 100);
+    }
+
+    @Test
+    void aCacheBeginsAfterWhatADonorKeepsBreakingOffAt() throws Exception {
+        donor("n1", 1, 0);
+        givenUpTo = 0;
+        Node joiner = node("n3", LAST + 1, LAST, 0);
+        transfer(joiner, new Streams(), progress()).run(Goal.records(LAST));
+        assertThat(joiner.cache.first()).isEqualTo(LAST + 1);
+        assertThat(joiner.cache.last()).isEqualTo(LAST);
+    }
+
     @Test
     void asksTheNearest() throws Exception {
         donor("far", 1, 1);

@@ -143,6 +143,21 @@ final class Transfer implements TransferCourse.Work {
     }
 
     @Override
+    public boolean isEmpty() {
+        return node.storage().cache().last() < node.storage().cache().first();
+    }
+
+    @Override
+    public void lastRecord() throws IOException, InterruptedException {
+        long seqno = held();
+        List<Certified> given = fetch(seqno, seqno);
+        if (!given.isEmpty()) {
+            node.storage().reset(seqno);
+            node.storage().cache().append(given);
+        }
+    }
+
+    @Override
     public void reset(long next) {
         node.storage().reset(next);
     }
@@ -157,20 +172,26 @@ final class Transfer implements TransferCourse.Work {
         long held = node.storage().cache().last();
         long from = TransferCourse.from(node.storage().cache().first(), held, offers);
         long to = Math.min(upTo, Math.max(from, held) + world.random.nextInt(RANGE_MAX));
+        List<Certified> received = fetch(from, to);
+        if (!received.isEmpty()) {
+            node.storage().cache().append(received);
+            world.statistics.transferred += received.size();
+        }
+    }
+
+    /** What a donor gives of that before it breaks off. */
+    private List<Certified> fetch(long from, long to) throws InterruptedException {
+        List<Certified> received = new ArrayList<>();
         Offer donor = choice.donorOf(offers, from, to, clock()).orElse(null);
         if (donor == null) {
-            return;
+            return received;
         }
-        List<Certified> received = new ArrayList<>();
         try {
             client.records(donor.donor(), new RecordReader(from, to, received::addAll));
         } catch (IOException | QuorateException e) {
             failed(donor.donor(), e);
         }
-        if (!received.isEmpty()) {
-            node.storage().cache().append(received);
-            world.statistics.transferred += received.size();
-        }
+        return received;
     }
 
     @Override
