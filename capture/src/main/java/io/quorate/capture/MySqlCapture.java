@@ -102,7 +102,7 @@ public final class MySqlCapture implements AutoCloseable {
                 return;
             }
             pause = counters.transactions.sum() > before ? PAUSE_MIN : min(pause.multipliedBy(2), PAUSE_MAX);
-            LOG.warn("Capture of {} resumes in {}: {}", settings, pause, end.getMessage());
+            LOG.warn("Capture of {} resumes in {} ms: {}", settings, pause.toMillis(), end.getMessage());
             counters.restarts.increment();
             if (!sleep(pause)) {
                 return;

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -22,7 +23,6 @@ import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
-import org.apache.ratis.protocol.exceptions.RaftException;
 import org.apache.ratis.protocol.exceptions.ReconfigurationInProgressException;
 import org.apache.ratis.protocol.exceptions.SetConfigurationException;
 import org.apache.ratis.server.RaftServer;
@@ -69,19 +69,23 @@ final class MemberChanges {
                         .setServersInNewConf(Membership.toRaft(next))
                         .build());
         try {
-            return server.setConfigurationAsync(request).thenAccept(MemberChanges::require);
+            return server.setConfigurationAsync(request).handle(MemberChanges::require);
         } catch (IOException e) {
             return CompletableFuture.failedFuture(new QuorateException(ErrorCode.ORDER_INTERRUPTED, e.toString(), e));
         }
     }
 
-    private static void require(RaftClientReply reply) {
-        if (!reply.isSuccess()) {
-            throw new QuorateException(ErrorCode.ORDER_INTERRUPTED, whyNot(reply.getException()));
+    /** @param failed why there is no reply; null when there is one */
+    private static Void require(RaftClientReply reply, Throwable failed) {
+        Throwable why = failed == null ? reply.getException() : failed;
+        if (failed != null || !reply.isSuccess()) {
+            Throwable cause = why instanceof CompletionException && why.getCause() != null ? why.getCause() : why;
+            throw new QuorateException(ErrorCode.ORDER_INTERRUPTED, whyNot(cause), cause);
         }
+        return null;
     }
 
-    private static String whyNot(RaftException e) {
+    private static String whyNot(Throwable e) {
         if (e instanceof ReconfigurationInProgressException) {
             return "another change of the members is under way; ask again when it is done";
         }

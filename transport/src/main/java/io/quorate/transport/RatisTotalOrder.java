@@ -231,6 +231,9 @@ public final class RatisTotalOrder implements TotalOrder {
             return known;
         }
         synchronized (changes) {
+            if (now.equals(known)) {
+                return known;
+            }
             boolean within = now.stream().anyMatch(peer -> peer.equals(settings.selfPeer()));
             boolean before = known.stream().anyMatch(peer -> peer.equals(settings.selfPeer()));
             if (!within && !before) {
