@@ -60,7 +60,9 @@ final class Network implements AutoCloseable {
 
     private void build() {
         run("ip", "netns", "add", router);
-        run("ip", "netns", "exec", router, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward");
+        List<String> forward = new ArrayList<>(within(router));
+        forward.addAll(List.of("sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"));
+        run(forward.toArray(new String[0]));
         run("ip", "link", "add", name, "type", "veth", "peer", "name", "line0", "netns", router);
         run("ip", "addr", "add", address(0) + "/28", "dev", name);
         run("ip", "link", "set", name, "up");
@@ -97,6 +99,14 @@ final class Network implements AutoCloseable {
         run("ip", "-n", router, "link", "set", "line" + number, "up");
     }
 
+    /**
+     * What has a command run in a namespace. Not {@code ip netns exec}, which also gives it a copy of all mounts: what
+     * another test unmounts meanwhile would stay mounted there, and be the same again when it is mounted next.
+     */
+    private static List<String> within(String space) {
+        return List.of("nsenter", "--net=/run/netns/" + space);
+    }
+
     private String space(int node) {
         return name + "-n" + node;
     }
@@ -112,7 +122,7 @@ final class Network implements AutoCloseable {
 
     List<Place> places() {
         return IntStream.rangeClosed(1, nodes)
-                .mapToObj(node -> new Place(address(node), List.of("ip", "netns", "exec", space(node))))
+                .mapToObj(node -> new Place(address(node), within(space(node))))
                 .toList();
     }
 

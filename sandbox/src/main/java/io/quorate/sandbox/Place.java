@@ -11,8 +11,8 @@ import java.util.List;
  * that is made beforehand: {@code mysql.init-file} names a file of statements for that.
  *
  * @param host the address at which the other nodes and this program reach the node
- * @param command precedes those of the node's processes and has to turn into them, keeping its process id, as {@code ip
- *     netns exec NAME} does; may be empty
+ * @param command precedes those of the node's processes and has to turn into them, keeping its process id, as {@code
+ *     nsenter --net=FILE} does; may be empty
  */
 public record Place(String host, List<String> command) {
     static final String LOOPBACK_HOST = "127.0.0.1";
