@@ -16,6 +16,11 @@ public interface WriteSetLog extends AutoCloseable {
     /** Seqno of the last record appended, 0 when there has never been one. */
     long last();
 
+    /** Whether no record is held. */
+    default boolean isEmpty() {
+        return last() < first();
+    }
+
     /** Appends consecutive seqnos, visible to cursors on return, durable after {@link #force} only. */
     void append(List<Certified> batch) throws IOException;
 

@@ -40,9 +40,8 @@ public final class DonorChoice {
                     ErrorCode.ORDER_INTERRUPTED,
                     "this node needs writesets from seqno " + from + " on; no other node is reachable");
         }
-        List<Offer> having = offers.stream()
-                .filter(offer -> offer.first() <= from && offer.last() >= to)
-                .toList();
+        List<Offer> having =
+                offers.stream().filter(offer -> offer.holds(from, to)).toList();
         if (having.isEmpty()) {
             throw new QuorateException(
                     ErrorCode.CACHE_PASSED, "this node needs writesets from seqno " + from + " on; " + held(offers));

@@ -57,7 +57,7 @@ public final class HistoryCheck {
     public synchronized void require(
             List<IncrementalTransfer.Offer> offers, long applied, LogPosition at, long nowMillis) throws IOException {
         long last = cache.last();
-        boolean cached = last >= cache.first();
+        boolean cached = !cache.isEmpty();
         if (cached) {
             Certified ours = ours(last);
             Certified theirs = theirs(offers, last, nowMillis);

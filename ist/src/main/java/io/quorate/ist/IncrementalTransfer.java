@@ -48,7 +48,12 @@ public final class IncrementalTransfer {
      * @param checkpoint seqno of its newest checkpoint, 0 also while nothing was written yet
      * @param checkpointIndex and where in the order's log that is, -1 without one
      */
-    public record Offer(String donor, int distance, long first, long last, long checkpoint, long checkpointIndex) {}
+    public record Offer(String donor, int distance, long first, long last, long checkpoint, long checkpointIndex) {
+        /** Whether its cache holds all of these. */
+        boolean holds(long from, long to) {
+            return first <= from && last >= to;
+        }
+    }
 
     private final WriteSetCache cache;
     private final CheckpointStore checkpoints;
@@ -104,7 +109,7 @@ public final class IncrementalTransfer {
     private final class Work implements TransferCourse.Work {
         @Override
         public boolean isEmpty() {
-            return cache.last() < cache.first();
+            return cache.isEmpty();
         }
 
         @Override

@@ -126,7 +126,7 @@ public final class TransferCourse {
 
     private Next next(Work work, List<Offer> offers, long nowMillis) {
         long held = work.held();
-        if (lacksLastRecord(work, offers)) {
+        if (lacksLastRecord(work.isEmpty(), held, offers)) {
             return Next.LAST_RECORD;
         }
         return switch (goal.kind) {
@@ -141,14 +141,13 @@ public final class TransferCourse {
      * whether what they hold is the beginning of what it holds, and stay out. So its cache begins with what its state,
      * or its server, ends with.
      */
-    private boolean lacksLastRecord(Work work, List<Offer> offers) {
-        long held = work.held();
+    private boolean lacksLastRecord(boolean empty, long held, List<Offer> offers) {
         boolean continues = goal.kind != Kind.STATE || (received != null && held == received.seqno());
         return continues
                 && !lastRecordAsked
                 && held > 0
-                && work.isEmpty()
-                && offers.stream().anyMatch(offer -> offer.first() <= held && offer.last() >= held);
+                && empty
+                && offers.stream().anyMatch(offer -> offer.holds(held, held));
     }
 
     private Next stateAlone(long held, List<Offer> offers, long nowMillis) {

@@ -60,9 +60,7 @@ final class Network implements AutoCloseable {
 
     private void build() {
         run("ip", "netns", "add", router);
-        List<String> forward = new ArrayList<>(within(router));
-        forward.addAll(List.of("sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"));
-        run(forward.toArray(new String[0]));
+        run("nsenter", network(router), "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward");
         run("ip", "link", "add", name, "type", "veth", "peer", "name", "line0", "netns", router);
         run("ip", "addr", "add", address(0) + "/28", "dev", name);
         run("ip", "link", "set", name, "up");
@@ -100,11 +98,11 @@ final class Network implements AutoCloseable {
     }
 
     /**
-     * What has a command run in a namespace. Not {@code ip netns exec}, which also gives it a copy of all mounts: what
-     * another test unmounts meanwhile would stay mounted there, and be the same again when it is mounted next.
+     * The network that {@code nsenter} enters. Not {@code ip netns exec}, which also gives it a copy of all mounts:
+     * what another test unmounts meanwhile would stay mounted there, and be the same again when it is mounted next.
      */
-    private static List<String> within(String space) {
-        return List.of("nsenter", "--net=/run/netns/" + space);
+    private static String network(String space) {
+        return "--net=/run/netns/" + space;
     }
 
     private String space(int node) {
@@ -122,7 +120,7 @@ final class Network implements AutoCloseable {
 
     List<Place> places() {
         return IntStream.rangeClosed(1, nodes)
-                .mapToObj(node -> new Place(address(node), within(space(node))))
+                .mapToObj(node -> new Place(address(node), List.of("nsenter", network(space(node)))))
                 .toList();
     }
 

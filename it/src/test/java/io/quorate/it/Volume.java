@@ -14,14 +14,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * An ext4 of its own, in a sparse file, that can lose power: from one moment on nothing reaches the device, and what
@@ -33,17 +26,12 @@ final class Volume implements AutoCloseable {
     private static final int SAMPLE_BYTES = 100_000;
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    private static final String FORCED = "sample-forced";
-    private static final String UNFORCED = "sample-unforced";
-
     /** EXT4_IOC_SHUTDOWN with NOLOGFLUSH. Perl, for Java has no ioctl and every Debian has Perl. */
     private static final String SHUTDOWN = "my $flags = pack('L', 2); foreach my $path (@ARGV) {"
             + " open(my $directory, '<', $path) or die $!; ioctl($directory, 0x8004587d, $flags) or die $!; }";
 
     private final Path image;
     private final Path mount;
-    /** How much of the sample that is never forced had been written when power failed. */
-    private long unforcedBytes;
 
     private Volume(Path image, Path mount) {
         this.image = image;
@@ -102,70 +90,37 @@ final class Volume implements AutoCloseable {
 
     /** Power fails for all of these at once. Whatever runs there goes on, and meets errors: end it now. */
     static void failPower(List<Volume> volumes) throws IOException, InterruptedException {
+        for (Volume volume : volumes) {
+            volume.writeSamples();
+        }
         List<String> shutdown = new ArrayList<>(List.of("perl", "-e", SHUTDOWN));
-        List<Future<Long>> samples = new ArrayList<>();
-        ExecutorService writers = Executors.newFixedThreadPool(volumes.size());
-        try {
-            for (Volume volume : volumes) {
-                volume.writeForcedSample();
-                shutdown.add(volume.mount.toString());
-                CountDownLatch begun = new CountDownLatch(1);
-                samples.add(writers.submit(() -> volume.writeUntilPowerFails(begun)));
-                assertThat(begun.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
-            }
-            assertThat(run(shutdown.toArray(new String[0]))).isZero();
-            for (int i = 0; i < volumes.size(); i++) {
-                volumes.get(i).unforcedBytes = samples.get(i).get(LIMIT.toSeconds(), TimeUnit.SECONDS);
-            }
-        } catch (ExecutionException | TimeoutException e) {
-            throw new IOException("a volume still takes what is written, or never did", e);
-        } finally {
-            writers.shutdownNow();
-        }
+        volumes.forEach(volume -> shutdown.add(volume.mount.toString()));
+        assertThat(run(shutdown.toArray(new String[0]))).isZero();
     }
 
-    /**
-     * Appends to a sample, forcing none of it. The kernel may write back what it likes, even right after it was
-     * written; but not all up to the very moment.
-     *
-     * @return how many bytes were taken before the volume took no more
-     */
-    private long writeUntilPowerFails(CountDownLatch begun) throws IOException {
-        ByteBuffer some = ByteBuffer.allocate(4096);
-        long bytes = 0;
+    private void writeSamples() throws IOException {
         try (FileChannel file =
-                FileChannel.open(mount.resolve(UNFORCED), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-            while (!Thread.currentThread().isInterrupted()) {
-                try {
-                    bytes += file.write(some.clear());
-                } catch (IOException e) {
-                    return bytes;
-                }
-                begun.countDown();
-                LockSupport.parkNanos(100_000);
-            }
-        }
-        throw new IOException("nothing ended it");
-    }
-
-    private void writeForcedSample() throws IOException {
-        try (FileChannel file =
-                FileChannel.open(mount.resolve(FORCED), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                FileChannel.open(sample("forced"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             file.write(ByteBuffer.allocate(SAMPLE_BYTES));
             file.force(true);
         }
+        Files.write(sample("unforced"), new byte[SAMPLE_BYTES]);
+    }
+
+    private Path sample(String name) {
+        return mount.resolve("sample-" + name);
     }
 
     /** Recovers and mounts it again, after everything on it has ended; proves that the failure was one. */
     void restorePower() throws IOException, InterruptedException {
         unmount();
         assertThat(mount()).isTrue();
-        assertThat(mount.resolve(FORCED)).hasSize(SAMPLE_BYTES);
-        assertThat(Files.exists(mount.resolve(UNFORCED)) ? Files.size(mount.resolve(UNFORCED)) : 0)
-                .as("bytes kept of what was never forced")
-                .isLessThan(unforcedBytes);
-        Files.delete(mount.resolve(FORCED));
-        Files.deleteIfExists(mount.resolve(UNFORCED));
+        assertThat(sample("forced")).hasSize(SAMPLE_BYTES);
+        assertThat(Files.exists(sample("unforced")) ? Files.size(sample("unforced")) : 0)
+                .as("bytes kept without having been forced")
+                .isZero();
+        Files.delete(sample("forced"));
+        Files.deleteIfExists(sample("unforced"));
     }
 
     /** Unmounts it. */

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -26,6 +25,7 @@ import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.protocol.exceptions.ReconfigurationInProgressException;
 import org.apache.ratis.protocol.exceptions.SetConfigurationException;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.util.JavaUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -77,12 +77,11 @@ final class MemberChanges {
 
     /** @param failed why there is no reply; null when there is one */
     private static Void require(RaftClientReply reply, Throwable failed) {
-        Throwable why = failed == null ? reply.getException() : failed;
-        if (failed != null || !reply.isSuccess()) {
-            Throwable cause = why instanceof CompletionException && why.getCause() != null ? why.getCause() : why;
-            throw new QuorateException(ErrorCode.ORDER_INTERRUPTED, whyNot(cause), cause);
+        if (failed == null && reply.isSuccess()) {
+            return null;
         }
-        return null;
+        Throwable why = failed == null ? reply.getException() : JavaUtils.unwrapCompletionException(failed);
+        throw new QuorateException(ErrorCode.ORDER_INTERRUPTED, whyNot(why), why);
     }
 
     private static String whyNot(Throwable e) {

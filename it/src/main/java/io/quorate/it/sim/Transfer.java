@@ -144,7 +144,7 @@ final class Transfer implements TransferCourse.Work {
 
     @Override
     public boolean isEmpty() {
-        return node.storage().cache().last() < node.storage().cache().first();
+        return node.storage().cache().isEmpty();
     }
 
     @Override

@@ -365,7 +365,7 @@ final class World {
         }
         WriteSetCache cache = node.storage().cache();
         long last = cache.last();
-        if (last >= cache.first()) {
+        if (!cache.isEmpty()) {
             Certified held = node.read(last);
             require(
                     last <= lastSeqno() && held.equals(certified(last)),

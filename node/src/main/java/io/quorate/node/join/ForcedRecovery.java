@@ -44,13 +44,11 @@ final class ForcedRecovery {
         RatisTotalOrder running = order.running();
         Map<String, LogPosition> others =
                 members.present().stream().collect(Collectors.toMap(MemberReport::node, MemberReport::logEnd));
-        String refusal = NewLife.refusal(
-                order.quorum(),
-                running == null
-                        ? new NewLife.Survivor(null, 0, copy.isPending())
-                        : new NewLife.Survivor(
-                                running.logEnd(), running.members().size(), copy.isPending()),
-                others);
+        NewLife.Survivor self = new NewLife.Survivor(
+                running == null ? null : running.logEnd(),
+                running == null ? 0 : running.members().size(),
+                copy.isPending());
+        String refusal = NewLife.refusal(order.quorum(), self, others);
         if (refusal != null) {
             return refusal;
         }
