@@ -3,8 +3,12 @@ package io.quorate.core;
 
 /** What can happen to a node, as its state machine sees it. */
 public sealed interface NodeEvent {
-    /** The order has, or has lost, a majority. */
-    record QuorumChanged(TotalOrder.Quorum quorum) implements NodeEvent {}
+    /**
+     * The order has, or has lost, a majority.
+     *
+     * @param nowMillis what time it is
+     */
+    record QuorumChanged(TotalOrder.Quorum quorum, long nowMillis) implements NodeEvent {}
 
     /** The MySQL server answers, its settings are right, and applier and capture have been started on it. */
     record DatabaseUp() implements NodeEvent {}

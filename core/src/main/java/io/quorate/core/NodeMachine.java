@@ -30,7 +30,7 @@ public final class NodeMachine {
     /** A node that is this close to the order's end counts as caught up; otherwise, under load, it might never be. */
     private final long syncedLagMax;
 
-    private final long electionGraceMillis;
+    private final long silenceMaxMillis;
     private final boolean arbitrator;
 
     private NodeState state = OPEN;
@@ -54,35 +54,38 @@ public final class NodeMachine {
     private long target = -1;
 
     private long nowMillis;
-    /** When the majority was lost, -1 while there is one. */
-    private long lostMillis = -1;
+    /** When a majority was heard last; of interest while there is none. */
+    private long heardMillis;
 
     /**
      * @param syncedLagMax how many writesets a node may be behind when it becomes SYNCED
-     * @param electionGraceMillis how long the majority may be gone before the node is NON_PRIMARY, in addition to the
-     *     time the order itself takes to notice
+     * @param silenceMaxMillis how long nothing may be heard of a majority before the node is NON_PRIMARY; an election
+     *     takes less, even on a slow machine
      */
-    public NodeMachine(long syncedLagMax, long electionGraceMillis) {
-        this(syncedLagMax, electionGraceMillis, false);
+    public NodeMachine(long syncedLagMax, long silenceMaxMillis) {
+        this(syncedLagMax, silenceMaxMillis, false);
     }
 
-    private NodeMachine(long syncedLagMax, long electionGraceMillis, boolean arbitrator) {
+    private NodeMachine(long syncedLagMax, long silenceMaxMillis, boolean arbitrator) {
         this.syncedLagMax = syncedLagMax;
-        this.electionGraceMillis = electionGraceMillis;
+        this.silenceMaxMillis = silenceMaxMillis;
         this.arbitrator = arbitrator;
     }
 
     /** The machine of a node without a server. */
-    public static NodeMachine ofArbitrator(long electionGraceMillis) {
-        return new NodeMachine(0, electionGraceMillis, true);
+    public static NodeMachine ofArbitrator(long silenceMaxMillis) {
+        return new NodeMachine(0, silenceMaxMillis, true);
     }
 
     /** Takes an event; true when it changes the state. */
     public boolean on(NodeEvent event) {
         NodeState before = state;
         if (event instanceof NodeEvent.QuorumChanged e) {
+            nowMillis = e.nowMillis();
+            if (quorum.primary()) {
+                heardMillis = nowMillis - e.quorum().silentMillis();
+            }
             quorum = e.quorum();
-            lostMillis = quorum.primary() ? -1 : lostMillis < 0 ? nowMillis : lostMillis;
         } else if (event instanceof NodeEvent.DatabaseUp) {
             databaseUp = true;
             databaseReason = "";
@@ -133,7 +136,7 @@ public final class NodeMachine {
         if (state == NON_PRIMARY && !quorum.primary()) {
             return NON_PRIMARY;
         }
-        if (lostMillis >= 0 && nowMillis - lostMillis >= electionGraceMillis) {
+        if (!quorum.primary() && nowMillis - heardMillis >= silenceMaxMillis) {
             return NON_PRIMARY;
         }
         if (arbitrator) {

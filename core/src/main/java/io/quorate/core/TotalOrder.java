@@ -27,8 +27,14 @@ public interface TotalOrder extends AutoCloseable {
      * @param primary whether a majority is known to follow a leader this node hears from
      * @param leader the leader's node name, null when none is known
      * @param term Raft's term
+     * @param silentMillis for how long nothing had been heard of a majority when this was noticed; 0 while there is one
      */
-    record Quorum(boolean primary, String leader, long term) {
-        public static final Quorum NONE = new Quorum(false, null, 0);
+    record Quorum(boolean primary, String leader, long term, long silentMillis) {
+        public static final Quorum NONE = new Quorum(false, null, 0, 0);
+
+        /** With a majority that has just been heard. */
+        public Quorum(boolean primary, String leader, long term) {
+            this(primary, leader, term, 0);
+        }
     }
 }

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 class NodeMachineTest {
-    private static final NodeEvent MAJORITY = new NodeEvent.QuorumChanged(new TotalOrder.Quorum(true, "n1", 3));
-    private static final NodeEvent NO_MAJORITY = new NodeEvent.QuorumChanged(TotalOrder.Quorum.NONE);
+    private static final NodeEvent MAJORITY = new NodeEvent.QuorumChanged(new TotalOrder.Quorum(true, "n1", 3), 0);
+    private static final NodeEvent NO_MAJORITY = new NodeEvent.QuorumChanged(TotalOrder.Quorum.NONE, 0);
 
     private final NodeMachine machine = new NodeMachine(10, 500);
 
@@ -137,11 +137,37 @@ class NodeMachineTest {
         assertThat(machine.state()).isEqualTo(NodeState.SYNCED);
         machine.on(MAJORITY);
         assertThat(machine.on(new NodeEvent.Progress(7, 7, 5000))).isFalse();
-        machine.on(NO_MAJORITY);
-        machine.on(new NodeEvent.Progress(7, 7, 5499));
-        assertThat(machine.state()).as("the grace begins anew").isEqualTo(NodeState.SYNCED);
+        assertThat(machine.on(lost(5000, 0))).isFalse();
+        assertThat(machine.on(new NodeEvent.Progress(7, 7, 5499)))
+                .as("the silence begins anew")
+                .isFalse();
         machine.on(new NodeEvent.Progress(7, 7, 5500));
         assertThat(machine.state()).isEqualTo(NodeState.NON_PRIMARY);
+    }
+
+    @Test
+    void theSilenceBeforeTheLossWasNoticedCounts() {
+        synced();
+        machine.on(lost(1000, 400));
+        assertThat(machine.on(new NodeEvent.Progress(7, 7, 1099))).isFalse();
+        assertThat(machine.on(new NodeEvent.QuorumChanged(new TotalOrder.Quorum(false, "n2", 4, 400), 1099)))
+                .as("another leader without a majority doesn't prolong it")
+                .isFalse();
+        machine.on(new NodeEvent.Progress(7, 7, 1100));
+        assertThat(machine.state()).isEqualTo(NodeState.NON_PRIMARY);
+    }
+
+    /** It may have been silent only because this machine stood still. */
+    @Test
+    void theTimeSinceTheLastLookDoesNotCount() {
+        synced();
+        machine.on(lost(60_000, 100));
+        assertThat(machine.on(new NodeEvent.Progress(7, 7, 60_399))).isFalse();
+        assertThat(machine.on(new NodeEvent.Progress(7, 7, 60_400))).isTrue();
+    }
+
+    private static NodeEvent lost(long nowMillis, long silentMillis) {
+        return new NodeEvent.QuorumChanged(new TotalOrder.Quorum(false, null, 3, silentMillis), nowMillis);
     }
 
     @Test

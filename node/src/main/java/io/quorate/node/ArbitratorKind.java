@@ -26,8 +26,8 @@ final class ArbitratorKind implements NodeKind {
     }
 
     @Override
-    public NodeMachine machine(long electionGraceMillis) {
-        return NodeMachine.ofArbitrator(electionGraceMillis);
+    public NodeMachine machine(long silenceMaxMillis) {
+        return NodeMachine.ofArbitrator(silenceMaxMillis);
     }
 
     @Override

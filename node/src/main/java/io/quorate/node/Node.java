@@ -42,10 +42,11 @@ import tools.jackson.databind.json.JsonMapper;
 class Node implements SmartLifecycle, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Node.class);
     /**
-     * The order takes up to two seconds to notice that it has no majority. With this time on top, the node's server is
-     * closed for writes within three seconds.
+     * The order takes up to two seconds to notice that it has no majority. With this limit, the node's server is closed
+     * for writes within three seconds, and an election that nobody had to wait for, when a leader hands over, may take
+     * as long.
      */
-    private static final long ELECTION_GRACE_MILLIS = 600;
+    private static final long SILENCE_MAX_MILLIS = 2600;
 
     private final NodeProperties properties;
     private final ApplicationEventPublisher publisher;
@@ -92,7 +93,7 @@ class Node implements SmartLifecycle, AutoCloseable {
             }
             conflicts.lookBack(stream.lastOrdered());
             loop = opened.add(
-                    new NodeLoop(kind.machine(ELECTION_GRACE_MILLIS), this::look, this::onState, faults::loopEnded));
+                    new NodeLoop(kind.machine(SILENCE_MAX_MILLIS), this::look, this::onState, faults::loopEnded));
 
             // The other nodes, and the order.
             network = Network.open(properties, home, json, this::hasLeft, opened);
@@ -173,7 +174,7 @@ class Node implements SmartLifecycle, AutoCloseable {
             // It leaves the others; it hasn't lost them.
             return;
         }
-        loop.post(new NodeEvent.QuorumChanged(quorum));
+        loop.post(new NodeEvent.QuorumChanged(quorum, Upkeep.nowMillis()));
         beside.server().quorumChanged(quorum);
     }
 

@@ -17,7 +17,7 @@ interface NodeKind {
     }
 
     /** The machine that decides which state the node is in. */
-    NodeMachine machine(long electionGraceMillis);
+    NodeMachine machine(long silenceMaxMillis);
 
     /**
      * What explains conflicts.

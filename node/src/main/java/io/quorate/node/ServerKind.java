@@ -38,8 +38,8 @@ final class ServerKind implements NodeKind {
     }
 
     @Override
-    public NodeMachine machine(long electionGraceMillis) {
-        return new NodeMachine(properties.apply().syncedLagMax(), electionGraceMillis);
+    public NodeMachine machine(long silenceMaxMillis) {
+        return new NodeMachine(properties.apply().syncedLagMax(), silenceMaxMillis);
     }
 
     @Override

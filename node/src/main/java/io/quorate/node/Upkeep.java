@@ -62,7 +62,7 @@ final class Upkeep {
         }
     }
 
-    private static long nowMillis() {
+    static long nowMillis() {
         return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
     }
 }

@@ -2,6 +2,7 @@
 package io.quorate.transport;
 
 import io.quorate.core.TotalOrder.Quorum;
+import java.util.OptionalLong;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -39,6 +40,9 @@ final class QuorumWatch implements AutoCloseable {
     private final ScheduledExecutorService thread;
     private final AtomicBoolean asked = new AtomicBoolean();
     private volatile Quorum quorum = Quorum.NONE;
+    /** When a majority was heard last. */
+    private long heardNanos = System.nanoTime();
+
     private int failed;
 
     /**
@@ -158,40 +162,44 @@ final class QuorumWatch implements AutoCloseable {
 
     private Quorum now() {
         DivisionInfo info = division.getInfo();
-        if (info.getLifeCycleState() != LifeCycle.State.RUNNING) {
-            return new Quorum(false, null, info.getCurrentTerm());
-        }
         long term = info.getCurrentTerm();
-        String leader = leader();
-        boolean heard = leader != null && (info.isLeader() ? majorityAnswers(info) : leaderSpeaks(info, leader));
-        return new Quorum(heard && machine.appliedTerm() == term, leader, term);
-    }
-
-    private boolean leaderSpeaks(DivisionInfo info, String leader) {
-        if (leader.equals(settings.self())) {
-            return false; // it has just stepped down and still takes itself for the leader
+        String leader = info.getLifeCycleState() == LifeCycle.State.RUNNING ? leader() : null;
+        OptionalLong silentMillis = leader == null
+                ? OptionalLong.empty()
+                : info.isLeader() ? majoritySilent(info) : leaderSilent(info, leader);
+        silentMillis.ifPresent(millis -> heardNanos = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(millis));
+        boolean heard =
+                silentMillis.orElse(Long.MAX_VALUE) <= settings.timeoutMax().toMillis();
+        if (heard && machine.appliedTerm() == term) {
+            return new Quorum(true, leader, term);
         }
-        RoleInfoProto role = info.getRoleInfoProto();
-        return role.hasFollowerInfo()
-                && role.getFollowerInfo().getLeaderInfo().getLastRpcElapsedTimeMs()
-                        <= settings.timeoutMax().toMillis();
+        long silent = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - heardNanos);
+        return new Quorum(false, leader, term, quorum.primary() ? silent : quorum.silentMillis());
     }
 
-    private boolean majorityAnswers(DivisionInfo info) {
-        int members = division.getRaftConf().getCurrentPeers().size();
-        if (members == 1) {
-            return true;
+    /** For how long this follower has heard nothing from the leader, in milliseconds. */
+    private OptionalLong leaderSilent(DivisionInfo info, String leader) {
+        RoleInfoProto role = info.getRoleInfoProto();
+        // A node that has just stepped down still takes itself for the leader.
+        return role.hasFollowerInfo() && !leader.equals(settings.self())
+                ? OptionalLong.of(role.getFollowerInfo().getLeaderInfo().getLastRpcElapsedTimeMs())
+                : OptionalLong.empty();
+    }
+
+    /** For how long this leader has heard nothing from a majority that includes it, in milliseconds. */
+    private OptionalLong majoritySilent(DivisionInfo info) {
+        int needed = division.getRaftConf().getCurrentPeers().size() / 2;
+        if (needed == 0) {
+            return OptionalLong.of(0);
         }
         RoleInfoProto role = info.getRoleInfoProto();
         if (!role.hasLeaderInfo()) {
-            return false;
+            return OptionalLong.empty();
         }
-        int answering = 1;
-        for (ServerRpcProto follower : role.getLeaderInfo().getFollowerInfoList()) {
-            if (follower.getLastRpcElapsedTimeMs() <= settings.timeoutMax().toMillis()) {
-                answering++;
-            }
-        }
-        return answering > members / 2;
+        return role.getLeaderInfo().getFollowerInfoList().stream()
+                .mapToLong(ServerRpcProto::getLastRpcElapsedTimeMs)
+                .sorted()
+                .skip(needed - 1)
+                .findFirst();
     }
 }

@@ -401,7 +401,7 @@ final class Node {
         world.order().hear(this);
         boolean primary = world.order().isPrimary(this);
         if (machine.quorum().primary() != primary) {
-            machine.on(new NodeEvent.QuorumChanged(new TotalOrder.Quorum(primary, "n0", 1)));
+            machine.on(new NodeEvent.QuorumChanged(new TotalOrder.Quorum(primary, "n0", 1), world.millis()));
             if (session != null) {
                 session.quorumChanged(primary);
             }
