@@ -80,7 +80,7 @@ class AuditIT {
         Bank.open(cluster, 1);
         cluster.assertConverged();
         load = new Load(cluster, SEED, 1, 2, 3);
-        bank = new Bank(cluster, SEED, 10, 1, 1, 2, 3);
+        bank = new Bank(cluster, SEED, 40, 1, 1, 2, 3);
     }
 
     @AfterAll

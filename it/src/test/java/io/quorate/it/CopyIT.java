@@ -144,7 +144,7 @@ class CopyIT {
     @Test
     @Order(2)
     void aNewNodeGetsACopyWhileTheOthersWrite() throws Exception {
-        try (Bank bank = new Bank(cluster, SEED, 10, 2, 1, 2, 3);
+        try (Bank bank = new Bank(cluster, SEED, 40, 2, 1, 2, 3);
                 Connection undecided = cluster.app(1);
                 Statement statement = undecided.createStatement()) {
             statement.execute("XA START 'open'");

@@ -27,7 +27,7 @@ final class Load implements AutoCloseable {
             "CREATE TABLE load_test.ledger (writer INT, n INT, touched INT NOT NULL, note VARCHAR(100),"
                     + " PRIMARY KEY (writer, n), UNIQUE KEY note (note), KEY touched (touched))";
 
-    private static final int PAUSE_MILLIS = 20;
+    private static final int PAUSE_MILLIS = 50;
 
     /** A connection of an ordinary account to the server of a node. */
     interface Servers {

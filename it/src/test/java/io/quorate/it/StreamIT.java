@@ -106,7 +106,7 @@ class StreamIT {
                         run(connection, "DELETE FROM load_test.parent WHERE id = ?", random.nextInt(100));
                         int moved = random.nextInt(50);
                         run(connection, "UPDATE IGNORE load_test.parent SET id = ? WHERE id = ?", 50 + moved, moved);
-                        Load.rest(start, 5);
+                        Load.rest(start, 40);
                     }
                 } catch (SQLException e) {
                     Thread.onSpinWait();
@@ -139,7 +139,7 @@ class StreamIT {
     @Test
     @Order(1)
     void aNewNodeGetsRowsThatChangeWhileTheyAreRead() throws Exception {
-        try (Bank bank = new Bank(cluster, SEED, 10, 2, 1, 2, 3);
+        try (Bank bank = new Bank(cluster, SEED, 40, 2, 1, 2, 3);
                 Family family = new Family(1);
                 Load load = new Load(cluster, SEED, 2)) {
             cluster.add();

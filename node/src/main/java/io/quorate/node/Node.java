@@ -42,11 +42,10 @@ import tools.jackson.databind.json.JsonMapper;
 class Node implements SmartLifecycle, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Node.class);
     /**
-     * The order takes up to two seconds to notice that it has no majority. With this limit, the node's server is closed
-     * for writes within three seconds, and an election that nobody had to wait for, when a leader hands over, may take
-     * as long.
+     * How much longer than a follower waits for its leader a majority may be silent before the node's server is closed
+     * for writes. With the default timeouts that is within three seconds.
      */
-    private static final long SILENCE_MAX_MILLIS = 2600;
+    private static final long ELECTION_MILLIS = 600;
 
     private final NodeProperties properties;
     private final ApplicationEventPublisher publisher;
@@ -93,7 +92,7 @@ class Node implements SmartLifecycle, AutoCloseable {
             }
             conflicts.lookBack(stream.lastOrdered());
             loop = opened.add(
-                    new NodeLoop(kind.machine(SILENCE_MAX_MILLIS), this::look, this::onState, faults::loopEnded));
+                    new NodeLoop(kind.machine(silenceMaxMillis()), this::look, this::onState, faults::loopEnded));
 
             // The other nodes, and the order.
             network = Network.open(properties, home, json, this::hasLeft, opened);
@@ -146,6 +145,10 @@ class Node implements SmartLifecycle, AutoCloseable {
                 properties.node(),
                 properties.cluster(),
                 properties.dataDir());
+    }
+
+    private long silenceMaxMillis() {
+        return properties.order().electionTimeoutMax().toMillis() + ELECTION_MILLIS;
     }
 
     private void failed(NodeEvent.Failed failed) {
