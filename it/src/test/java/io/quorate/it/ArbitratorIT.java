@@ -66,7 +66,7 @@ class ArbitratorIT {
         assertThat(cluster.node(3).hasServer()).isFalse();
         long seed = System.nanoTime();
         Map<Integer, Integer> acknowledged;
-        try (Load load = new Load(cluster, seed, 1, 2)) {
+        try (Load load = Load.inBackground(cluster, seed, 1, 2)) {
             for (int gone : new int[] {1, 3}) {
                 load.goesOn(10, 1, 2);
                 cluster.kill(gone, Part.BOTH);

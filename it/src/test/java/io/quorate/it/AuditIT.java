@@ -79,8 +79,8 @@ class AuditIT {
                         "INSERT INTO load_test.`o'dd.table` VALUES (18446744073709551615, 'it''s \\\\ here')");
         Bank.open(cluster, 1);
         cluster.assertConverged();
-        load = new Load(cluster, SEED, 1, 2, 3);
-        bank = new Bank(cluster, SEED, 40, 1, 1, 2, 3);
+        load = Load.inBackground(cluster, SEED, 1, 2, 3);
+        bank = new Bank(cluster, SEED, 100, 1, 1, 2, 3);
     }
 
     @AfterAll

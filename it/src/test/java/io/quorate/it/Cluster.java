@@ -41,6 +41,9 @@ import tools.jackson.databind.json.JsonMapper;
 final class Cluster implements AutoCloseable {
     static final Duration LIMIT = Duration.ofMinutes(5);
     private static final String PREFIX = "quorate-it-";
+    /** Threads that write InnoDB's log spin, which many servers on a small machine can't afford. */
+    private static final Map<String, String> SERVERS =
+            Map.of("mysql.innodb_buffer_pool_size", "64M", "mysql.innodb_log_writer_threads", "OFF");
     /** For a service that runs to answer: many share a small machine. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -103,7 +106,7 @@ final class Cluster implements AutoCloseable {
             throws IOException {
         Path directory = Files.createTempDirectory(PREFIX);
         Sandbox.endOrphans(directory.getParent(), System.err::println);
-        Map<String, String> all = new LinkedHashMap<>(Map.of("mysql.innodb_buffer_pool_size", "64M"));
+        Map<String, String> all = new LinkedHashMap<>(SERVERS);
         all.putAll(set);
         return new Cluster(
                 Sandbox.create(directory, nodes, arbitrators, NodePorts.freeBase(nodes + 1), all, places, line -> {}));

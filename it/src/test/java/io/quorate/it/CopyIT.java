@@ -110,7 +110,7 @@ class CopyIT {
         cluster.kill(3, Part.SERVICE);
         cluster.mysql(3).execute("XA COMMIT 'mine'");
         first.exceptionally(e -> false).join();
-        try (Load load = new Load(cluster, SEED, 1, 2)) {
+        try (Load load = Load.inBackground(cluster, SEED, 1, 2)) {
             Part[] parts =
                     Boolean.getBoolean("quorate.long") ? new Part[] {Part.SERVICE, Part.BOTH} : new Part[] {Part.BOTH};
             for (Part part : parts) {
@@ -144,7 +144,7 @@ class CopyIT {
     @Test
     @Order(2)
     void aNewNodeGetsACopyWhileTheOthersWrite() throws Exception {
-        try (Bank bank = new Bank(cluster, SEED, 40, 2, 1, 2, 3);
+        try (Bank bank = new Bank(cluster, SEED, 100, 2, 1, 2, 3);
                 Connection undecided = cluster.app(1);
                 Statement statement = undecided.createStatement()) {
             statement.execute("XA START 'open'");
@@ -180,7 +180,7 @@ class CopyIT {
         try (Connection connection = cluster.app(1);
                 PreparedStatement insert =
                         connection.prepareStatement("INSERT INTO load_test.fat VALUES (?, 'one of many')")) {
-            for (int id = 10_000; id < 13_000; id++) {
+            for (int id = 10_000; id < 12_000; id++) {
                 insert.setInt(1, id);
                 insert.executeUpdate();
             }
@@ -198,8 +198,8 @@ class CopyIT {
         // The writer keeps book from nothing on: what it wrote in a test before would be too much.
         cluster.mysql(node).execute("DELETE FROM load_test.ledger WHERE writer = " + node);
         Map<Integer, Integer> acknowledged;
-        try (Load load = new Load(cluster, SEED, node)) {
-            load.goesOn(50, node);
+        try (Load load = Load.inBackground(cluster, SEED, node)) {
+            load.goesOn(20, node);
             acknowledged = load.stop();
         }
         Load.assertNothingLost(cluster, acknowledged, SEED);

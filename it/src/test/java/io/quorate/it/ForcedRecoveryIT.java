@@ -48,7 +48,7 @@ class ForcedRecoveryIT {
         assertThat(askToForce(1)).contains("there is a majority");
         long seed = System.nanoTime();
         Map<Integer, Integer> acknowledged;
-        try (Load load = new Load(cluster, seed, 1)) {
+        try (Load load = Load.inBackground(cluster, seed, 1)) {
             load.goesOn(20, 1);
             kill(2, 3);
             cluster.awaitState(1, "NON_PRIMARY");

@@ -28,6 +28,8 @@ final class Load implements AutoCloseable {
                     + " PRIMARY KEY (writer, n), UNIQUE KEY note (note), KEY touched (touched))";
 
     private static final int PAUSE_MILLIS = 50;
+    /** Where something else is what is tried: each transaction is work for all nodes, and their services are cold. */
+    private static final int BACKGROUND_PAUSE_MILLIS = 150;
 
     /** A connection of an ordinary account to the server of a node. */
     interface Servers {
@@ -35,6 +37,7 @@ final class Load implements AutoCloseable {
     }
 
     private final Servers servers;
+    private final int pauseMillis;
     private final AtomicBoolean stop = new AtomicBoolean();
     private final List<Thread> threads = new ArrayList<>();
     /** Writer -> last number whose transaction was acknowledged; the one after it may or may not be there. */
@@ -45,7 +48,12 @@ final class Load implements AutoCloseable {
     }
 
     Load(Servers servers, long seed, int... nodes) {
+        this(servers, seed, PAUSE_MILLIS, nodes);
+    }
+
+    private Load(Servers servers, long seed, int pauseMillis, int[] nodes) {
         this.servers = servers;
+        this.pauseMillis = pauseMillis;
         for (int node : nodes) {
             acknowledged.put(node, 0);
             Random random = new Random(seed + node);
@@ -53,6 +61,10 @@ final class Load implements AutoCloseable {
             threads.add(thread);
             thread.start();
         }
+    }
+
+    static Load inBackground(Cluster cluster, long seed, int... nodes) {
+        return new Load(cluster::app, seed, BACKGROUND_PAUSE_MILLIS, nodes);
     }
 
     private void write(int node, int writer, Random random) {
@@ -63,7 +75,7 @@ final class Load implements AutoCloseable {
                 while (!stop.get()) {
                     long start = System.nanoTime();
                     transaction(connection, writer, random);
-                    rest(start, PAUSE_MILLIS);
+                    rest(start, pauseMillis);
                 }
             } catch (SQLException e) {
                 pause();

@@ -69,12 +69,12 @@ class MembersIT {
     void aFourthComesAndTheLeaderGoesUnderLoad() throws Exception {
         long seed = System.nanoTime();
         Map<Integer, Integer> acknowledged;
-        try (Load load = new Load(cluster, seed, 1, 2, 3)) {
-            load.goesOn(20, 1, 2, 3);
+        try (Load load = Load.inBackground(cluster, seed, 1, 2, 3)) {
+            load.goesOn(10, 1, 2, 3);
             cluster.add();
             assertThat(cluster.numbers()).containsExactly(1, 2, 3, 4);
             assertThat(cluster.http(1, "/actuator/members")).contains("n4");
-            load.goesOn(20, 1, 2, 3);
+            load.goesOn(10, 1, 2, 3);
             acknowledged = load.stop();
         }
         Load.assertNothingLost(cluster, acknowledged, seed);
@@ -191,7 +191,7 @@ class MembersIT {
                 insert.setInt(2, n);
                 insert.executeUpdate();
                 written.incrementAndGet();
-                Thread.sleep(20);
+                Thread.sleep(50);
             }
         } catch (SQLException e) {
             refused[0] = e;

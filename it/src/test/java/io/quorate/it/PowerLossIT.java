@@ -127,7 +127,7 @@ class PowerLossIT {
         Map<Integer, Integer> acknowledged;
         long lost = 0;
         try (Load load = new Load(cluster, seed, 1, 2, 3);
-                Bank bank = count == ALL.size() ? new Bank(cluster, seed, 10, 1, 1, 2, 3) : null) {
+                Bank bank = count == ALL.size() ? new Bank(cluster, seed, 40, 1, 1, 2, 3) : null) {
             for (int node : ALL) {
                 // What the order never heard of can't be put back.
                 int other = node % ALL.size() + 1;

@@ -34,7 +34,7 @@ import tools.jackson.databind.json.JsonMapper;
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class StreamIT {
     private static final long SEED = System.nanoTime();
-    private static final int FAT_ROWS = 80;
+    private static final int FAT_ROWS = 48;
     /** Bytes a second. */
     private static final long SLOW = 1 << 20;
 
@@ -106,7 +106,7 @@ class StreamIT {
                         run(connection, "DELETE FROM load_test.parent WHERE id = ?", random.nextInt(100));
                         int moved = random.nextInt(50);
                         run(connection, "UPDATE IGNORE load_test.parent SET id = ? WHERE id = ?", 50 + moved, moved);
-                        Load.rest(start, 40);
+                        Load.rest(start, 100);
                     }
                 } catch (SQLException e) {
                     Thread.onSpinWait();
@@ -139,9 +139,9 @@ class StreamIT {
     @Test
     @Order(1)
     void aNewNodeGetsRowsThatChangeWhileTheyAreRead() throws Exception {
-        try (Bank bank = new Bank(cluster, SEED, 40, 2, 1, 2, 3);
+        try (Bank bank = new Bank(cluster, SEED, 100, 2, 1, 2, 3);
                 Family family = new Family(1);
-                Load load = new Load(cluster, SEED, 2)) {
+                Load load = Load.inBackground(cluster, SEED, 2)) {
             cluster.add();
             assertThat(cluster.steps(4, "copy_begun")).isEqualTo(1);
             assertThat(cluster.steps(4, "copy_completed")).isEqualTo(1);
@@ -185,8 +185,8 @@ class StreamIT {
     private static void writes(int node) throws InterruptedException {
         cluster.mysql(node).execute("DELETE FROM load_test.ledger WHERE writer = " + node);
         Map<Integer, Integer> acknowledged;
-        try (Load load = new Load(cluster, SEED, node)) {
-            load.goesOn(50, node);
+        try (Load load = Load.inBackground(cluster, SEED, node)) {
+            load.goesOn(20, node);
             acknowledged = load.stop();
         }
         Load.assertNothingLost(cluster, acknowledged, SEED);
@@ -201,9 +201,9 @@ class StreamIT {
         cluster.assertConverged();
         cluster.kill(3, Part.SERVICE);
         cluster.mysql(3).execute("INSERT INTO load_test.fat VALUES (-3, 'while away')");
-        Load.fat(cluster, 1, 1000, 60);
+        Load.fat(cluster, 1, 1000, 40);
         Map<Integer, Integer> acknowledged;
-        try (Load load = new Load(cluster, SEED + 1, 1, 2)) {
+        try (Load load = Load.inBackground(cluster, SEED + 1, 1, 2)) {
             long before = 0;
             int begun = 0;
             for (Part part : new Part[] {Part.SERVICE, Part.BOTH}) {
@@ -246,7 +246,7 @@ class StreamIT {
     @Order(3)
     void tablesThatAreChangedMeanwhileAreCopiedAsTheyBecame() throws Exception {
         cluster.kill(3, Part.SERVICE);
-        Load.fat(cluster, 1, 2000, 60);
+        Load.fat(cluster, 1, 2000, 40);
         CompletableFuture<Boolean> restarting = restartUntil(4 << 20);
         waitsWhileItIsPaused();
         cluster.mysql(1)

@@ -84,10 +84,10 @@ class TransferIT {
     void comesBackUnderLoadFromTheCachesOfTheOthers() throws Exception {
         long seed = System.nanoTime();
         Map<Integer, Integer> acknowledged;
-        try (Load load = new Load(cluster, seed, 1, 2)) {
+        try (Load load = Load.inBackground(cluster, seed, 1, 2)) {
             cluster.kill(3, Part.SERVICE);
             Load.fat(cluster, 1, 1, 60);
-            load.goesOn(30, 1, 2);
+            load.goesOn(20, 1, 2);
             // What its server takes meanwhile is captured when it is back.
             cluster.mysql(3).execute("INSERT INTO load_test.fat VALUES (0, 'while away')");
             assertThat(cluster.restart(3)).isTrue();

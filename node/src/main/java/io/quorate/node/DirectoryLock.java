@@ -22,14 +22,14 @@ final class DirectoryLock implements AutoCloseable {
         FileChannel file =
                 FileChannel.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         DirectoryLock lock = new DirectoryLock(file);
-        if (!isFree(file)) {
+        if (!tryTake(file)) {
             lock.close();
             throw new QuorateException(ErrorCode.CONFIGURATION, directory + " is in use by another process");
         }
         return lock;
     }
 
-    private static boolean isFree(FileChannel file) throws IOException {
+    private static boolean tryTake(FileChannel file) throws IOException {
         try {
             return file.tryLock() != null;
         } catch (OverlappingFileLockException e) {

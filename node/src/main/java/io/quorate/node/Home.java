@@ -14,20 +14,20 @@ import java.util.UUID;
  *
  * @param directoryId id of the data directory
  * @param identity null before the node has ever met its server
- * @param life UUID of the cluster, made from its name
+ * @param incarnation UUID of the cluster, made from its name
  */
-record Home(Path directory, String directoryId, NodeIdentity identity, UUID life, Stores stores) {
+record Home(Path directory, String directoryId, NodeIdentity identity, UUID incarnation, Stores stores) {
     static Home open(NodeProperties properties, Opened opened) throws IOException {
         Path directory = Files.createDirectories(properties.dataDir());
         opened.add(DirectoryLock.of(directory));
         NodeIdentity identity = NodeIdentity.read(directory, properties.cluster(), properties.node());
         String directoryId = NodeIdentity.directoryId(directory).toString();
-        UUID life = NodeIdentity.life(properties.cluster());
+        UUID incarnation = NodeIdentity.incarnation(properties.cluster());
         return new Home(
                 directory,
                 directoryId,
                 identity,
-                life,
-                opened.add(Stores.open(directory, life.toString(), properties)));
+                incarnation,
+                opened.add(Stores.open(directory, incarnation.toString(), properties)));
     }
 }

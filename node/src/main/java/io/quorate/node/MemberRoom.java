@@ -43,7 +43,7 @@ record MemberRoom(Standing standing, MemberDesk desk, Join join) {
                 new Join.Own(
                         network.configured(),
                         home.directoryId(),
-                        home.life(),
+                        home.incarnation(),
                         home.stores(),
                         base.stream(),
                         base.order(),

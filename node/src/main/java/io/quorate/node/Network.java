@@ -38,7 +38,7 @@ record Network(
         TransportSettings configured = properties.transport();
         Members members = new Members(home.directory().resolve("peers.properties"), json);
         Answers answers = new Answers(json);
-        Donor donor = new Donor(home.stores().cache(), home.stores().checkpoints(), home.life());
+        Donor donor = new Donor(home.stores().cache(), home.stores().checkpoints(), home.incarnation());
         PeerChannels channels = opened.add(PeerChannels.start(
                 configured.withPeers(configured.knownMembersAndSelf(), false),
                 (peer, request, answer) -> {

@@ -7,8 +7,8 @@ import io.quorate.node.audit.RowRepair;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.conflict.Explainer;
 import io.quorate.node.conflict.ServerKeyExplainer;
+import io.quorate.node.copy.ClonedSource;
 import io.quorate.node.copy.CopyQuestion;
-import io.quorate.node.copy.CopySource;
 import io.quorate.node.copy.FullCopy;
 import io.quorate.node.copy.GivenCopies;
 import io.quorate.node.copy.StreamSource;
@@ -75,7 +75,7 @@ final class ServerKind implements NodeKind {
     private ServerSession.Ports ports(Base base, Told told) {
         return new ServerSession.Ports(
                 properties,
-                base.home().life().toString(),
+                base.home().incarnation().toString(),
                 base.home().stores().cache(),
                 base.stream(),
                 base.order(),
@@ -89,7 +89,7 @@ final class ServerKind implements NodeKind {
     /** Registers the answers to what other nodes ask about the server: full copies, audits and repairs. */
     private GivenCopies answer(Base base, BooleanSupplier synced, Server server) {
         Network network = base.network();
-        new CopySource(properties, access, synced).register(network.answers());
+        new ClonedSource(properties, access, synced).register(network.answers());
         StreamSource source = new StreamSource(
                 properties,
                 access,

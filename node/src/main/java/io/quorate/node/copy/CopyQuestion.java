@@ -14,7 +14,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node asks the donor of its full copy: {@link CopySource} answers for MySQL's CLONE, {@link StreamSource} for
+ * What a node asks the donor of its full copy: {@link ClonedSource} answers for MySQL's CLONE, {@link StreamSource} for
  * method {@code stream}.
  */
 public sealed interface CopyQuestion<A> extends Question<A> {

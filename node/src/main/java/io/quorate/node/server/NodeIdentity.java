@@ -100,7 +100,7 @@ public record NodeIdentity(
      * The UUID of the cluster that seqnos belong to. It is made from the cluster's name, so a forced recovery doesn't
      * change it.
      */
-    public static UUID life(String cluster) {
+    public static UUID incarnation(String cluster) {
         return UUID.nameUUIDFromBytes(("quorate:" + cluster).getBytes(StandardCharsets.UTF_8));
     }
 }

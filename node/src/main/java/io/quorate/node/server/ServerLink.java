@@ -179,7 +179,7 @@ public final class ServerLink implements Server {
         } catch (SQLException e) {
             events.accept(new NodeEvent.DatabaseDown(access.unreachable(e).getMessage()));
         } catch (QuorateException e) {
-            refused(e);
+            onRefusal(e);
         } catch (IOException e) {
             events.accept(new NodeEvent.Failed(new QuorateException(ErrorCode.DISK, e.toString(), e)));
         } finally {
@@ -199,7 +199,7 @@ public final class ServerLink implements Server {
         }
     }
 
-    private void refused(QuorateException e) {
+    private void onRefusal(QuorateException e) {
         if (e.code().isRetryable() && !RejoinCourse.mends(e)) {
             log.error("{}", e.getMessage());
             events.accept(new NodeEvent.DatabaseDown(e.getMessage()));

@@ -24,7 +24,7 @@ import java.util.function.BooleanSupplier;
  * The donor's side of method {@code clone}: prepares this node's server for it, and says where the server is. The two
  * servers do the rest.
  */
-public final class CopySource {
+public final class ClonedSource {
     private static final String NOT_COPIED = """
             SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME, ' (', ENGINE, ')') FROM information_schema.TABLES
             WHERE TABLE_TYPE = 'BASE TABLE' AND ENGINE <> 'InnoDB'
@@ -35,7 +35,7 @@ public final class CopySource {
     private final BooleanSupplier gives;
 
     /** @param gives whether this node's server holds what the order says */
-    public CopySource(NodeProperties properties, ServerAccess access, BooleanSupplier gives) {
+    public ClonedSource(NodeProperties properties, ServerAccess access, BooleanSupplier gives) {
         this.properties = properties;
         this.access = access;
         this.gives = gives;
