@@ -70,9 +70,11 @@ class NodeFaultsIT {
     }
 
     private static void awaitState(Node node, NodeState state) throws InterruptedException {
-        while (node.state() != state) {
-            assertThat(node.state()).as(node.status().reason()).isNotEqualTo(NodeState.INCONSISTENT);
+        NodeState now = node.state();
+        while (now != state) {
+            assertThat(now).as(node.status().reason()).isNotEqualTo(NodeState.INCONSISTENT);
             Thread.sleep(20);
+            now = node.state();
         }
     }
 
