@@ -15,8 +15,6 @@ import io.quorate.core.QuorateException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The answer to one FETCH, on a connection of its own. The amount that has arrived and is not read yet is bounded: the
@@ -37,7 +35,7 @@ final class PeerInput extends InputStream {
     private final TransportSettings settings;
     private final TransportSettings.Peer peer;
     private final byte[] request;
-    private final LinkedBlockingQueue<Part> arrived = new LinkedBlockingQueue<>();
+    private final ReceiveBuffer<Part> arrived = new ReceiveBuffer<>(HELD_MAX);
     private final Channel channel;
     private byte[] current = new byte[0];
     private int position;
@@ -114,12 +112,9 @@ final class PeerInput extends InputStream {
 
     private Part next() throws IOException {
         try {
-            Part part = arrived.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            Part part = arrived.poll(PATIENCE_SECONDS, channel.config());
             if (part == null) {
                 throw new IOException(peer.name() + " has sent nothing for " + PATIENCE_SECONDS + " seconds");
-            }
-            if (arrived.size() < HELD_MAX / 2 && !channel.config().isAutoRead()) {
-                channel.config().setAutoRead(true);
             }
             return part;
         } catch (InterruptedException e) {
@@ -129,7 +124,7 @@ final class PeerInput extends InputStream {
     }
 
     private void ended(Exception failure) {
-        arrived.add(new Part(null, failure));
+        arrived.addLast(new Part(null, failure));
     }
 
     @Override
@@ -152,12 +147,10 @@ final class PeerInput extends InputStream {
                 case Wire.WELCOME ->
                     ctx.writeAndFlush(
                             Wire.bytes(ctx.alloc(), Wire.FETCH, request, 0, request.length), ctx.voidPromise());
-                case Wire.DATA -> {
-                    arrived.add(new Part(Wire.readBytes(message), null));
-                    if (arrived.size() >= HELD_MAX) {
-                        ctx.channel().config().setAutoRead(false);
-                    }
-                }
+                case Wire.DATA ->
+                    arrived.add(
+                            new Part(Wire.readBytes(message), null),
+                            ctx.channel().config());
                 case Wire.END -> end(ctx, null);
                 case Wire.REFUSED -> {
                     Wire.Refused refused = Wire.readRefused(message);
