@@ -26,8 +26,8 @@ final class ArbitratorKind implements NodeKind {
     }
 
     @Override
-    public NodeMachine machine(long silenceMaxMillis) {
-        return NodeMachine.ofArbitrator(silenceMaxMillis);
+    public NodeMachine machine() {
+        return NodeMachine.ofArbitrator(properties.order().silenceMax().toMillis());
     }
 
     @Override

@@ -7,9 +7,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.NodeState;
 import io.quorate.core.QuorateException;
-import io.quorate.core.TotalOrder;
 import io.quorate.core.answer.NodeStatus;
-import io.quorate.ist.RejoinCourse;
 import io.quorate.node.audit.Audit;
 import io.quorate.node.audit.AuditedNodes;
 import io.quorate.node.config.NodeProperties;
@@ -23,11 +21,8 @@ import io.quorate.node.thread.Faults;
 import io.quorate.node.thread.NodeLoop;
 import io.quorate.transport.RatisTotalOrder;
 import java.io.IOException;
-import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.boot.availability.AvailabilityChangeEvent;
-import org.springframework.boot.availability.ReadinessState;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
@@ -41,14 +36,9 @@ import tools.jackson.databind.json.JsonMapper;
 @Component
 class Node implements SmartLifecycle, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Node.class);
-    /**
-     * How much longer than a follower waits for its leader a majority may be silent before the node's server is closed
-     * for writes. With the default timeouts that is within three seconds.
-     */
-    private static final long ELECTION_MILLIS = 600;
 
     private final NodeProperties properties;
-    private final ApplicationEventPublisher publisher;
+    private final NodeEvents events;
     private final Opened opened = new Opened();
     final Counters counters;
     final Home home;
@@ -60,21 +50,20 @@ class Node implements SmartLifecycle, AutoCloseable {
     final ServerRoom beside;
     final MemberRoom members;
     final Audit audit;
-    private final NodeLoop loop;
-    private final Upkeep upkeep;
+    final NodeLoop loop;
+    final Upkeep upkeep;
     private final Reporting reporting;
     private final DiskGuard disk;
     private volatile boolean running;
-    private volatile boolean stopping;
 
     Node(NodeProperties properties, ApplicationEventPublisher publisher, JsonMapper json, MeterRegistry meters) {
         this.properties = properties;
-        this.publisher = publisher;
+        this.events = new NodeEvents(this, publisher);
         this.counters = new Counters(meters);
         boolean complete = false;
         try {
             NodeKind kind = NodeKind.of(properties, opened);
-            Faults faults = new Faults(this::failed, Runtime.getRuntime()::halt);
+            Faults faults = new Faults(events::failed, Runtime.getRuntime()::halt);
 
             // What the node keeps of the order, and how the order changes the node's state.
             home = Home.open(properties, opened);
@@ -84,27 +73,26 @@ class Node implements SmartLifecycle, AutoCloseable {
                     home.stores().cache(),
                     json,
                     meters,
-                    kind.explainer(this::self, opened),
+                    kind.explainer(events::self, opened),
                     faults));
-            stream = home.stores().stream(this::happened, this::quorumChanged, conflicts);
+            stream = home.stores().stream(events::happened, events::quorumChanged, conflicts);
             if (home.identity() != null) {
                 stream.self(home.identity().server());
             }
             conflicts.lookBack(stream.lastOrdered());
-            loop = opened.add(
-                    new NodeLoop(kind.machine(silenceMaxMillis()), this::look, this::onState, faults::loopEnded));
+            loop = opened.add(new NodeLoop(kind.machine(), events::look, events::stateChanged, faults::loopEnded));
 
             // The other nodes, and the order.
-            network = Network.open(properties, home, json, this::hasLeft, opened);
+            network = Network.open(properties, home, json, events::hasLeft, opened);
             Participation participation = new Participation();
             order = opened.add(new PausableOrder(
                     () -> RatisTotalOrder.start(participation.toStart(), stream, network.channels()),
-                    this::quorumChanged,
-                    cause -> happened(new NodeEvent.Failed(cause))));
+                    events::quorumChanged,
+                    cause -> events.happened(new NodeEvent.Failed(cause))));
 
             // The node's server, its standing among the members, and what looks after all of these.
             Base base = new Base(properties, home, stream, order, network, counters);
-            Told told = new Told(this::happened, this::copying, faults);
+            Told told = new Told(events::happened, events::copying, faults);
             beside = kind.open(base, () -> loop.state().isReady(), told, opened);
             members = MemberRoom.open(base, beside, loop, participation, told, opened);
             forecast =
@@ -118,7 +106,7 @@ class Node implements SmartLifecycle, AutoCloseable {
                     json,
                     faults));
             disk = opened.add(
-                    new DiskGuard(home.directory(), properties.disk().reserve(), order, this::happened, faults));
+                    new DiskGuard(home.directory(), properties.disk().reserve(), order, events::happened, faults));
             complete = true;
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.DISK, properties.dataDir() + ": " + e, e);
@@ -147,66 +135,6 @@ class Node implements SmartLifecycle, AutoCloseable {
                 properties.dataDir());
     }
 
-    private long silenceMaxMillis() {
-        return properties.order().electionTimeoutMax().toMillis() + ELECTION_MILLIS;
-    }
-
-    private void failed(NodeEvent.Failed failed) {
-        loop.post(failed);
-    }
-
-    private void happened(NodeEvent event) {
-        if (event instanceof NodeEvent.Failed failed) {
-            if (RejoinCourse.mends(failed.cause())) {
-                members.join().missing(failed.cause());
-                return;
-            }
-            if (failed.cause().code() == ErrorCode.NOT_A_MEMBER) {
-                members.join().takenOut(failed.cause().getMessage());
-                return;
-            }
-            if (failed.cause().code() == ErrorCode.UNDO_MISMATCH) {
-                conflicts.mismatch(failed.cause().getMessage());
-            }
-        }
-        loop.post(event);
-    }
-
-    private void quorumChanged(TotalOrder.Quorum quorum) {
-        if (stopping) {
-            // It leaves the others; it hasn't lost them.
-            return;
-        }
-        loop.post(new NodeEvent.QuorumChanged(quorum, Upkeep.nowMillis()));
-        beside.server().quorumChanged(quorum);
-    }
-
-    private void copying(String how) {
-        members.join().copying(how);
-    }
-
-    private UUID self() {
-        return stream.self();
-    }
-
-    private boolean hasLeft() {
-        // Peers may ask before there is an order.
-        return order == null || order.holds(PausableOrder.Hold.LEFT);
-    }
-
-    private NodeEvent.Progress look() {
-        return upkeep.look();
-    }
-
-    private void onState(NodeState state) {
-        beside.server().writable(state.writable());
-        if (state == NodeState.INCONSISTENT) {
-            beside.server().stopWorking();
-        }
-        AvailabilityChangeEvent.publish(
-                publisher, this, state.isReady() ? ReadinessState.ACCEPTING_TRAFFIC : ReadinessState.REFUSING_TRAFFIC);
-    }
-
     NodeState state() {
         return loop.state();
     }
@@ -217,7 +145,7 @@ class Node implements SmartLifecycle, AutoCloseable {
 
     @Override
     public void stop() {
-        stopping = true;
+        events.stopping();
         running = false;
         close();
     }

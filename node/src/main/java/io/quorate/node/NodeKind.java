@@ -17,7 +17,7 @@ interface NodeKind {
     }
 
     /** The machine that decides which state the node is in. */
-    NodeMachine machine(long silenceMaxMillis);
+    NodeMachine machine();
 
     /**
      * What explains conflicts.

@@ -38,8 +38,10 @@ final class ServerKind implements NodeKind {
     }
 
     @Override
-    public NodeMachine machine(long silenceMaxMillis) {
-        return new NodeMachine(properties.apply().syncedLagMax(), silenceMaxMillis);
+    public NodeMachine machine() {
+        return new NodeMachine(
+                properties.apply().syncedLagMax(),
+                properties.order().silenceMax().toMillis());
     }
 
     @Override

@@ -193,7 +193,18 @@ public record NodeProperties(
             @DefaultValue("1s") Duration electionTimeoutMin,
             @DefaultValue("2s") Duration electionTimeoutMax,
             @DefaultValue("20000") @Min(10) int checkpointEntries,
-            @DefaultValue("512MB") DataSize logBytesMax) {}
+            @DefaultValue("512MB") DataSize logBytesMax) {
+        /** What an election takes after a follower has noticed that its leader is silent, generously. */
+        private static final Duration ELECTION = Duration.ofMillis(600);
+
+        /**
+         * How long a majority may be silent before the node's server is closed for writes. With the default timeouts
+         * that is within three seconds.
+         */
+        public Duration silenceMax() {
+            return electionTimeoutMax.plus(ELECTION);
+        }
+    }
 
     /** @param keysMax with more keys than this the index forgets its oldest part; must be the same on all nodes */
     public record Certification(

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.NodeEvent;
+import io.quorate.core.NodeState;
+import io.quorate.core.TotalOrder;
+import io.quorate.ist.RejoinCourse;
+import io.quorate.node.order.PausableOrder;
+import java.util.UUID;
+import org.springframework.boot.availability.AvailabilityChangeEvent;
+import org.springframework.boot.availability.ReadinessState;
+import org.springframework.context.ApplicationEventPublisher;
+
+/**
+ * Between the rooms of a node: hears what happens in one, and passes it to whoever has to act on it. Rooms are given
+ * these methods before the rooms that they lead to are there: those are needed only once the node is started.
+ */
+final class NodeEvents {
+    private final Node node;
+    private final ApplicationEventPublisher publisher;
+    private volatile boolean stopping;
+
+    NodeEvents(Node node, ApplicationEventPublisher publisher) {
+        this.node = node;
+        this.publisher = publisher;
+    }
+
+    /** A thread has died. */
+    void failed(NodeEvent.Failed failed) {
+        node.loop.post(failed);
+    }
+
+    /** Something that concerns the state of the whole node, a failure above all. */
+    void happened(NodeEvent event) {
+        if (event instanceof NodeEvent.Failed failed) {
+            if (RejoinCourse.mends(failed.cause())) {
+                node.members.join().missing(failed.cause());
+                return;
+            }
+            if (failed.cause().code() == ErrorCode.NOT_A_MEMBER) {
+                node.members.join().takenOut(failed.cause().getMessage());
+                return;
+            }
+            if (failed.cause().code() == ErrorCode.UNDO_MISMATCH) {
+                node.conflicts.mismatch(failed.cause().getMessage());
+            }
+        }
+        node.loop.post(event);
+    }
+
+    void quorumChanged(TotalOrder.Quorum quorum) {
+        if (stopping) {
+            // It leaves the others; it hasn't lost them.
+            return;
+        }
+        node.loop.post(new NodeEvent.QuorumChanged(quorum, Upkeep.nowMillis()));
+        node.beside.server().quorumChanged(quorum);
+    }
+
+    /** How far a full copy is; null when it is complete. */
+    void copying(String how) {
+        node.members.join().copying(how);
+    }
+
+    void stateChanged(NodeState state) {
+        node.beside.server().writable(state.writable());
+        if (state == NodeState.INCONSISTENT) {
+            node.beside.server().stopWorking();
+        }
+        AvailabilityChangeEvent.publish(
+                publisher, node, state.isReady() ? ReadinessState.ACCEPTING_TRAFFIC : ReadinessState.REFUSING_TRAFFIC);
+    }
+
+    NodeEvent.Progress look() {
+        return node.upkeep.look();
+    }
+
+    UUID self() {
+        return node.stream.self();
+    }
+
+    boolean hasLeft() {
+        // Peers may ask before there is an order.
+        return node.order == null || node.order.holds(PausableOrder.Hold.LEFT);
+    }
+
+    /** From now on nobody is lost: the node leaves the others. */
+    void stopping() {
+        stopping = true;
+    }
+}
