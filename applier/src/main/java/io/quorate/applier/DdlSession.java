@@ -9,6 +9,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
 import javax.sql.DataSource;
@@ -20,6 +22,7 @@ import javax.sql.DataSource;
  */
 final class DdlSession implements AutoCloseable {
     private static final int UNKNOWN_DATABASE = 1049;
+    private static final String UTF8 = "SET NAMES utf8mb4";
 
     private final Session session;
     private final Gtid gtid;
@@ -49,12 +52,15 @@ final class DdlSession implements AutoCloseable {
         if (executed()) {
             return;
         }
-        session.execute("SET SESSION gtid_next = '" + gtid + "'");
         byte[] payload = writeSet.writeSet().payload();
         int rowsFrom = 0;
-        while (rowsFrom < payload.length && BinlogEvents.type(payload, rowsFrom) == BinlogEvents.QUERY) {
-            query(QueryEvent.parse(payload, rowsFrom));
-            rowsFrom += BinlogEvents.length(payload, rowsFrom);
+        if (BinlogEvents.type(payload, 0) == BinlogEvents.QUERY) {
+            rowsFrom = BinlogEvents.length(payload, 0);
+            QueryEvent query = QueryEvent.parse(payload, 0);
+            prepare(query, rowsFrom < payload.length);
+            execute(query);
+        } else {
+            begin();
         }
         if (rowsFrom < payload.length) {
             // The rows of CREATE TABLE ... SELECT go to a table that nobody else sees before the commit.
@@ -64,9 +70,8 @@ final class DdlSession implements AutoCloseable {
                 session.binlog(events);
             }
         }
-        // This also uses up the GTID of a statement that changed nothing.
+        // This also uses up the GTID of a statement that changed nothing. The connection isn't used any more.
         session.execute("COMMIT");
-        session.execute("SET SESSION gtid_next = 'AUTOMATIC'");
     }
 
     private boolean executed() throws SQLException {
@@ -77,13 +82,34 @@ final class DdlSession implements AutoCloseable {
         }
     }
 
-    private void query(QueryEvent event) throws SQLException {
+    /** From here on, a statement that fails would use up the GTID. */
+    private void begin() throws SQLException {
+        session.execute("SET SESSION gtid_next = '" + gtid + "'");
+    }
+
+    /**
+     * Makes the session like that of the origin.
+     *
+     * @param rows whether rows follow, as after CREATE TABLE ... SELECT. Their BINLOG is a literal, which the server
+     *     would convert to the connection's character set; and nothing may be set before it. The CREATE TABLE before
+     *     it is the server's own text, to which that character set makes no difference.
+     */
+    private void prepare(QueryEvent event, boolean rows) throws SQLException {
+        session.execute(UTF8);
         if (event.schema() != null) {
             use(event.schema());
         }
-        session.execute("SET SESSION " + String.join(", ", event.settings()));
+        begin();
+        List<String> settings = new ArrayList<>(event.settings());
+        if (rows) {
+            settings.removeIf(assignment -> assignment.startsWith(QueryEvent.COLLATION_CONNECTION));
+        }
+        session.execute("SET SESSION " + String.join(", ", settings));
+    }
+
+    private void execute(QueryEvent event) throws SQLException {
         try {
-            session.execute(event.text());
+            session.execute(withDefiner(event));
         } catch (SQLException e) {
             if (event.errorCode() == 0 || e.getErrorCode() != event.errorCode()) {
                 throw e;
@@ -92,11 +118,35 @@ final class DdlSession implements AutoCloseable {
         }
     }
 
+    private String withDefiner(QueryEvent event) throws SQLException {
+        if (event.invoker() == null || !EventDefiner.isImplied(event.text())) {
+            return event.text();
+        }
+        return EventDefiner.name(
+                event.text(),
+                inClientCharset(event.invoker().user()),
+                inClientCharset(event.invoker().host()));
+    }
+
+    /** The bytes of a text in the character set in which the session's statements are read, one char each. */
+    private String inClientCharset(String text) throws SQLException {
+        try (Statement statement = session.connection().createStatement()) {
+            String charset;
+            try (ResultSet row = statement.executeQuery("SELECT @@SESSION.character_set_client")) {
+                row.next();
+                charset = row.getString(1);
+            }
+            try (ResultSet row = statement.executeQuery(
+                    "SELECT HEX(CONVERT(_utf8mb4 x'" + SchemaCheck.hexOf(text) + "' USING " + charset + "))")) {
+                row.next();
+                return new String(HexFormat.of().parseHex(row.getString(1)), StandardCharsets.ISO_8859_1);
+            }
+        }
+    }
+
     private void use(String schema) throws SQLException {
-        session.execute("SET NAMES utf8mb4");
-        byte[] name = ("`" + schema.replace("`", "``") + "`").getBytes(StandardCharsets.UTF_8);
         try {
-            session.execute("USE " + new String(name, StandardCharsets.ISO_8859_1));
+            session.execute("USE " + Names.quoted(Names.bytes(schema)));
         } catch (SQLException e) {
             // A replica doesn't require the schema either: the statement may qualify the names of its objects.
             if (e.getErrorCode() != UNKNOWN_DATABASE) {

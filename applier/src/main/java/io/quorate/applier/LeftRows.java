@@ -166,8 +166,9 @@ final class LeftRows {
         }
         if (!comparable && map.primaryKey.length > 0 && told.add(name(map))) {
             log.info(
-                    "rows of {} are undone without being compared first: its primary key is of an unusual type",
-                    name(map));
+                    "rows of {}.{} are undone without being compared first: its primary key is of an unusual type",
+                    map.schema,
+                    map.table);
         }
         return comparable;
     }
@@ -270,8 +271,8 @@ final class LeftRows {
             if (!same[i]) {
                 Left left = batch.get(i);
                 throw new SQLException(
-                        "somebody wrote without the binlog: " + name(left.map) + " was left with "
-                                + masked(left.map, left.values) + " and holds " + present(left),
+                        "somebody wrote without the binlog: " + left.map.schema + "." + left.map.table
+                                + " was left with " + masked(left.map, left.values) + " and holds " + present(left),
                         "HY000",
                         ROW_NOT_FOUND);
             }
@@ -306,6 +307,6 @@ final class LeftRows {
     }
 
     private static String quoted(String name) {
-        return "`" + name.replace("`", "``") + "`";
+        return Names.quoted(Names.bytes(name));
     }
 }

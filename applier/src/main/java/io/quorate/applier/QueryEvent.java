@@ -11,16 +11,19 @@ import java.util.List;
  * A statement of the binlog with the session it ran in. The layout, status variables included, is in MySQL's {@code
  * statement_events.h}, class Query_event.
  *
- * @param schema the default schema, null when there was none or the statement must not depend on it
+ * @param schema the default schema, null when there was none. CREATE, ALTER and DROP DATABASE name their own, which
+ *     need not exist. The header flag LOG_EVENT_SUPPRESS_USE_F, which they have, is for mysqlbinlog; a replica ignores
+ *     it
  * @param errorCode the error with which the statement ended at the origin, 0 for none
  * @param text the statement, one char per byte
  * @param settings assignments for SET SESSION that restore the origin's session, in order
+ * @param invoker the account that ran the statement; null when the event doesn't say, since it doesn't matter
  */
-record QueryEvent(String schema, int errorCode, String text, List<String> settings) {
-    private static final int FLAGS_OFFSET = 17;
+record QueryEvent(String schema, int errorCode, String text, List<String> settings, Account invoker) {
+    static final String COLLATION_CONNECTION = "collation_connection";
 
-    /** Header flag LOG_EVENT_SUPPRESS_USE_F: CREATE DATABASE and the like. */
-    private static final int SUPPRESS_USE = 0x8;
+    /** Name and host, without quotes. */
+    record Account(String user, String host) {}
 
     /** Reads the event at {@code offset}, without checksum. Fails with an unchecked exception when it is cut short. */
     static QueryEvent parse(byte[] events, int offset) {
@@ -28,7 +31,6 @@ record QueryEvent(String schema, int errorCode, String text, List<String> settin
         ByteBuffer in = BinlogEvents.littleEndian(events);
         in.position(offset).limit(offset + length);
         int seconds = in.getInt();
-        boolean suppressUse = (in.getShort(offset + FLAGS_OFFSET) & SUPPRESS_USE) != 0;
         in.position(offset + BinlogEvents.HEADER_BYTES + 8);
         int schemaBytes = in.get() & 0xff;
         int errorCode = in.getShort() & 0xffff;
@@ -40,7 +42,7 @@ record QueryEvent(String schema, int errorCode, String text, List<String> settin
         in.get();
         String statement = text(in, in.remaining(), true);
         return new QueryEvent(
-                schemaBytes == 0 || suppressUse ? null : schema, errorCode, statement, status.assignments());
+                schemaBytes == 0 ? null : schema, errorCode, statement, status.assignments(), status.invoker);
     }
 
     private static String text(ByteBuffer in, int length, boolean asBytes) {
@@ -58,6 +60,7 @@ record QueryEvent(String schema, int errorCode, String text, List<String> settin
         private final List<String> assignments = new ArrayList<>();
         private final long seconds;
         private int micros;
+        private Account invoker;
 
         StatusVariables(int seconds) {
             this.seconds = seconds & 0xffff_ffffL;
@@ -85,7 +88,7 @@ record QueryEvent(String schema, int errorCode, String text, List<String> settin
                 }
                 case 4 -> {
                     set("character_set_client", unsignedShort(in));
-                    set("collation_connection", unsignedShort(in));
+                    set(COLLATION_CONNECTION, unsignedShort(in));
                     set("collation_server", unsignedShort(in));
                 }
                 case 5 -> assignments.add("time_zone = '" + text(in, in.get() & 0xff, true) + "'");
@@ -94,10 +97,7 @@ record QueryEvent(String schema, int errorCode, String text, List<String> settin
                 case 8 -> set("collation_database", unsignedShort(in));
                 case 9, 17 -> in.getLong();
                 case 10 -> in.getInt();
-                case 11 -> {
-                    skipText(in, 0);
-                    skipText(in, 0);
-                }
+                case 11 -> invoker = new Account(text(in, in.get() & 0xff, false), text(in, in.get() & 0xff, false));
                 case 12 -> skipSchemas(in);
                 case 13 -> micros = unsignedShort(in) + ((in.get() & 0xff) << 16);
                 case 16 -> set("explicit_defaults_for_timestamp", in.get());

@@ -41,9 +41,12 @@ final class Session implements AutoCloseable {
             Statement statement = connection.createStatement();
             statement.setEscapeProcessing(false);
             long seconds = lockWait.toSeconds();
-            statement.execute("SET SESSION sql_log_bin = 1, transaction_isolation = 'READ-COMMITTED',"
-                    + " binlog_row_image = 'FULL', innodb_lock_wait_timeout = " + seconds + ", lock_wait_timeout = "
-                    + seconds);
+            // Names are sent in UTF-8, whatever the driver takes the connection for.
+            statement.execute(
+                    "SET SESSION character_set_client = 'utf8mb4', sql_log_bin = 1, transaction_isolation = 'READ-COMMITTED',"
+                            + " binlog_row_image = 'FULL', innodb_lock_wait_timeout = " + seconds
+                            + ", lock_wait_timeout = "
+                            + seconds);
             long id;
             try (ResultSet row = statement.executeQuery("SELECT CONNECTION_ID()")) {
                 row.next();

@@ -116,6 +116,59 @@ class ApplierIT {
         assertThat(server.queryOne("SELECT @@GLOBAL.gtid_executed")).contains(ddl.toString());
     }
 
+    /** Literals of such a session are in a character set in which the applier's own statements can't be written. */
+    @Test
+    void ddlOfASessionWhoseConnectionIsUtf16Runs() throws Exception {
+        replica.start(Replica.SETTINGS);
+        for (String charset : List.of("utf16", "utf16le", "utf32", "ucs2")) {
+            origin.execute(
+                    "USE " + schema,
+                    "SET SESSION collation_connection = '" + charset + "_bin'",
+                    "CREATE TABLE of_" + charset + " (a VARCHAR(10) DEFAULT 'é')",
+                    "CREATE TABLE selected_" + charset + " AS SELECT 'x' AS a, 1 AS b",
+                    "INSERT INTO of_" + charset + " VALUES ('y')");
+        }
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+    }
+
+    /** The event says "no USE needed", which is for mysqlbinlog: a replica always has the default schema. */
+    @Test
+    void aDatabaseIsAlteredWithoutItsName() throws Exception {
+        replica.start(Replica.SETTINGS);
+        origin.execute("USE " + schema, "ALTER DATABASE DEFAULT CHARACTER SET latin2", "CREATE TABLE t (a CHAR(5))");
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        String show = "SHOW CREATE DATABASE " + schema;
+        assertThat(server.query(show)).isEqualTo(origin.query(show));
+    }
+
+    /** Otherwise the event's body would run as the applier's account, which may do anything. */
+    @Test
+    void whoAltersAnEventIsItsDefinerEverywhere() throws Exception {
+        replica.start(Replica.SETTINGS);
+        origin.execute(
+                "CREATE USER `ev``il`@localhost, other@localhost, third@localhost",
+                "GRANT EVENT ON " + schema + ".* TO `ev``il`@localhost, other@localhost",
+                "CREATE DEFINER = other@localhost EVENT " + schema
+                        + ".e ON SCHEDULE AT '2040-01-01 00:00:00' DO SET @x = 1",
+                "CREATE EVENT " + schema + ".f ON SCHEDULE AT '2040-01-01 00:00:00' DO SET @x = 1");
+        try (Client client = new Client(origin, "ev`il");
+                Statement statement = client.connection().createStatement()) {
+            statement.execute("USE " + schema);
+            statement.execute("ALTER /* ! */ EVENT e DO SET PERSIST max_connections = 1");
+        }
+        origin.execute("ALTER DEFINER = third@localhost EVENT " + schema + ".f COMMENT 'c'");
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        String definers = "SELECT GROUP_CONCAT(definer ORDER BY event_name) FROM information_schema.events"
+                + " WHERE event_schema = '" + schema + "'";
+        assertThat(origin.queryOne(definers)).isEqualTo("ev`il@localhost,third@localhost");
+        assertThat(server.queryOne(definers)).isEqualTo(origin.queryOne(definers));
+    }
+
     @Test
     void ddlThatRanBeforeACrashIsNotRunAgain() throws Exception {
         origin.execute("CREATE TABLE " + schema + ".t (a INT PRIMARY KEY)");

@@ -53,7 +53,9 @@ class QueryEventTest {
         status.put((byte) 19).put((byte) 1);
         byte[] bytes = new byte[status.position()];
         status.flip().get(bytes);
-        assertThat(QueryEvent.parse(event(0, "", bytes, "x"), 0).settings())
+        QueryEvent event = QueryEvent.parse(event(0, "", bytes, "x"), 0);
+        assertThat(event.invoker()).isEqualTo(new QueryEvent.Account("u", "h"));
+        assertThat(event.settings())
                 .containsExactly(
                         "foreign_key_checks = 0",
                         "unique_checks = 0",
@@ -69,10 +71,10 @@ class QueryEventTest {
     }
 
     @Test
-    void theSchemaIsNotUsedWhereTheOriginSaysSo() {
+    void theSchemaIsUsedAlsoWhereMysqlbinlogIsNotToSayUse() {
         assertThat(QueryEvent.parse(event(8, "t", new byte[0], "CREATE DATABASE t"), 0)
                         .schema())
-                .isNull();
+                .isEqualTo("t");
         assertThat(QueryEvent.parse(event(0, "", new byte[0], "x"), 0).schema()).isNull();
     }
 

@@ -79,6 +79,13 @@ class UndoIT {
                         List.of("UPDATE t SET v = 'here' WHERE id = 1"),
                         List.of("UPDATE t SET v = 'there' WHERE id = 1")),
                 new Case(
+                        "names in other scripts",
+                        List.of(
+                                "CREATE TABLE t (ключ INT PRIMARY KEY, 値 VARCHAR(20), `e€` INT)",
+                                "INSERT INTO t VALUES (1, 'one', 1)"),
+                        List.of("UPDATE t SET 値 = 'ici' WHERE ключ = 1"),
+                        List.of("UPDATE t SET 値 = 'là' WHERE ключ = 1")),
+                new Case(
                         "insert, insert of the same key",
                         rows,
                         List.of("INSERT INTO t VALUES (4, 4, 'here')"),
