@@ -109,7 +109,7 @@ final class DdlSession implements AutoCloseable {
 
     private void execute(QueryEvent event) throws SQLException {
         try {
-            session.execute(withDefiner(event));
+            session.execute(withInvoker(event));
         } catch (SQLException e) {
             if (event.errorCode() == 0 || e.getErrorCode() != event.errorCode()) {
                 throw e;
@@ -118,11 +118,11 @@ final class DdlSession implements AutoCloseable {
         }
     }
 
-    private String withDefiner(QueryEvent event) throws SQLException {
-        if (event.invoker() == null || !EventDefiner.isImplied(event.text())) {
+    private String withInvoker(QueryEvent event) throws SQLException {
+        if (event.invoker() == null || !Invoker.mayBeImplied(event.text())) {
             return event.text();
         }
-        return EventDefiner.name(
+        return Invoker.name(
                 event.text(),
                 inClientCharset(event.invoker().user()),
                 inClientCharset(event.invoker().host()));

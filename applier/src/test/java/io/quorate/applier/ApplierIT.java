@@ -133,6 +133,31 @@ class ApplierIT {
         replica.assertSame(schema);
     }
 
+    @Test
+    void partitionValuesAreOfTheirColumnsCharacterSet() throws Exception {
+        replica.start(Replica.SETTINGS);
+        origin.execute(
+                "USE " + schema,
+                "SET NAMES utf8mb3",
+                "CREATE TABLE a (a VARCHAR(2) CHARACTER SET cp1250) PARTITION BY LIST COLUMNS (a)"
+                        + " (PARTITION p0 VALUES IN (0x81))",
+                "CREATE TABLE b (a VARCHAR(2) CHARACTER SET cp1250) PARTITION BY LIST COLUMNS (a)"
+                        + " (PARTITION p0 VALUES IN (0x80))",
+                "CREATE TABLE c (a VARCHAR(2) CHARACTER SET ucs2) PARTITION BY LIST COLUMNS (a)"
+                        + " (PARTITION p0 VALUES IN (0x2020), PARTITION p1 VALUES IN (''))",
+                "INSERT INTO c VALUES (''), (_ucs2 0x2020)",
+                "CREATE TABLE d (a VARCHAR(100) CHARACTER SET utf8mb3 COLLATE utf8mb3_spanish2_ci)"
+                        + " PARTITION BY RANGE COLUMNS(a) (PARTITION p0 VALUES LESS THAN ('CZ'),"
+                        + " PARTITION p1 VALUES LESS THAN ('CH'))");
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        for (String table : List.of("a", "b", "c", "d")) {
+            String show = "SHOW CREATE TABLE " + schema + "." + table;
+            assertThat(server.query(show)).isEqualTo(origin.query(show));
+        }
+    }
+
     /** The event says "no USE needed", which is for mysqlbinlog: a replica always has the default schema. */
     @Test
     void aDatabaseIsAlteredWithoutItsName() throws Exception {
@@ -167,6 +192,35 @@ class ApplierIT {
                 + " WHERE event_schema = '" + schema + "'";
         assertThat(origin.queryOne(definers)).isEqualTo("ev`il@localhost,third@localhost");
         assertThat(server.queryOne(definers)).isEqualTo(origin.queryOne(definers));
+    }
+
+    /** Otherwise the applier's account would be dropped. */
+    @Test
+    void theCurrentUserIsWhoRanTheStatement() throws Exception {
+        replica.start(Replica.SETTINGS);
+        origin.execute(
+                "CREATE USER me@localhost, heir@localhost",
+                "CREATE ROLE part",
+                "GRANT part TO me@localhost",
+                "GRANT CREATE USER, SELECT ON *.* TO me@localhost WITH GRANT OPTION",
+                "GRANT SELECT ON mysql.* TO me@localhost");
+        try (Client client = new Client(origin, "me");
+                Statement statement = client.connection().createStatement()) {
+            statement.execute("REVOKE SELECT ON mysql.* FROM CURRENT_USER()");
+            statement.execute("ALTER USER CURRENT_USER DEFAULT ROLE ALL");
+            statement.execute("RENAME USER CURRENT_USER() TO 'mé'@localhost");
+        }
+        origin.execute("SET NAMES latin1", "GRANT part TO heir@localhost");
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        String accounts = "SELECT GROUP_CONCAT(user ORDER BY user) FROM mysql.user";
+        assertThat(server.queryOne(accounts))
+                .isEqualTo(origin.queryOne(accounts))
+                .contains("mé", "root");
+        String roles = "SELECT user, default_role_user FROM mysql.default_roles";
+        assertThat(server.query(roles)).isEqualTo(origin.query(roles)).isNotEmpty();
+        String grants = "SHOW GRANTS FOR 'mé'@localhost";
+        assertThat(server.query(grants)).isEqualTo(origin.query(grants));
     }
 
     @Test

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Writes the account that ran a statement into it, where the statement only implies it. The binlog has such statements
+ * as they were typed, with the account beside them ({@code Q_INVOKER}). A replica's own thread takes that account, but
+ * no client can: run as they are, they would mean the applier's account.
+ *
+ * <ul>
+ *   <li>ALTER EVENT without DEFINER makes its invoker the definer, with whose privileges the event's body runs;
+ *   <li>REVOKE, and ALTER, RENAME and DROP USER, may name CURRENT_USER.
+ * </ul>
+ */
+final class Invoker {
+    private static final String COMMENT = "/\\*(?!!).*?\\*/|#[^\\n]*+(?:\\n|$)|--\\s[^\\n]*+(?:\\n|$)";
+    /** What may be between two words; a version comment counts as its content. */
+    private static final String BETWEEN = "(?:\\s|/\\*!\\d*|\\*/|" + COMMENT + ")";
+
+    private static final Pattern ALTER_EVENT = pattern("(" + BETWEEN + "*+ALTER)(?=" + BETWEEN + "++EVENT\\b)");
+
+    private static final Pattern OF_ACCOUNTS =
+            pattern(BETWEEN + "*+(?:GRANT|REVOKE|(?:CREATE|ALTER|RENAME|DROP)" + BETWEEN + "++USER)\\b");
+
+    /** Strings, quoted names and comments first, so that nothing is found within them. */
+    private static final Pattern CURRENT_USER = pattern("'(?:[^'\\\\]++|\\\\.|'')*+'|\"(?:[^\"\\\\]++|\\\\.|\"\")*+\""
+            + "|`(?:[^`]++|``)*+`|" + COMMENT + "|(\\bCURRENT_USER\\b(?:" + BETWEEN + "*+\\(" + BETWEEN
+            + "*+\\))?)");
+
+    private Invoker() {}
+
+    private static Pattern pattern(String regex) {
+        return Pattern.compile(regex, Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+    }
+
+    /** Whether {@code statement} is of a kind that may imply its invoker. */
+    static boolean mayBeImplied(String statement) {
+        return ALTER_EVENT.matcher(statement).lookingAt()
+                || OF_ACCOUNTS.matcher(statement).lookingAt();
+    }
+
+    /**
+     * Names the invoker wherever such a statement implies it.
+     *
+     * @param user,host as bytes in the statement's character set, one char each
+     */
+    static String name(String statement, String user, String host) {
+        String account = Names.quoted(user) + "@" + Names.quoted(host);
+        Matcher event = ALTER_EVENT.matcher(statement);
+        if (event.lookingAt()) {
+            return event.group(1) + " DEFINER = " + account + statement.substring(event.end(1));
+        }
+        return CURRENT_USER
+                .matcher(statement)
+                .replaceAll(found -> Matcher.quoteReplacement(found.group(1) == null ? found.group() : account));
+    }
+}
