@@ -55,21 +55,33 @@ final class CacheDirectory {
             return entry;
         }
         try {
-            // Locks of FileChannel are per process; the monitor separates the threads of this one.
-            synchronized (CacheDirectory.class) {
-                Files.createDirectories(root);
-                Path lock = root.resolve(name + ".lock");
-                try (FileChannel file = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-                    // Held until the channel is closed.
-                    file.lock();
-                    if (!Files.isDirectory(entry)) {
-                        makeAndRename(entry, maker);
-                    }
+            exclusively(name, () -> {
+                if (!Files.isDirectory(entry)) {
+                    makeAndRename(entry, maker);
                 }
-            }
+            });
             return entry;
         } catch (IOException e) {
             throw new UncheckedIOException("cannot make " + entry, e);
+        }
+    }
+
+    /** Something done with the cache. */
+    interface Work {
+        void run() throws IOException;
+    }
+
+    /** Does something while no other process does the same; the others wait. */
+    void exclusively(String name, Work work) throws IOException {
+        // Locks of FileChannel are per process; the monitor separates the threads of this one.
+        synchronized (CacheDirectory.class) {
+            Files.createDirectories(root);
+            Path lock = root.resolve(name + ".lock");
+            try (FileChannel file = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                // Held until the channel is closed.
+                file.lock();
+                work.run();
+            }
         }
     }
 

@@ -159,7 +159,12 @@ final class ServiceProgram {
         }
     }
 
-    private void deleteOld() throws IOException {
+    /** Deletes all but the latest copies. Of two that do this at once, one would miss what it has just seen. */
+    void deleteOld() throws IOException {
+        cache.exclusively("deleting", this::deleteOldAlone);
+    }
+
+    private void deleteOldAlone() throws IOException {
         List<Path> copies;
         try (Stream<Path> entries = Files.list(cache.root())) {
             copies = entries.filter(path -> path.getFileName().toString().matches(PREFIX + "[0-9a-f]+-[0-9]+"))

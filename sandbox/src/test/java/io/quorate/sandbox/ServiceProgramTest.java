@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ServiceProgramTest {
+    @TempDir
+    Path root;
+
+    /** As several sandboxes do that start at the same time. */
+    @Test
+    void manyMayDeleteOldCopiesAtOnce() throws IOException {
+        for (int i = 0; i < 60; i++) {
+            Path copy = Files.createDirectory(root.resolve("service-" + i + "-1"));
+            for (int j = 0; j < 50; j++) {
+                Files.createFile(copy.resolve("f" + j));
+            }
+            Files.createFile(root.resolve("service-" + i + "-1.lock"));
+            Files.setLastModifiedTime(copy, FileTime.fromMillis(1_000L * i));
+        }
+        ServiceProgram program = new ServiceProgram(new CacheDirectory(root), line -> {});
+        IntStream.range(0, 8).parallel().forEach(i -> {
+            try {
+                program.deleteOld();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        try (Stream<Path> left = Files.list(root)) {
+            assertThat(left.filter(Files::isDirectory).map(p -> p.getFileName().toString()))
+                    .containsExactlyInAnyOrder("service-57-1", "service-58-1", "service-59-1");
+        }
+    }
+}
