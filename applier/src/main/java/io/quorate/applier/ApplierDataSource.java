@@ -35,6 +35,8 @@ public final class ApplierDataSource {
             source.setTcpKeepAlive(true);
             source.setTcpNoDelay(true);
             source.setUseLocalSessionState(true);
+            // The driver takes a new connection for one that commits by itself, whatever the server's default is.
+            source.setSessionVariables("autocommit=1");
             source.setConnectionAttributes(StaleSessions.ATTRIBUTE + ":" + StaleSessions.ROLE);
             return source;
         } catch (SQLException e) {

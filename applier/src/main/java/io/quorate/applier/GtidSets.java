@@ -4,11 +4,11 @@ package io.quorate.applier;
 import io.quorate.core.GtidSet;
 
 /** Parses GTIDs that the server prints in other forms than plain sets. */
-final class GtidSets {
+public final class GtidSets {
     private GtidSets() {}
 
     /** {@code @@gtid_owned}: uuid:number#thread; several of one source are uuid:number#thread:number#thread. */
-    static GtidSet owned(String text) {
+    public static GtidSet owned(String text) {
         return GtidSet.parse(text.replaceAll("#\\d+", ""));
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.quorate.core.AppliedDdl;
+import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
@@ -221,6 +222,46 @@ class ApplierIT {
         assertThat(server.query(roles)).isEqualTo(origin.query(roles)).isNotEmpty();
         String grants = "SHOW GRANTS FOR 'mé'@localhost";
         assertThat(server.query(grants)).isEqualTo(origin.query(grants));
+    }
+
+    /** What a server is told to be for sessions that don't say otherwise. */
+    @Test
+    void theServersDefaultsForSessionsDoNotMatter() throws Exception {
+        for (MySqlServer s : List.of(origin, server)) {
+            s.execute(
+                    "SET GLOBAL binlog_row_value_options = 'PARTIAL_JSON', binlog_row_image = 'MINIMAL'",
+                    "SET GLOBAL transaction_isolation = 'SERIALIZABLE', sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'",
+                    "SET GLOBAL autocommit = 0, foreign_key_checks = 0, character_set_client = 'cp1251'");
+        }
+        try {
+            origin.execute(
+                    "CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, j JSON, n INT)",
+                    "INSERT INTO " + schema + ".t VALUES (1, '{\"a\": \"one\", \"b\": 2}', 0)",
+                    "COMMIT");
+            replica.start(Replica.SETTINGS);
+            replica.take(seqno -> seqno - 1);
+            replica.awaitApplied();
+            origin.execute("UPDATE " + schema + ".t SET j = JSON_SET(j, '$.a', 'two'), n = 1 WHERE id = 1", "COMMIT");
+            replica.take(seqno -> seqno - 1);
+            replica.awaitApplied();
+            replica.assertSame(schema);
+            replica.stop();
+            assertThat(server.queryLong("SELECT MAX(seqno) FROM quorate.position"))
+                    .isEqualTo(3);
+            server.execute("FLUSH BINARY LOGS");
+            assertThat(BinlogReader.events(server.dataDirectory(), BinlogEvents.PARTIAL_UPDATE_ROWS))
+                    .as("the capture needs whole images")
+                    .isEmpty();
+            assertThat(BinlogReader.events(origin.dataDirectory(), BinlogEvents.PARTIAL_UPDATE_ROWS))
+                    .isNotEmpty();
+        } finally {
+            for (MySqlServer s : List.of(origin, server)) {
+                s.execute(
+                        "SET GLOBAL binlog_row_value_options = '', binlog_row_image = DEFAULT",
+                        "SET GLOBAL transaction_isolation = DEFAULT, sql_mode = DEFAULT",
+                        "SET GLOBAL autocommit = 1, foreign_key_checks = 1, character_set_client = DEFAULT");
+            }
+        }
     }
 
     @Test

@@ -113,8 +113,16 @@ public final class MySqlCapture implements AutoCloseable {
     /** Reads on one connection until it ends; returns the reason. */
     private QuorateException connectAndRead() {
         try (Connection connection = ServerConnection.open(settings)) {
+            GtidSet absent = ServerConnection.check(connection, settings.server(), progress.resume());
+            if (!absent.isEmpty()) {
+                LOG.warn(
+                        "gtid_purged has {}, which this server's binlog never had. If rows came with them, as from a"
+                                + " dump that was restored here, the other nodes lack them: compare the tables with"
+                                + " quorate audit",
+                        absent);
+                progress.covered(absent);
+            }
             GtidSet resume = progress.resume();
-            ServerConnection.check(connection, settings.server(), resume);
             Map<Integer, Collation> collations = SchemaCatalog.collations(connection);
             TransactionReader transactions = new TransactionReader(
                     settings,

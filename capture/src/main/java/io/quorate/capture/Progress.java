@@ -123,6 +123,11 @@ final class Progress {
         }
     }
 
+    /** Whether the server is to send this number again, an XA PREPARE that was undecided at the start. */
+    boolean isAwaited(long number) {
+        return awaited.contains(new Gtid(server, number));
+    }
+
     /** Fails when the server goes on without having sent an undecided XA PREPARE again. */
     void requireNothingAwaited() {
         if (awaited.count() > 0) {
@@ -141,6 +146,11 @@ final class Progress {
         read.add(server, runFrom, runTo);
         runFrom = number;
         runTo = number;
+    }
+
+    /** Transactions of other servers that this one won't send. */
+    void covered(GtidSet gtids) {
+        read.addAll(gtids);
     }
 
     /** A transaction of another server, which changed nothing, is complete. */

@@ -37,26 +37,27 @@ final class ServerConnection {
     /**
      * Fails unless it is the right server, and its binlog continues where {@code resume} ends.
      *
+     * @return GTIDs of other servers that this one doesn't have in its binlog and won't send
      * @throws QuorateException {@link ErrorCode#WRONG_SERVER}, {@link ErrorCode#BINLOG_PURGED}, {@link
      *     ErrorCode#BINLOG_LOST}
      */
-    static void check(Connection connection, UUID server, GtidSet resume) throws SQLException {
+    static GtidSet check(Connection connection, UUID server, GtidSet resume) throws SQLException {
         String found = text(connection, "SELECT @@server_uuid");
         if (!server.toString().equalsIgnoreCase(found)) {
             throw new QuorateException(ErrorCode.WRONG_SERVER, "server " + found + " answers instead of " + server);
         }
-        String purged = missing(connection, "@@GLOBAL.gtid_purged", "?", resume);
-        if (!purged.isEmpty()) {
-            throw new QuorateException(ErrorCode.BINLOG_PURGED, "purged before they were captured: " + purged);
+        GtidSet purged = GtidSet.parse(missing(connection, "@@GLOBAL.gtid_purged", "?", resume));
+        GtidSet own = purged.above(server, 0);
+        if (!own.isEmpty()) {
+            throw new QuorateException(ErrorCode.BINLOG_PURGED, "purged before they were captured: " + own);
         }
-        for (String lost :
-                missing(connection, "?", "@@GLOBAL.gtid_executed", resume).split(",")) {
-            if (lost.strip().startsWith(server.toString())) {
-                throw new QuorateException(
-                        ErrorCode.BINLOG_LOST,
-                        "captured earlier and no longer executed at the server: " + lost.strip());
-            }
+        GtidSet lost = GtidSet.parse(missing(connection, "?", "@@GLOBAL.gtid_executed", resume))
+                .above(server, 0);
+        if (!lost.isEmpty()) {
+            throw new QuorateException(
+                    ErrorCode.BINLOG_LOST, "captured earlier and no longer executed at the server: " + lost);
         }
+        return purged;
     }
 
     static boolean lowerCaseNames(Connection connection) throws SQLException {

@@ -163,6 +163,11 @@ final class TransactionReader {
         firstTable = true;
         if (foreign == null && number > progress.last()) {
             progress.requireNothingAwaited();
+        } else if (foreign == null && !progress.isAwaited(number)) {
+            throw new QuorateException(
+                    ErrorCode.GTID_WENT_BACK,
+                    "transaction " + gtid() + " comes after " + settings.server() + ":" + progress.last()
+                            + "; the order would take it for an earlier one");
         }
     }
 

@@ -268,6 +268,34 @@ class ReconnectIT {
         assertFailure(new OriginPosition(position.last() + 1000, 0, new long[0]), ErrorCode.BINLOG_LOST);
     }
 
+    /** Later commits get the numbers in between, which the order would take for earlier transactions. */
+    @Test
+    void noticesThatAClientGaveOutANumber() throws Exception {
+        try (CaptureFixture fixture = new CaptureFixture(server)) {
+            long last = fixture.start.last();
+            server.execute(
+                    "SET gtid_next = '" + server.uuid() + ":" + (last + 1000) + "'",
+                    "INSERT INTO load_test.t VALUES (9001, 1, 1)",
+                    "SET gtid_next = AUTOMATIC");
+            fixture.recorder.await(last + 1000, CaptureFixture.LIMIT);
+            server.execute("INSERT INTO load_test.t VALUES (9002, 1, 1)");
+            QuorateException failure = fixture.recorder.awaitFailure(CaptureFixture.LIMIT);
+            assertThat(failure.code()).isEqualTo(ErrorCode.GTID_WENT_BACK);
+            assertThat(failure).hasMessageContaining(server.uuid() + ":" + (last + 1) + " comes after");
+        }
+    }
+
+    /** A dump that is restored may do so; there is nothing of this server in it. */
+    @Test
+    void goesOnWhereGtidsOfOthersWereAddedAsPurged() throws Exception {
+        try (CaptureFixture fixture = new CaptureFixture(server)) {
+            server.execute("SET GLOBAL gtid_purged = '+" + UUID.randomUUID() + ":1-7'");
+            killConnection();
+            server.execute("INSERT INTO load_test.t VALUES (9003, 1, 1)");
+            fixture.awaitAll();
+        }
+    }
+
     @Test
     void refusesAnotherServer() throws Exception {
         CaptureSettings s = CaptureFixture.settings(server);

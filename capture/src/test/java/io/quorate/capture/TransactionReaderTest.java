@@ -101,9 +101,16 @@ class TransactionReaderTest {
     }
 
     @Test
-    void dropsWhatItHasSeen() throws Exception {
-        read(gtid(10), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid());
-        assertThat(recorder.entries()).isEmpty();
+    void refusesANumberThatWentBack() throws Exception {
+        read(gtid(12), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid());
+        for (long number : new long[] {12, 11, 10, 1}) {
+            reader = reader();
+            assertThatThrownBy(() -> read(gtid(number)))
+                    .isInstanceOfSatisfying(
+                            QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.GTID_WENT_BACK))
+                    .hasMessageContaining(SERVER + ":" + number + " comes after " + SERVER + ":12");
+        }
+        assertThat(recorder.entries()).hasSize(1);
     }
 
     @Test

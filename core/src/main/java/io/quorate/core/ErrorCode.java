@@ -55,6 +55,12 @@ public enum ErrorCode {
             Kind.FATAL,
             "rebuild this node from another one, and set sync_binlog=1 and innodb_flush_log_at_trx_commit=1"),
 
+    GTID_WENT_BACK(
+            2010,
+            Kind.FATAL,
+            "rebuild this node from another one; nobody but the server may give out its GTIDs, so set gtid_next to none"
+                    + " of them, and don't run RESET MASTER on a member's server"),
+
     FOREIGN_CLUSTER(3001, Kind.REFUSAL, "a peer answers for another cluster; correct quorate.cluster or quorate.peers"),
     INCOMPATIBLE_PEER(3002, Kind.REFUSAL, "a peer speaks another protocol version; upgrade the older node"),
     NO_QUORUM(

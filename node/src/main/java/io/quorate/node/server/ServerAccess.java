@@ -44,7 +44,7 @@ public final class ServerAccess implements AutoCloseable {
         this.user = mysql.user();
         this.password = mysql.password();
         this.url = "jdbc:mysql://" + mysql.host() + ":" + mysql.port()
-                + "/?connectTimeout=3000&allowPublicKeyRetrieval=true&sslMode="
+                + "/?connectTimeout=3000&allowPublicKeyRetrieval=true&sessionVariables=autocommit%3D1&sslMode="
                 + mysql.sslMode().toUpperCase(Locale.ROOT);
         this.credentials = new CloneCopy.Credentials(
                 mysql.user(),

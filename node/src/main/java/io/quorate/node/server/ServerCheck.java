@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.server;
 
+import io.quorate.applier.GtidSets;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -13,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -116,6 +119,7 @@ public final class ServerCheck {
                         "super_read_only is ON, so nothing can be applied", "SET PERSIST super_read_only = OFF;"));
             }
             checkFilters(statement, variables.get("version"), findings);
+            checkNumbers(statement, variables.get("server_uuid"), findings);
             checkGrants(statement, findings);
         }
         return findings;
@@ -162,6 +166,36 @@ public final class ServerCheck {
         } catch (SQLException e) {
             // Without REPLICATION CLIENT this fails too, but then the check of the grants reports that.
             return;
+        }
+    }
+
+    /**
+     * A server gives its next transaction the lowest number it has not used. The order knows its transactions by
+     * numbers that only grow.
+     */
+    private static void checkNumbers(Statement statement, String uuid, List<Finding> findings) throws SQLException {
+        if (uuid == null) {
+            return;
+        }
+        UUID server = UUID.fromString(uuid);
+        GtidSet gaps = gaps(statement, server);
+        if (!gaps.isEmpty()) {
+            // A transaction may have got its number between the two questions; at the second it is owned or executed.
+            gaps = gaps.and(gaps(statement, server));
+        }
+        if (!gaps.isEmpty()) {
+            findings.add(new Finding(
+                    "gtid_executed lacks " + gaps + ", the numbers that this server's next transactions would get",
+                    "SET GLOBAL gtid_purged = '+" + gaps + "'; -- for a server that is to become a node. If it is one,"
+                            + " and clients have written since somebody set gtid_next, rebuild the node"));
+        }
+    }
+
+    private static GtidSet gaps(Statement statement, UUID server) throws SQLException {
+        try (ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_owned, @@GLOBAL.gtid_executed")) {
+            row.next();
+            GtidSet used = GtidSets.owned(row.getString(1)).addAll(GtidSet.parse(row.getString(2)));
+            return new GtidSet().add(server, 1, used.last(server)).minus(used);
         }
     }
 
