@@ -123,13 +123,34 @@ final class Progress {
         }
     }
 
-    /** Whether the server is to send this number again, an XA PREPARE that was undecided at the start. */
-    boolean isAwaited(long number) {
-        return awaited.contains(new Gtid(server, number));
+    /**
+     * Fails unless the server's transaction with this number is due. The order knows a server's transactions by the
+     * last of their numbers, so they must come without a gap. Undecided XA PREPAREs come first, once more.
+     */
+    void requireNext(long number) {
+        if (number <= last) {
+            if (!awaited.contains(new Gtid(server, number))) {
+                throw outOfOrder(number, "the order would take it for an earlier one");
+            }
+            return;
+        }
+        if (number > last + 1) {
+            GtidSet unused = new GtidSet().add(server, last + 1, number - 1).minus(resume());
+            if (!unused.isEmpty()) {
+                throw outOfOrder(number, "the next ones would get " + unused + ", and be taken for earlier ones");
+            }
+        }
+        requireNothingAwaited();
+    }
+
+    private QuorateException outOfOrder(long number, String why) {
+        return new QuorateException(
+                ErrorCode.GTID_OUT_OF_ORDER,
+                "transaction " + server + ":" + number + " comes after " + server + ":" + last + "; " + why);
     }
 
     /** Fails when the server goes on without having sent an undecided XA PREPARE again. */
-    void requireNothingAwaited() {
+    private void requireNothingAwaited() {
         if (awaited.count() > 0) {
             throw new QuorateException(
                     ErrorCode.BINLOG_PURGED, "the binlog no longer has the undecided XA PREPAREs " + awaited);

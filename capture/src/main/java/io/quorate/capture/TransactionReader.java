@@ -161,13 +161,8 @@ final class TransactionReader {
         }
         committedMicros = GtidEvent.committedMicros(b, offset, length);
         firstTable = true;
-        if (foreign == null && number > progress.last()) {
-            progress.requireNothingAwaited();
-        } else if (foreign == null && !progress.isAwaited(number)) {
-            throw new QuorateException(
-                    ErrorCode.GTID_WENT_BACK,
-                    "transaction " + gtid() + " comes after " + settings.server() + ":" + progress.last()
-                            + "; the order would take it for an earlier one");
+        if (foreign == null) {
+            progress.requireNext(number);
         }
     }
 

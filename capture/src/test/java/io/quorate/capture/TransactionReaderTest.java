@@ -101,16 +101,26 @@ class TransactionReaderTest {
     }
 
     @Test
-    void refusesANumberThatWentBack() throws Exception {
-        read(gtid(12), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid());
-        for (long number : new long[] {12, 11, 10, 1}) {
+    void refusesANumberThatIsNotTheNext() throws Exception {
+        read(gtid(11), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid());
+        for (long number : new long[] {11, 10, 1, 13, 100_000}) {
             reader = reader();
             assertThatThrownBy(() -> read(gtid(number)))
                     .isInstanceOfSatisfying(
-                            QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.GTID_WENT_BACK))
-                    .hasMessageContaining(SERVER + ":" + number + " comes after " + SERVER + ":12");
+                            QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.GTID_OUT_OF_ORDER))
+                    .hasMessageContaining(SERVER + ":" + number + " comes after " + SERVER + ":11");
         }
         assertThat(recorder.entries()).hasSize(1);
+    }
+
+    @Test
+    void passesOverReservedNumbers() throws Exception {
+        GtidSet resume = new GtidSet().add(SERVER, 1, 10).add(SERVER, 12, 20);
+        progress = new Progress(SERVER, new CapturePosition(resume, new OriginPosition(10, 5, new long[0])));
+        reader = reader();
+        read(gtid(11), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid());
+        read(gtid(21), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid());
+        assertThat(recorder.entries()).hasSize(2);
     }
 
     @Test

@@ -22,6 +22,12 @@ public enum ErrorCode {
             Kind.FATAL,
             "point quorate.mysql.* at the server this data directory belongs to, or give the node a new one"),
 
+    SERVER_USED(
+            1005,
+            Kind.RETRYABLE,
+            "give this cluster another name (quorate.cluster), or run DROP DATABASE IF EXISTS quorate; RESET MASTER;"
+                    + " on the server, after which it counts as one that was never a node's"),
+
     STATEMENT_FORMAT(2001, Kind.FATAL, "set binlog_format=ROW for that client, then rebuild this node"),
     UNSUPPORTED_EVENT(
             2002,
@@ -55,7 +61,7 @@ public enum ErrorCode {
             Kind.FATAL,
             "rebuild this node from another one, and set sync_binlog=1 and innodb_flush_log_at_trx_commit=1"),
 
-    GTID_WENT_BACK(
+    GTID_OUT_OF_ORDER(
             2010,
             Kind.FATAL,
             "rebuild this node from another one; nobody but the server may give out its GTIDs, so set gtid_next to none"

@@ -32,7 +32,7 @@ public final class CheckMain {
         properties.setProperty("allowPublicKeyRetrieval", "true");
         properties.setProperty("connectTimeout", "5000");
         try (Connection connection = DriverManager.getConnection("jdbc:mysql://" + arguments[1] + "/", properties)) {
-            List<Finding> wrong = ServerCheck.findings(connection);
+            List<Finding> wrong = ServerCheck.findingsOfNew(connection);
             List<Finding> advice = SchemaAdvice.findings(connection);
             if (arguments.length > 3 && arguments[3].equals("json")) {
                 out.println(json(wrong, advice));

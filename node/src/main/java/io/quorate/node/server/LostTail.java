@@ -51,6 +51,11 @@ final class LostTail {
         return course.at() == TailCourse.Step.DONE;
     }
 
+    /** Whether this node doesn't know yet all that the order knew when the session began. */
+    boolean isProbing() {
+        return course.at() == TailCourse.Step.PROBE;
+    }
+
     /** Own transactions that the database lacks. */
     TakenBack takenBack() {
         return course.takenBack();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.server;
 
-import io.quorate.applier.GtidSets;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
@@ -15,7 +14,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
-import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -87,7 +85,15 @@ public final class ServerCheck {
 
     /** Fails with QRT-1001 and the whole list when anything is wrong. */
     public static void require(Connection connection) throws SQLException {
-        List<Finding> findings = findings(connection);
+        require(findings(connection));
+    }
+
+    /** As above, for a server that has not been a node's so far. */
+    static void requireNew(Connection connection) throws SQLException {
+        require(findingsOfNew(connection));
+    }
+
+    private static void require(List<Finding> findings) {
         if (findings.isEmpty()) {
             return;
         }
@@ -96,6 +102,13 @@ public final class ServerCheck {
             list.append("\n  - ").append(f);
         }
         throw new QuorateException(ErrorCode.SERVER_SETTINGS, list.append("\n").toString());
+    }
+
+    /** What is wrong with a server that has not been a node's so far. */
+    static List<Finding> findingsOfNew(Connection connection) throws SQLException {
+        List<Finding> findings = new ArrayList<>(findings(connection));
+        checkNumbers(connection, findings);
+        return findings;
     }
 
     static List<Finding> findings(Connection connection) throws SQLException {
@@ -119,7 +132,6 @@ public final class ServerCheck {
                         "super_read_only is ON, so nothing can be applied", "SET PERSIST super_read_only = OFF;"));
             }
             checkFilters(statement, variables.get("version"), findings);
-            checkNumbers(statement, variables.get("server_uuid"), findings);
             checkGrants(statement, findings);
         }
         return findings;
@@ -169,33 +181,13 @@ public final class ServerCheck {
         }
     }
 
-    /**
-     * A server gives its next transaction the lowest number it has not used. The order knows its transactions by
-     * numbers that only grow.
-     */
-    private static void checkNumbers(Statement statement, String uuid, List<Finding> findings) throws SQLException {
-        if (uuid == null) {
-            return;
-        }
-        UUID server = UUID.fromString(uuid);
-        GtidSet gaps = gaps(statement, server);
-        if (!gaps.isEmpty()) {
-            // A transaction may have got its number between the two questions; at the second it is owned or executed.
-            gaps = gaps.and(gaps(statement, server));
-        }
-        if (!gaps.isEmpty()) {
+    private static void checkNumbers(Connection connection, List<Finding> findings) throws SQLException {
+        GtidSet unused = OwnNumbers.unused(connection, ServerAccess.uuid(connection));
+        if (!unused.isEmpty()) {
             findings.add(new Finding(
-                    "gtid_executed lacks " + gaps + ", the numbers that this server's next transactions would get",
-                    "SET GLOBAL gtid_purged = '+" + gaps + "'; -- for a server that is to become a node. If it is one,"
-                            + " and clients have written since somebody set gtid_next, rebuild the node"));
-        }
-    }
-
-    private static GtidSet gaps(Statement statement, UUID server) throws SQLException {
-        try (ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_owned, @@GLOBAL.gtid_executed")) {
-            row.next();
-            GtidSet used = GtidSets.owned(row.getString(1)).addAll(GtidSet.parse(row.getString(2)));
-            return new GtidSet().add(server, 1, used.last(server)).minus(used);
+                    "gtid_executed lacks " + unused + ", which this server's next transactions would get; it would"
+                            + " number them lower than those before",
+                    "SET GLOBAL gtid_purged = '+" + unused + "';"));
         }
     }
 

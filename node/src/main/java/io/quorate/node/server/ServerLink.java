@@ -40,6 +40,8 @@ public final class ServerLink implements Server {
     private final OwnedThread thread;
     private final Object idle = new Object();
     private volatile ServerSession session;
+    /** Why the server was refused the last time; null when it wasn't. */
+    private String refusal;
     /** Guarded by {@link #idle}. */
     private boolean resting;
 
@@ -176,7 +178,9 @@ public final class ServerLink implements Server {
             } else {
                 hold();
             }
+            refusal = null;
         } catch (SQLException e) {
+            refusal = null;
             events.accept(new NodeEvent.DatabaseDown(access.unreachable(e).getMessage()));
         } catch (QuorateException e) {
             onRefusal(e);
@@ -201,7 +205,11 @@ public final class ServerLink implements Server {
 
     private void onRefusal(QuorateException e) {
         if (e.code().isRetryable() && !RejoinCourse.mends(e)) {
-            log.error("{}", e.getMessage());
+            // It is tried again every second, perhaps all night.
+            if (!e.getMessage().equals(refusal)) {
+                log.error("{}", e.getMessage());
+            }
+            refusal = e.getMessage();
             events.accept(new NodeEvent.DatabaseDown(e.getMessage()));
         } else {
             events.accept(new NodeEvent.Failed(e));

@@ -68,6 +68,7 @@ public final class ServerSession implements AutoCloseable {
     private NodeIdentity identity;
     private GtidSet executed;
     private LostTail tail;
+    private OwnNumbers numbers;
     private LinkSignals.Task done;
     private int looks;
     private volatile Applying applying;
@@ -89,6 +90,7 @@ public final class ServerSession implements AutoCloseable {
             executed = ServerAccess.executed(connection);
             identity = identity(connection);
             ports.keyless.look(connection);
+            numbers = new OwnNumbers(ports.properties.dataDir(), connection, identity.server(), executed);
             tail = new LostTail(ports.lostTail(), access, identity, connection);
             carryOut(connection, tail.isReady() ? signals.task() : LinkSignals.Task.READ_ONLY);
             ports.progress.startFrom(ServerAccess.applied(connection));
@@ -192,6 +194,10 @@ public final class ServerSession implements AutoCloseable {
             // A server that took part before has transactions to be captured; only what a first start finds is the
             // baseline.
             boolean knows = ServerAccess.applied(connection) > 0;
+            if (!knows) {
+                ServerCheck.requireNew(connection);
+                FormerCluster.requireNoDefinitions(properties.cluster(), ports.incarnation, executed);
+            }
             GtidSet baseline = knows ? GtidSet.parse("") : executed;
             kept = new NodeIdentity(
                     properties.cluster(),
@@ -221,8 +227,10 @@ public final class ServerSession implements AutoCloseable {
                     recover(connection);
                 } else if (!capturing.hasBegun()
                         && capturing.mayBegin(applying.appliedSeqno(), tail.orderedThen(connection))) {
+                    numbers.requireUsed(connection);
                     capturing.begin(executed, tail.reserved(connection));
                 }
+                numbers.requireKept(connection);
                 if (++looks % LOOKS_PER_TABLE_LOOK == 0) {
                     ports.keyless.look(connection);
                     tail.compareSettings(connection);
@@ -258,6 +266,10 @@ public final class ServerSession implements AutoCloseable {
 
     /** Goes on finding out what the server lost. What is captured for this goes through a register of its own. */
     private void recover(Connection connection) throws SQLException, IOException, InterruptedException {
+        if (tail.isProbing() && tail.isCurrent()) {
+            FormerCluster.requireWithinOrder(
+                    ports.properties.cluster(), ServerAccess.applied(connection), ports.stream.lastOrdered());
+        }
         switch (tail.step(connection)) {
             case PROBE, COMPARE, REPAIR -> {
                 // Nothing to do but wait for the order.

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.server;
+
+import io.quorate.applier.GtidSets;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.QuorateException;
+import io.quorate.transport.DurableFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.UUID;
+
+/**
+ * The numbers of a server's own GTIDs, during a session. A server gives its next transaction the lowest number that it
+ * hasn't used. The order knows a server's transactions by the last of their numbers. So no unused number may be below a
+ * used one, and none may be used again.
+ */
+final class OwnNumbers {
+    /** Says why the server was refused for good; it could not be told any more after the next start of mysqld. */
+    private static final String REFUSED_FILE = "server.refused";
+
+    private final Path directory;
+    private final UUID server;
+    private final long started;
+    private GtidSet seen;
+
+    /**
+     * @param directory of the node's data
+     * @param executed by the server, asked over {@code connection}
+     */
+    OwnNumbers(Path directory, Connection connection, UUID server, GtidSet executed) throws SQLException, IOException {
+        Path refused = directory.resolve(REFUSED_FILE);
+        if (Files.exists(refused)) {
+            throw new QuorateException(ErrorCode.GTID_OUT_OF_ORDER, Files.readString(refused));
+        }
+        this.directory = directory;
+        this.server = server;
+        this.started = ServerAccess.started(connection);
+        this.seen = executed;
+    }
+
+    /** The server's own GTIDs that it has not used, up to the highest that it has used. */
+    static GtidSet unused(Connection connection, UUID server) throws SQLException {
+        GtidSet gaps = gaps(connection, server);
+        // A transaction may have got its number between the two questions; at the second it is owned or executed.
+        return gaps.isEmpty() ? gaps : gaps.and(gaps(connection, server));
+    }
+
+    /** Refuses a server whose next transactions would be taken for earlier ones. */
+    void requireUsed(Connection connection) throws SQLException {
+        GtidSet unused = unused(connection, server);
+        if (!unused.isEmpty()) {
+            throw new QuorateException(
+                    ErrorCode.GTID_OUT_OF_ORDER,
+                    "the server has used " + server + ":"
+                            + ServerAccess.executed(connection).last(server) + ", and gives out " + unused
+                            + " next, or has begun to while nothing was captured");
+        }
+    }
+
+    /**
+     * Refuses a server that has forgotten what it executed: somebody ran RESET MASTER, and the binlog's reader may wait
+     * for ever at the end of a file that is deleted. What a restart lost is found out otherwise.
+     */
+    void requireKept(Connection connection) throws SQLException, IOException {
+        GtidSet executed = ServerAccess.executed(connection);
+        GtidSet gone = seen.minus(executed);
+        if (!gone.isEmpty() && ServerAccess.started(connection) == started) {
+            String why = "the server had executed " + gone + " and no longer knows of it, so somebody ran RESET MASTER;"
+                    + " it may have given out numbers twice, and what was committed since may not be captured";
+            DurableFile.write(directory.resolve(REFUSED_FILE), why);
+            throw new QuorateException(ErrorCode.GTID_OUT_OF_ORDER, why);
+        }
+        seen = executed;
+    }
+
+    /** Owned ones are asked for first: a transaction is executed before it stops being owned. */
+    private static GtidSet gaps(Connection connection, UUID server) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_owned, @@GLOBAL.gtid_executed")) {
+            row.next();
+            GtidSet used = GtidSets.owned(row.getString(1)).addAll(GtidSet.parse(row.getString(2)));
+            return new GtidSet().add(server, 1, used.last(server)).minus(used);
+        }
+    }
+}
