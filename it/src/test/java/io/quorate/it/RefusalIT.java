@@ -63,13 +63,16 @@ class RefusalIT {
                     "CREATE TABLE shop.keyless (a INT)",
                     "CREATE TABLE shop.old (id INT PRIMARY KEY) ENGINE = MyISAM",
                     "CREATE TABLE shop.expr (id INT PRIMARY KEY, a INT, UNIQUE KEY twice ((a + a)))",
-                    "CREATE EVENT shop.hourly ON SCHEDULE EVERY 1 HOUR DO DELETE FROM shop.p");
+                    "CREATE EVENT shop.hourly ON SCHEDULE EVERY 1 HOUR DO DELETE FROM shop.p",
+                    "SET gtid_next = '" + server.uuid() + ":100'",
+                    "CREATE DATABASE numbered");
             String address = "127.0.0.1:" + server.port();
+            String fill = "SET GLOBAL gtid_purged = '+" + server.uuid() + ":8-99'";
             assertThat(run(1, List.of("check", address, "root")))
-                    .contains("SET PERSIST binlog_row_metadata = FULL;")
+                    .contains("SET PERSIST binlog_row_metadata = FULL;", fill + ";")
                     .contains("shop.keyless", "shop.old (MyISAM)", "shop.expr.twice", "shop.c.c_p", "shop.hourly")
                     .doesNotContain("shop.p:", "quorate.", "is fit");
-            server.execute("SET PERSIST binlog_row_metadata = FULL");
+            server.execute("SET PERSIST binlog_row_metadata = FULL", fill);
             assertThat(run(0, List.of("check", address, "root")))
                     .contains("shop.keyless", "is fit")
                     .doesNotContain("must be changed");

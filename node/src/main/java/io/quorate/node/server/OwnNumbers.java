@@ -3,6 +3,7 @@ package io.quorate.node.server;
 
 import io.quorate.applier.GtidSets;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import io.quorate.transport.DurableFile;
@@ -26,22 +27,29 @@ final class OwnNumbers {
 
     private final Path directory;
     private final UUID server;
-    private final long started;
-    private GtidSet seen;
+    private final Gtid mark;
 
     /**
+     * Marks the server, unless it is marked: an empty transaction with a GTID that nothing but RESET MASTER makes it
+     * forget.
+     *
      * @param directory of the node's data
-     * @param executed by the server, asked over {@code connection}
+     * @param sameLife whether mysqld has been running since the last session; otherwise it may have lost the mark, as
+     *     it may lose any transaction in a power failure
      */
-    OwnNumbers(Path directory, Connection connection, UUID server, GtidSet executed) throws SQLException, IOException {
+    OwnNumbers(Path directory, Connection connection, UUID server, boolean sameLife) throws SQLException, IOException {
         Path refused = directory.resolve(REFUSED_FILE);
         if (Files.exists(refused)) {
             throw new QuorateException(ErrorCode.GTID_OUT_OF_ORDER, Files.readString(refused));
         }
         this.directory = directory;
         this.server = server;
-        this.started = ServerAccess.started(connection);
-        this.seen = executed;
+        this.mark = new Gtid(NodeIdentity.directoryId(directory), 1);
+        if (sameLife) {
+            requireKept(connection);
+        } else if (!ServerAccess.executed(connection).contains(mark)) {
+            ServerAccess.executeEmpty(connection, mark);
+        }
     }
 
     /** The server's own GTIDs that it has not used, up to the highest that it has used. */
@@ -64,19 +72,16 @@ final class OwnNumbers {
     }
 
     /**
-     * Refuses a server that has forgotten what it executed: somebody ran RESET MASTER, and the binlog's reader may wait
-     * for ever at the end of a file that is deleted. What a restart lost is found out otherwise.
+     * Refuses a server that has forgotten what it executed. It gives out its numbers again, and the binlog's reader may
+     * wait for ever at the end of a file that is deleted.
      */
     void requireKept(Connection connection) throws SQLException, IOException {
-        GtidSet executed = ServerAccess.executed(connection);
-        GtidSet gone = seen.minus(executed);
-        if (!gone.isEmpty() && ServerAccess.started(connection) == started) {
-            String why = "the server had executed " + gone + " and no longer knows of it, so somebody ran RESET MASTER;"
-                    + " it may have given out numbers twice, and what was committed since may not be captured";
+        if (!ServerAccess.executed(connection).contains(mark)) {
+            String why = "somebody ran RESET MASTER: the server no longer knows of " + mark
+                    + ", and gives out the numbers of its transactions once more";
             DurableFile.write(directory.resolve(REFUSED_FILE), why);
             throw new QuorateException(ErrorCode.GTID_OUT_OF_ORDER, why);
         }
-        seen = executed;
     }
 
     /** Owned ones are asked for first: a transaction is executed before it stops being owned. */

@@ -7,6 +7,7 @@ import io.quorate.applier.PositionTable;
 import io.quorate.applier.PositionTable.Position;
 import io.quorate.applier.StaleSessions;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import io.quorate.node.config.NodeProperties;
@@ -131,6 +132,19 @@ public final class ServerAccess implements AutoCloseable {
     /** GTIDs that the server has executed and that are not in its binlog. */
     public static GtidSet purged(Connection connection) throws SQLException {
         return GtidSet.parse(ask(connection, "SELECT @@GLOBAL.gtid_purged"));
+    }
+
+    /** Executes an empty transaction with that GTID. */
+    static void executeEmpty(Connection connection, Gtid gtid) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET SESSION gtid_next = '" + gtid + "'");
+            try {
+                statement.execute("BEGIN");
+                statement.execute("COMMIT");
+            } finally {
+                statement.execute("SET SESSION gtid_next = AUTOMATIC");
+            }
+        }
     }
 
     /** Reserves these GTIDs, none of which the server has executed, so that it never gives them out. */

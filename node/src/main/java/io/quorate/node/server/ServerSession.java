@@ -90,8 +90,9 @@ public final class ServerSession implements AutoCloseable {
             executed = ServerAccess.executed(connection);
             identity = identity(connection);
             ports.keyless.look(connection);
-            numbers = new OwnNumbers(ports.properties.dataDir(), connection, identity.server(), executed);
             tail = new LostTail(ports.lostTail(), access, identity, connection);
+            numbers = new OwnNumbers(ports.properties.dataDir(), connection, identity.server(), tail.isReady());
+            executed = ServerAccess.executed(connection);
             carryOut(connection, tail.isReady() ? signals.task() : LinkSignals.Task.READ_ONLY);
             ports.progress.startFrom(ServerAccess.applied(connection));
         }
