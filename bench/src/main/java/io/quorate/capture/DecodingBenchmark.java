@@ -58,7 +58,13 @@ public class DecodingBenchmark {
         }
         TableDefinition.Part id = new TableDefinition.Part("id", 0);
         TableDefinition sbtest = new TableDefinition(
-                0, List.of(new TableDefinition.Index("PRIMARY", List.of(id))), false, List.of(), List.of(), List.of());
+                0,
+                List.of(new TableDefinition.Index("PRIMARY", List.of(id))),
+                false,
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of());
         Definitions definitions = new Definitions() {
             @Override
             public TableDefinition definition(TableName name) {

@@ -103,6 +103,9 @@ final class RowKeys {
     }
 
     private static void addCascades(TablePlan plan, KeysBuilder keys) {
+        for (long table : plan.children) {
+            keys.add(table, KeyType.SHARED);
+        }
         for (long table : plan.cascades) {
             keys.add(table, KeyType.EXCLUSIVE);
         }

@@ -120,8 +120,9 @@ final class SchemaCatalog implements Definitions {
         for (ForeignKey child : foreignKeys("REFERENCED_TABLE_SCHEMA = ? AND REFERENCED_TABLE_NAME = ?", name)) {
             referenced.add(child.parentColumns());
         }
+        List<TableName> children = referenced.isEmpty() ? List.of() : List.copyOf(cascadingChildren(name));
         List<TableName> cascaded = referenced.isEmpty() ? List.of() : cascadesBeyondChildren(name);
-        return new TableDefinition(created, indexes, opaque, references, referenced, cascaded);
+        return new TableDefinition(created, indexes, opaque, references, referenced, children, cascaded);
     }
 
     private List<ForeignKey> foreignKeys(String where, TableName name) throws SQLException {
@@ -149,20 +150,24 @@ final class SchemaCatalog implements Definitions {
      * their parent; but the rows of their children have no key of the grandparent.
      */
     private List<TableName> cascadesBeyondChildren(TableName parent) throws SQLException {
-        if (cascades == null) {
-            cascades = loadCascades();
-        }
         Set<TableName> reached = new LinkedHashSet<>();
-        List<TableName> toVisit = new ArrayList<>(cascades.getOrDefault(parent, Set.of()));
+        List<TableName> toVisit = new ArrayList<>(cascadingChildren(parent));
         Set<TableName> visited = new LinkedHashSet<>();
         while (!toVisit.isEmpty()) {
             TableName child = toVisit.remove(toVisit.size() - 1);
             if (visited.add(child)) {
-                reached.addAll(cascades.getOrDefault(child, Set.of()));
-                toVisit.addAll(cascades.getOrDefault(child, Set.of()));
+                reached.addAll(cascadingChildren(child));
+                toVisit.addAll(cascadingChildren(child));
             }
         }
         return List.copyOf(reached);
+    }
+
+    private Set<TableName> cascadingChildren(TableName parent) throws SQLException {
+        if (cascades == null) {
+            cascades = loadCascades();
+        }
+        return cascades.getOrDefault(parent, Set.of());
     }
 
     private Map<TableName, Set<TableName>> loadCascades() throws SQLException {

@@ -13,7 +13,8 @@ import java.util.List;
  * @param opaque whether a unique index is over expressions, whose values are not in the rows
  * @param references its foreign keys
  * @param referenced column lists of it that foreign keys reference
- * @param cascades tables beyond its own children that deleting its rows may change by cascade
+ * @param children tables whose foreign keys change their rows by cascade when its own are deleted
+ * @param cascades tables beyond these that deleting its rows may change by cascade
  */
 record TableDefinition(
         long createdSecond,
@@ -21,10 +22,12 @@ record TableDefinition(
         boolean opaque,
         List<ForeignKey> references,
         List<List<String>> referenced,
+        List<TableName> children,
         List<TableName> cascades) {
     static final long GONE = -1;
 
-    static final TableDefinition NONE = new TableDefinition(GONE, List.of(), false, List.of(), List.of(), List.of());
+    static final TableDefinition NONE =
+            new TableDefinition(GONE, List.of(), false, List.of(), List.of(), List.of(), List.of());
 
     boolean exists() {
         return createdSecond != GONE;

@@ -64,7 +64,13 @@ final class TablePlan {
 
     final RowKey[] keys;
 
-    /** Keys of tables that deletes in this table change by cascade. */
+    /**
+     * Keys of tables that deletes in this table change by cascade, directly. Their rows have keys of their parents;
+     * but a definition that takes the cascade away has only the table's.
+     */
+    final long[] children;
+
+    /** Keys of tables that deletes in this table change by cascade, beyond its children. */
     final long[] cascades;
 
     private TablePlan(TableMap map, boolean ours, TableDefinition definition, String coarse, List<RowKey> keys) {
@@ -75,7 +81,12 @@ final class TablePlan {
         this.coarse = coarse;
         this.identified = map.primaryKey.length > 0;
         this.keys = keys.toArray(RowKey[]::new);
-        this.cascades = definition.cascades().stream()
+        this.children = tableKeys(definition.children());
+        this.cascades = tableKeys(definition.cascades());
+    }
+
+    private static long[] tableKeys(List<TableName> tables) {
+        return tables.stream()
                 .mapToLong(name -> KeyNames.table(name.schema(), name.table()))
                 .toArray();
     }

@@ -234,6 +234,7 @@ class IndexedTypesIT {
                 false,
                 List.of(),
                 List.of(),
+                List.of(),
                 List.of());
         long[] hashes = new long[VALUES];
         try (Connection connection = server.connect()) {

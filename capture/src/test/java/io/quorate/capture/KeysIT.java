@@ -8,6 +8,7 @@ import io.quorate.core.Keys;
 import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -163,9 +164,28 @@ class KeysIT {
                 "INSERT INTO " + top + " VALUES (1, 1)",
                 "INSERT INTO " + middle + " VALUES (1, 1)",
                 "INSERT INTO " + bottom + " VALUES (1, 1)");
-        assertThat(type(keys(top, "UPDATE T SET n = 2"), tableKey(bottom))).isNull();
-        assertThat(type(keys(top, "UPDATE T SET id = 2"), tableKey(bottom))).isEqualTo(KeyType.EXCLUSIVE);
-        assertThat(type(keys(top, "DELETE FROM T"), tableKey(bottom))).isEqualTo(KeyType.EXCLUSIVE);
+        Keys unconcerned = keys(top, "UPDATE T SET n = 2");
+        assertThat(type(unconcerned, tableKey(middle))).isNull();
+        assertThat(type(unconcerned, tableKey(bottom))).isNull();
+        for (String statement : List.of("UPDATE T SET id = 2", "DELETE FROM T")) {
+            Keys cascading = keys(top, statement);
+            assertThat(type(cascading, tableKey(middle))).isEqualTo(KeyType.SHARED);
+            assertThat(type(cascading, tableKey(bottom))).isEqualTo(KeyType.EXCLUSIVE);
+        }
+    }
+
+    /** Otherwise nothing would stand between the two: one node deletes children that the other one keeps. */
+    @Test
+    void aDeleteThatCascadesMeetsWhoDropsTheForeignKey() throws Exception {
+        String parent = table("(id INT PRIMARY KEY)");
+        String child = table("(id INT PRIMARY KEY, p INT, CONSTRAINT " + parent.replace('.', '_')
+                + " FOREIGN KEY (p) REFERENCES " + parent + " (id) ON DELETE CASCADE)");
+        server.execute("INSERT INTO " + parent + " VALUES (1)", "INSERT INTO " + child + " VALUES (1, 1)");
+        Keys deleted = keys(parent, "DELETE FROM T");
+        Keys dropped = keys(child, "ALTER TABLE T DROP FOREIGN KEY " + parent.replace('.', '_'));
+        assertThat(type(deleted, tableKey(child))).isEqualTo(KeyType.SHARED);
+        assertThat(type(dropped, tableKey(child))).isEqualTo(KeyType.EXCLUSIVE);
+        assertThat(type(dropped, Keys.NO_ROWS_BEFORE)).isEqualTo(KeyType.SHARED);
     }
 
     @Test
