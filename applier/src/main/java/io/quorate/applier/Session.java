@@ -42,12 +42,10 @@ final class Session implements AutoCloseable {
             statement.setEscapeProcessing(false);
             long seconds = lockWait.toSeconds();
             // Names are sent in UTF-8, whatever the driver takes the connection for.
-            statement.execute(
-                    "SET SESSION character_set_client = 'utf8mb4', sql_log_bin = 1, transaction_isolation = 'READ-COMMITTED',"
-                            + " binlog_row_image = 'FULL', binlog_row_value_options = '', innodb_lock_wait_timeout = "
-                            + seconds
-                            + ", lock_wait_timeout = "
-                            + seconds);
+            statement.execute("SET SESSION character_set_client = 'utf8mb4', sql_log_bin = 1,"
+                    + " transaction_isolation = 'READ-COMMITTED', binlog_row_image = 'FULL',"
+                    + " binlog_row_value_options = '', innodb_lock_wait_timeout = " + seconds
+                    + ", lock_wait_timeout = " + seconds);
             long id;
             try (ResultSet row = statement.executeQuery("SELECT CONNECTION_ID()")) {
                 row.next();

@@ -25,19 +25,21 @@ final class OwnNumbers {
     /** Says why the server was refused for good; it could not be told any more after the next start of mysqld. */
     private static final String REFUSED_FILE = "server.refused";
 
+    /** Says when the mysqld was started that has the mark, in seconds by its clock. */
+    private static final String MARKED_FILE = "server.marked";
+
     private final Path directory;
     private final UUID server;
     private final Gtid mark;
 
     /**
      * Marks the server, unless it is marked: an empty transaction with a GTID that nothing but RESET MASTER makes it
-     * forget.
+     * forget while mysqld runs. A power failure may take it like any transaction, and a clone replaces it; so it is
+     * marked anew after each start of mysqld where that is necessary.
      *
      * @param directory of the node's data
-     * @param sameLife whether mysqld has been running since the last session; otherwise it may have lost the mark, as
-     *     it may lose any transaction in a power failure
      */
-    OwnNumbers(Path directory, Connection connection, UUID server, boolean sameLife) throws SQLException, IOException {
+    OwnNumbers(Path directory, Connection connection, UUID server) throws SQLException, IOException {
         Path refused = directory.resolve(REFUSED_FILE);
         if (Files.exists(refused)) {
             throw new QuorateException(ErrorCode.GTID_OUT_OF_ORDER, Files.readString(refused));
@@ -45,11 +47,16 @@ final class OwnNumbers {
         this.directory = directory;
         this.server = server;
         this.mark = new Gtid(NodeIdentity.directoryId(directory), 1);
-        if (sameLife) {
+        Path marked = directory.resolve(MARKED_FILE);
+        String started = Long.toString(ServerAccess.started(connection));
+        if (Files.exists(marked) && Files.readString(marked).equals(started)) {
             requireKept(connection);
-        } else if (!ServerAccess.executed(connection).contains(mark)) {
+            return;
+        }
+        if (!ServerAccess.executed(connection).contains(mark)) {
             ServerAccess.executeEmpty(connection, mark);
         }
+        DurableFile.write(marked, started);
     }
 
     /** The server's own GTIDs that it has not used, up to the highest that it has used. */

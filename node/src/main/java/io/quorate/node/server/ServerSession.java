@@ -91,7 +91,7 @@ public final class ServerSession implements AutoCloseable {
             identity = identity(connection);
             ports.keyless.look(connection);
             tail = new LostTail(ports.lostTail(), access, identity, connection);
-            numbers = new OwnNumbers(ports.properties.dataDir(), connection, identity.server(), tail.isReady());
+            numbers = new OwnNumbers(ports.properties.dataDir(), connection, identity.server());
             executed = ServerAccess.executed(connection);
             carryOut(connection, tail.isReady() ? signals.task() : LinkSignals.Task.READ_ONLY);
             ports.progress.startFrom(ServerAccess.applied(connection));
