@@ -72,6 +72,11 @@ public class DecodingBenchmark {
             }
 
             @Override
+            public boolean isAtomic(TableName name) {
+                return true;
+            }
+
+            @Override
             public void forget() {
                 // There is one table, and it stays.
             }

@@ -18,9 +18,12 @@ final class QueryEvent {
     private static final byte[] BEGIN = {'B', 'E', 'G', 'I', 'N'};
     private static final int SQL_MODE = 1;
     private static final int CLIENT_CHARSET = 4;
+    private static final int DDL_XID = 17;
 
-    /** Lengths, by code, of the status variables that precede the client's charset. */
-    private static final int[] FIXED_BYTES = {4, 8, -1, 4, 6};
+    /** Lengths of the status variables by code; {@link #OTHER} for texts and for those of other versions. */
+    private static final int[] BYTES = {4, 8, -1, 4, 6, -1, -1, 2, 2, 8, 4, -1, -1, 3, -1, -1, 1, 8, 2, 1, 1};
+
+    private static final int OTHER = -1;
 
     private final byte[] bytes;
     private final int textFrom;
@@ -31,6 +34,13 @@ final class QueryEvent {
 
     /** Collation id of {@code character_set_client}, -1 when the event doesn't say. */
     final int clientCollation;
+
+    /**
+     * Whether the server logged the definition without a transaction of its data dictionary ({@code
+     * Q_DDL_LOGGED_WITH_XID}). Then the statement changed nothing; or what it changed isn't in the dictionary alone, as
+     * a table of another engine than InnoDB.
+     */
+    final boolean outsideDictionary;
 
     private QueryEvent(byte[] bytes, int offset, int length) {
         this.bytes = bytes;
@@ -47,25 +57,59 @@ final class QueryEvent {
         textFrom = in.at;
         long mode = 0;
         int collation = -1;
-        while (status.remaining() > 0) {
+        boolean understood = true;
+        boolean xid = false;
+        while (understood && status.remaining() > 0) {
             int code = status.u8();
-            if (code == SQL_MODE) {
-                mode = status.i64();
-            } else if (code == CLIENT_CHARSET) {
-                collation = status.u16();
-                break;
-            } else if (code == 6) {
-                status.skip(status.u8());
-            } else if (code == 2) {
-                status.skip(status.u8() + 1);
-            } else if (code < FIXED_BYTES.length) {
-                status.skip(FIXED_BYTES[code]);
-            } else {
-                break;
+            switch (code) {
+                case SQL_MODE -> mode = status.i64();
+                case CLIENT_CHARSET -> {
+                    collation = status.u16();
+                    status.skip(4);
+                }
+                case DDL_XID -> {
+                    xid = true;
+                    status.skip(8);
+                }
+                default -> understood = skip(code, status);
             }
         }
         sqlMode = mode;
         clientCollation = collation;
+        outsideDictionary = understood && !xid;
+    }
+
+    /** Skips the value of a status variable; false for one that this version doesn't know. */
+    private static boolean skip(int code, EventReader status) {
+        int bytes = code < BYTES.length ? BYTES[code] : OTHER;
+        if (bytes != OTHER) {
+            status.skip(bytes);
+            return true;
+        }
+        switch (code) {
+            case 2 -> status.skip(status.u8() + 1);
+            case 5, 6 -> status.skip(status.u8());
+            case 11 -> {
+                status.skip(status.u8());
+                status.skip(status.u8());
+            }
+            case 12 -> skipSchemas(status);
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The names of the schemas that a statement changed, each with a zero behind it; 254 for too many to be listed. */
+    private static void skipSchemas(EventReader status) {
+        int count = status.u8();
+        if (count == 254) {
+            return;
+        }
+        for (int ends = 0; ends < count; ) {
+            ends += status.u8() == 0 ? 1 : 0;
+        }
     }
 
     static QueryEvent read(byte[] bytes, int offset, int length) {

@@ -83,6 +83,17 @@ final class SchemaCatalog implements Definitions {
         }
     }
 
+    @Override
+    public boolean isAtomic(TableName name) throws SQLException {
+        try (PreparedStatement s = prepare(
+                        "SELECT 1 FROM information_schema.TABLES"
+                                + " WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND ENGINE = 'InnoDB'",
+                        name);
+                ResultSet r = s.executeQuery()) {
+            return r.next();
+        }
+    }
+
     private long created(TableName name) throws SQLException {
         try (PreparedStatement s = prepare(
                         "SELECT UNIX_TIMESTAMP(CREATE_TIME) FROM information_schema.TABLES"

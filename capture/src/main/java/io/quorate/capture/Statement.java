@@ -10,8 +10,10 @@ import java.util.List;
  * @param scope of a definition: what it conflicts with
  * @param tables the tables whose definition, or all of whose rows, it changes; null when they are unknown or there are
  *     none
+ * @param conditional whether it is a CREATE that changes nothing where there is such a thing already, or a DROP that
+ *     changes nothing where there is none, and the binlog shows which it was
  */
-record Statement(Kind kind, Scope scope, List<TableName> tables) {
+record Statement(Kind kind, Scope scope, List<TableName> tables, boolean conditional) {
     /** What a definition conflicts with among other transactions. */
     enum Scope {
         /** Everything, because nothing is known. */
@@ -28,7 +30,7 @@ record Statement(Kind kind, Scope scope, List<TableName> tables) {
          * events use none of them.
          */
         OBJECTS,
-        /** Neither definitions nor rows change. */
+        /** Neither definitions nor rows change: conflicts with nothing, and is run everywhere. */
         UPKEEP
     }
 
@@ -55,11 +57,15 @@ record Statement(Kind kind, Scope scope, List<TableName> tables) {
     record TableName(String schema, String table) {}
 
     static Statement of(Kind kind) {
-        return new Statement(kind, Scope.EVERYTHING, null);
+        return new Statement(kind, Scope.EVERYTHING, null, false);
     }
 
     static Statement of(Scope scope) {
-        return new Statement(Kind.DDL, scope, null);
+        return new Statement(Kind.DDL, scope, null, false);
+    }
+
+    Statement withConditional() {
+        return new Statement(kind, scope, tables, true);
     }
 
     /** Parses a statement; never fails, a statement that it doesn't understand is {@link Kind#UNKNOWN}. */

@@ -16,6 +16,8 @@ final class StatementParser {
     private static final Set<String> DATABASES = Set.of("DATABASE", "SCHEMA");
     private static final Set<String> OBJECTS =
             Set.of("USER", "ROLE", "VIEW", "TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "SERVER", "DATABASE", "SCHEMA");
+    /** A statement on these is logged alike whether it changed something or not. */
+    private static final Set<String> NOT_ATOMIC = Set.of("USER", "ROLE", "SERVER");
     /** Words with which a view's or a routine's definition may begin, before the word for its kind. */
     private static final Set<String> PREAMBLES = Set.of("OR", "ALGORITHM", "DEFINER", "SQL", "AGGREGATE");
 
@@ -29,6 +31,7 @@ final class StatementParser {
     private final String database;
     private final List<TableName> tables = new ArrayList<>();
     private boolean rowsGo;
+    private boolean conditional;
 
     StatementParser(SqlTokens tokens, String database) {
         this.tokens = tokens;
@@ -48,7 +51,8 @@ final class StatementParser {
             case "RENAME" -> rename();
             case "TRUNCATE" -> truncate();
             case "ANALYZE", "OPTIMIZE", "REPAIR" -> maintain();
-            case "GRANT", "REVOKE", "SET", "FLUSH" -> Statement.of(Scope.OBJECTS);
+            case "GRANT", "REVOKE", "SET" -> Statement.of(Scope.OBJECTS);
+            case "FLUSH" -> Statement.of(Scope.UPKEEP);
             case "INSTALL", "UNINSTALL", "IMPORT" -> Statement.of(Kind.DDL);
             case "INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD", "WITH", "CALL", "DO", "SELECT", "HANDLER" ->
                 Statement.of(Kind.DML);
@@ -71,10 +75,7 @@ final class StatementParser {
             return Statement.of(Kind.TEMPORARY);
         }
         if (tokens.take("TABLE")) {
-            if (tokens.take("IF")) {
-                tokens.take("NOT");
-                tokens.take("EXISTS");
-            }
+            conditional = takeIf();
             return takeTable() ? withRestOfTable() : Statement.of(Kind.DDL);
         }
         while (tokens.peek().is("UNIQUE")
@@ -103,7 +104,22 @@ final class StatementParser {
                 tokens.take();
             }
         }
-        return OBJECTS.contains(tokens.peek().upper()) ? Statement.of(Scope.OBJECTS) : Statement.of(Kind.DDL);
+        String object = tokens.take().upper();
+        if (!OBJECTS.contains(object)) {
+            return Statement.of(Kind.DDL);
+        }
+        Statement objects = Statement.of(Scope.OBJECTS);
+        return takeIf() && !NOT_ATOMIC.contains(object) ? objects.withConditional() : objects;
+    }
+
+    /** Takes IF EXISTS or IF NOT EXISTS. */
+    private boolean takeIf() {
+        if (!tokens.take("IF")) {
+            return false;
+        }
+        tokens.take("NOT");
+        tokens.take("EXISTS");
+        return true;
     }
 
     private Statement drop() {
@@ -212,7 +228,7 @@ final class StatementParser {
     }
 
     private Statement named() {
-        return new Statement(Kind.DDL, rowsGo ? Scope.ROWS : Scope.TABLES, List.copyOf(tables));
+        return new Statement(Kind.DDL, rowsGo ? Scope.ROWS : Scope.TABLES, List.copyOf(tables), conditional);
     }
 
     private boolean takeTable() {

@@ -58,6 +58,16 @@ final class TablePlans {
         return plan;
     }
 
+    /** As {@link Definitions#isAtomic}. */
+    boolean isAtomic(TableName name) {
+        try {
+            return definitions.isAtomic(name);
+        } catch (SQLException e) {
+            throw new QuorateException(
+                    ErrorCode.SERVER_UNREACHABLE, "can't read the engine of " + name.schema() + "." + name.table(), e);
+        }
+    }
+
     /** A statement changed definitions. */
     void definitionsChanged() {
         plans.clear();

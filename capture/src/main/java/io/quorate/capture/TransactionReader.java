@@ -200,7 +200,13 @@ final class TransactionReader {
             case XA_COMMIT -> decide(text, true);
             case XA_ROLLBACK -> decide(text, false);
             case TEMPORARY -> endUnlessOpen();
-            case DDL -> define(statement, charset != null, b, offset, length);
+            case DDL -> {
+                if (phase == Phase.NAMED && query.outsideDictionary && changedNothing(statement)) {
+                    commit();
+                } else {
+                    define(statement, charset != null, b, offset, length);
+                }
+            }
             case DML -> throw statementFormat("the statement " + Statement.shorten(text));
             case UNKNOWN ->
                 throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, "the statement " + Statement.shorten(text));
@@ -213,6 +219,22 @@ final class TransactionReader {
         }
     }
 
+    /**
+     * Whether a definition that was logged without a transaction of the data dictionary did nothing. Every node has, or
+     * will have by its place in the order, what this one has; so nobody else needs it. Tables of engines that aren't
+     * atomic are logged in this way also when they are created and dropped.
+     */
+    private boolean changedNothing(Statement statement) {
+        if (!statement.conditional()) {
+            return false;
+        }
+        return switch (statement.scope()) {
+            case OBJECTS -> true;
+            case TABLES -> statement.tables().stream().allMatch(plans::isAtomic);
+            case EVERYTHING, ROWS, UPKEEP -> false;
+        };
+    }
+
     private void define(Statement statement, boolean readable, byte[] b, int offset, int length)
             throws InterruptedException {
         ddl = true;
@@ -221,7 +243,9 @@ final class TransactionReader {
         switch (readable ? statement.scope() : Statement.Scope.EVERYTHING) {
             case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
             case OBJECTS -> keys.add(Keys.OBJECTS, KeyType.EXCLUSIVE);
-            case UPKEEP -> keys.add(Keys.OBJECTS, KeyType.SHARED);
+            case UPKEEP -> {
+                // It may run at any place.
+            }
             case TABLES, ROWS -> {
                 if (statement.scope() == Statement.Scope.ROWS) {
                     keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);

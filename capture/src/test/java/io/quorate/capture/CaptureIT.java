@@ -9,6 +9,7 @@ import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -162,6 +163,46 @@ class CaptureIT {
         WriteSet user = fixture.captureOne("CREATE USER someone");
         assertThat(user.kind()).isEqualTo(WriteSet.Kind.DDL);
         assertThat(user.keys()).isEqualTo(exclusive(Keys.OBJECTS));
+    }
+
+    /** What every application does that boots. */
+    @Test
+    void passesOverDefinitionsThatChangedNothing() throws Exception {
+        String trigger = "TRIGGER IF NOT EXISTS shop.once BEFORE INSERT ON shop.item FOR EACH ROW SET @a = 1";
+        List<String> making = List.of(
+                "CREATE DATABASE IF NOT EXISTS boots",
+                "CREATE TABLE IF NOT EXISTS boots.t (id INT PRIMARY KEY)",
+                "CREATE TABLE IF NOT EXISTS boots.l LIKE boots.t",
+                "CREATE PROCEDURE IF NOT EXISTS boots.p() SELECT 1",
+                "CREATE " + trigger,
+                "CREATE EVENT IF NOT EXISTS boots.e ON SCHEDULE EVERY 1 DAY DO SET @a = 1",
+                "DROP VIEW IF EXISTS boots.v");
+        List<String> all = new ArrayList<>(List.of("CREATE DATABASE boots", "CREATE VIEW boots.v AS SELECT 1"));
+        all.addAll(making);
+        // All but the first of these, since that database was there.
+        assertThat(fixture.capture(all.toArray(String[]::new))).hasSize(all.size() - 1);
+        assertThat(fixture.capture(making.toArray(String[]::new))).isEmpty();
+        fixture.capture("DROP TRIGGER shop.once", "DROP DATABASE boots");
+    }
+
+    /** Of these the binlog doesn't say whether they changed anything. */
+    @Test
+    void takesDefinitionsThatMayHaveChangedSomething() throws Exception {
+        List<String> statements = List.of(
+                "CREATE TABLE IF NOT EXISTS shop.isam (id INT) ENGINE = MyISAM",
+                "CREATE TABLE IF NOT EXISTS shop.isam (id INT) ENGINE = MyISAM",
+                "DROP TABLE IF EXISTS shop.isam",
+                "DROP TABLE IF EXISTS shop.isam",
+                "CREATE USER IF NOT EXISTS boots",
+                "CREATE USER IF NOT EXISTS boots",
+                "DROP USER boots",
+                "FLUSH PRIVILEGES",
+                "DROP DATABASE IF EXISTS never");
+        assertThat(fixture.capture(statements.toArray(String[]::new))).hasSize(statements.size());
+        assertThat(fixture.captureOne("FLUSH PRIVILEGES").keys()).isEqualTo(Keys.NONE);
+        assertThat(fixture.captureOne("CREATE TABLE shop.selected AS SELECT 1 AS a")
+                        .kind())
+                .isEqualTo(WriteSet.Kind.DDL);
     }
 
     @Test

@@ -95,7 +95,6 @@ class StatementTest {
                 "DROP ROLE IF EXISTS r",
                 "GRANT ALL ON *.* TO a",
                 "SET PASSWORD FOR a = 'x'",
-                "FLUSH PRIVILEGES",
                 "DROP VIEW v",
             })
     void knowsWhatHasNoRows(String sql) {
@@ -133,9 +132,48 @@ class StatementTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ANALYZE NO_WRITE_TO_BINLOG TABLE a, b", "OPTIMIZE TABLE a", "REPAIR TABLES o.a"})
+    @ValueSource(
+            strings = {
+                "ANALYZE NO_WRITE_TO_BINLOG TABLE a, b",
+                "OPTIMIZE TABLE a",
+                "REPAIR TABLES o.a",
+                "FLUSH PRIVILEGES",
+                "FLUSH TABLES"
+            })
     void knowsUpkeep(String sql) {
         assertThat(Statement.parse(sql, "db", 0).scope()).isEqualTo(Scope.UPKEEP);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "CREATE TABLE IF NOT EXISTS t (id INT)",
+                "CREATE TABLE IF NOT EXISTS t LIKE u",
+                "CREATE DATABASE IF NOT EXISTS d",
+                "CREATE DEFINER=`a`@`b` PROCEDURE IF NOT EXISTS p() SELECT 1",
+                "CREATE TRIGGER IF NOT EXISTS tr BEFORE INSERT ON t FOR EACH ROW SET @a = 1",
+                "DROP VIEW IF EXISTS v",
+                "DROP EVENT IF EXISTS e",
+            })
+    void knowsWhatMayChangeNothing(String sql) {
+        assertThat(Statement.parse(sql, "db", 0).conditional()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "CREATE TABLE t (id INT)",
+                "CREATE PROCEDURE p() DROP TABLE IF EXISTS t",
+                "CREATE VIEW v AS SELECT 1",
+                "DROP TABLE IF EXISTS t",
+                "DROP DATABASE IF EXISTS d",
+                "CREATE USER IF NOT EXISTS a",
+                "DROP SERVER IF EXISTS s",
+                "ALTER TABLE t ADD a INT",
+                "GRANT SELECT ON t TO a",
+            })
+    void knowsWhatIsLoggedAlikeWhetherItChangesSomething(String sql) {
+        assertThat(Statement.parse(sql, "db", 0).conditional()).isFalse();
     }
 
     @Test

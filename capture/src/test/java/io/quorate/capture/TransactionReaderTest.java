@@ -41,6 +41,11 @@ class TransactionReaderTest {
             }
 
             @Override
+            public boolean isAtomic(TableName name) {
+                return true;
+            }
+
+            @Override
             public void forget() {
                 // Knows nothing else.
             }
