@@ -11,7 +11,6 @@ import io.quorate.core.WriteSetLog;
 import io.quorate.core.binlog.Upserts;
 import java.io.IOException;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -90,12 +89,8 @@ public final class CopyReplay {
      * @param not GTIDs that are executed and that no transaction has
      */
     public static long lastCommitting(Connection connection, UUID server, GtidSet not) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_owned, @@GLOBAL.gtid_executed")) {
-            row.next();
-            return Math.max(
-                    GtidSets.owned(row.getString(1)).last(server),
-                    GtidSet.parse(row.getString(2)).minus(not).last(server));
+        try (Statement statement = connection.createStatement()) {
+            return GtidSets.givenOut(statement).minus(not).last(server);
         }
     }
 

@@ -2,13 +2,27 @@
 package io.quorate.applier;
 
 import io.quorate.core.GtidSet;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 
-/** Parses GTIDs that the server prints in other forms than plain sets. */
+/** GTIDs as the server prints them. */
 public final class GtidSets {
     private GtidSets() {}
 
+    /**
+     * The GTIDs that a server has given out: those of executed transactions, and of those that are being committed.
+     * Owned ones are read first: a transaction gives up its locks before it moves from one set to the other.
+     */
+    public static GtidSet givenOut(Statement statement) throws SQLException {
+        try (ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_owned, @@GLOBAL.gtid_executed")) {
+            row.next();
+            return owned(row.getString(1)).addAll(GtidSet.parse(row.getString(2)));
+        }
+    }
+
     /** {@code @@gtid_owned}: uuid:number#thread; several of one source are uuid:number#thread:number#thread. */
-    public static GtidSet owned(String text) {
+    private static GtidSet owned(String text) {
         return GtidSet.parse(text.replaceAll("#\\d+", ""));
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
-import io.quorate.core.GtidSet;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -101,17 +100,9 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /**
-     * The highest number of this server's own GTIDs that was executed or is being committed. Owned ones are read first:
-     * a transaction gives up its locks before it moves from one set to the other.
-     */
+    /** The highest number of this server's own GTIDs that was executed or is being committed. */
     long lastGtid(UUID server) throws SQLException {
-        try (ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_owned, @@GLOBAL.gtid_executed")) {
-            row.next();
-            return Math.max(
-                    GtidSets.owned(row.getString(1)).last(server),
-                    GtidSet.parse(row.getString(2)).last(server));
-        }
+        return GtidSets.givenOut(statement).last(server);
     }
 
     void execute(String sql) throws SQLException {

@@ -64,10 +64,6 @@ record Statement(Kind kind, Scope scope, List<TableName> tables, boolean conditi
         return new Statement(Kind.DDL, scope, null, false);
     }
 
-    Statement withConditional() {
-        return new Statement(kind, scope, tables, true);
-    }
-
     /** Parses a statement; never fails, a statement that it doesn't understand is {@link Kind#UNKNOWN}. */
     static Statement parse(String text, String database, long sqlMode) {
         SqlTokens tokens = SqlTokens.of(text, sqlMode);

@@ -108,8 +108,8 @@ final class StatementParser {
         if (!OBJECTS.contains(object)) {
             return Statement.of(Kind.DDL);
         }
-        Statement objects = Statement.of(Scope.OBJECTS);
-        return takeIf() && !NOT_ATOMIC.contains(object) ? objects.withConditional() : objects;
+        conditional = takeIf() && !NOT_ATOMIC.contains(object);
+        return new Statement(Kind.DDL, Scope.OBJECTS, null, conditional);
     }
 
     /** Takes IF EXISTS or IF NOT EXISTS. */
@@ -135,9 +135,7 @@ final class StatementParser {
         if (!tokens.take("TABLE") && !tokens.take("TABLES")) {
             return objects();
         }
-        if (tokens.take("IF")) {
-            tokens.take("EXISTS");
-        }
+        takeIf();
         rowsGo = true;
         return list() ? named() : Statement.of(Kind.DDL);
     }

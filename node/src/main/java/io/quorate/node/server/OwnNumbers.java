@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.UUID;
@@ -91,12 +90,9 @@ final class OwnNumbers {
         }
     }
 
-    /** Owned ones are asked for first: a transaction is executed before it stops being owned. */
     private static GtidSet gaps(Connection connection, UUID server) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_owned, @@GLOBAL.gtid_executed")) {
-            row.next();
-            GtidSet used = GtidSets.owned(row.getString(1)).addAll(GtidSet.parse(row.getString(2)));
+        try (Statement statement = connection.createStatement()) {
+            GtidSet used = GtidSets.givenOut(statement);
             return new GtidSet().add(server, 1, used.last(server)).minus(used);
         }
     }

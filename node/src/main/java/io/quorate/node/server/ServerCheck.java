@@ -88,9 +88,11 @@ public final class ServerCheck {
         require(findings(connection));
     }
 
-    /** As above, for a server that has not been a node's so far. */
+    /** As above, for what a server also needs that has not been a node's so far, and nothing else. */
     static void requireNew(Connection connection) throws SQLException {
-        require(findingsOfNew(connection));
+        List<Finding> findings = new ArrayList<>();
+        checkNumbers(connection, findings);
+        require(findings);
     }
 
     private static void require(List<Finding> findings) {
@@ -106,7 +108,7 @@ public final class ServerCheck {
 
     /** What is wrong with a server that has not been a node's so far. */
     static List<Finding> findingsOfNew(Connection connection) throws SQLException {
-        List<Finding> findings = new ArrayList<>(findings(connection));
+        List<Finding> findings = findings(connection);
         checkNumbers(connection, findings);
         return findings;
     }
