@@ -24,7 +24,12 @@ final class ApplyErrors {
 
     /** @param losers of this server, which were being undone */
     static QuorateException undo(UUID server, List<Doomed> losers, Certified winner, SQLException e) {
-        ErrorCode code = SqlErrors.of(e) == SqlErrors.MISMATCH ? ErrorCode.UNDO_MISMATCH : ErrorCode.APPLY_FAILED;
+        ErrorCode code =
+                switch (SqlErrors.of(e)) {
+                    case MISMATCH -> ErrorCode.UNDO_MISMATCH;
+                    case SCHEMA, REFUSED -> ErrorCode.UNDO_IMPOSSIBLE;
+                    default -> ErrorCode.APPLY_FAILED;
+                };
         return new QuorateException(
                 code,
                 "undoing " + names(server, losers) + ", which lost against seqno " + winner.seqno() + " ("
@@ -37,6 +42,7 @@ final class ApplyErrors {
                 switch (SqlErrors.of(e)) {
                     case MISMATCH -> ErrorCode.APPLY_MISMATCH;
                     case SCHEMA -> ErrorCode.SCHEMA_MISMATCH;
+                    case REFUSED -> ErrorCode.APPLY_REFUSED;
                     default -> ErrorCode.APPLY_FAILED;
                 };
         return new QuorateException(

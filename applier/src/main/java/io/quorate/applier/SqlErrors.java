@@ -19,6 +19,8 @@ enum SqlErrors {
     MISMATCH,
     /** The table here is missing or can't hold the origin's rows. */
     SCHEMA,
+    /** What the server holds stands against the change: a value, a constraint, a name that is taken or missing. */
+    REFUSED,
     /** Anything else. */
     OTHER;
 
@@ -35,6 +37,16 @@ enum SqlErrors {
             // No such database, table, column; a view; types that don't fit, in the error numbers of BINLOG and of
             // replicas.
             case 1049, 1051, 1054, 1146, 1347, 1105, 1535, 1677, 13146 -> SCHEMA;
+            // Databases, tables, columns, keys that are there already, or aren't; accounts, routines, triggers, events.
+            case 1007, 1008, 1050, 1060, 1061, 1068, 1072, 1091, 1133, 1141, 1147, 1304, 1305, 1359, 1360, 1396, 1403 ->
+                REFUSED;
+            case 1537, 1539, 3162, 3523, 3821, 3822, 3940 -> REFUSED;
+            // Values that a column doesn't take, or a constraint.
+            case 1048, 1138, 1263, 1264, 1265, 1292, 1364, 1366, 1406, 3819 -> REFUSED;
+            // Foreign keys that can't be made, or keep something from being changed.
+            case 1215, 1822, 1824, 1825, 1826, 1828, 1829, 1830, 1832, 1833, 1834, 3730, 3780 -> REFUSED;
+            // Partitions.
+            case 1505, 1507, 1517, 1526, 1731, 1736, 1737, 1748 -> REFUSED;
             // Shutdown, aborted, KILL, gone, lost, KILL, idle.
             case 1053, 1152, 1927, 2006, 2013, 3169, 4031 -> CONNECTION;
             default -> isConnectionFailure(e) ? CONNECTION : OTHER;

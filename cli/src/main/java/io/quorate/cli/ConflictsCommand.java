@@ -46,7 +46,8 @@ final class ConflictsCommand implements Runnable {
             return 0;
         }
         ConflictsAnswer.Brief answer = Answers.read(body, ConflictsAnswer.Brief.class);
-        answer.mismatches().forEach(m -> out.printf("%s  INCONSISTENT: %s%n", m.at(), m.what()));
+        answer.mismatches()
+                .forEach(m -> out.printf("%s  held something else than the order said: %s%n", m.at(), m.what()));
         for (ConflictsAnswer.Line c : answer.conflicts()) {
             String against =
                     c.winner() == null ? "(" + c.verdict() + ")" : "against " + c.winner() + " on " + met(c.met());

@@ -183,7 +183,7 @@ class CommandsTest {
                 here"}]}""");
         assertThat(run("conflicts", "list")).isZero();
         assertThat(printed()).isEqualTo("""
-                noon  INCONSISTENT: {a=1}
+                noon  held something else than the order said: {a=1}
                 9  now  u:4 lost against v:1 on s.t PRIMARY (id=7, n=NULL)  undone here
                 8  now  u:3 lost against v:1 on keys that its rows don't show  undone here
                 7  now  u:2 lost (TOO_OLD)  never applied here

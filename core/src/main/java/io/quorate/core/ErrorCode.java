@@ -104,16 +104,20 @@ public enum ErrorCode {
             Kind.FATAL,
             "see the cause in the log, and start this node again, with a larger heap (-Xmx) if memory ran out"),
 
-    UNDO_IMPOSSIBLE(4003, Kind.FATAL, "the other nodes never had that transaction; rebuild this node from one of them"),
+    UNDO_IMPOSSIBLE(4003, Kind.DIFFERENCE, "the other nodes never had that transaction; " + Text.COPY),
     UNDO_MISMATCH(
             4004,
-            Kind.FATAL,
-            "rows here are not as the transaction left them, so something wrote without the binlog; rebuild this node"),
+            Kind.DIFFERENCE,
+            "rows here are not as the transaction left them, so something wrote without the binlog; " + Text.COPY),
 
-    APPLY_MISMATCH(
-            5001, Kind.FATAL, "the rows here differ from the origin's; compare the tables and rebuild this node"),
-    SCHEMA_MISMATCH(5002, Kind.FATAL, "bring the table's definition in line with the origin's and restart this node"),
+    APPLY_MISMATCH(5001, Kind.DIFFERENCE, "the rows here differ from the origin's; " + Text.COPY),
+    SCHEMA_MISMATCH(
+            5002,
+            Kind.DIFFERENCE,
+            "the table here is not as the origin's: it was defined without the binlog, or on two nodes at a time; "
+                    + Text.COPY),
     APPLY_FAILED(5003, Kind.FATAL, "see the server's error; correct its cause and restart this node"),
+    APPLY_REFUSED(5004, Kind.DIFFERENCE, "other servers took the change, so they hold something else; " + Text.COPY),
 
     CACHE_CORRUPT(6001, Kind.RETRYABLE, "the node fetches what it needs from the others by itself; check this volume"),
     DISK(6002, Kind.FATAL, "free space or repair the volume of quorate.data-dir, then restart this node"),
@@ -158,6 +162,10 @@ public enum ErrorCode {
     INTERNAL(
             8001, Kind.FATAL, "a fault of Quorate itself: start this node again, and report it with what its log says");
 
+    private static final class Text {
+        static final String COPY = "the node gets a full copy by itself; where quorate.sst.method is none, rebuild it";
+    }
+
     /** What is done about a failure, wherever it is met. */
     public enum Kind {
         /**
@@ -168,6 +176,12 @@ public enum ErrorCode {
         RETRYABLE,
         /** A person, a peer or a configuration asked for something that is not done. The node goes on as before. */
         REFUSAL,
+        /**
+         * The node's server holds something else than the order says. The node hands over what its clients have
+         * committed, and gets a full copy of another server's data by itself; where it may not have one, this is as
+         * fatal.
+         */
+        DIFFERENCE,
         /** The node leaves the cluster rather than go on with less than it has promised. Trying again wouldn't help. */
         FATAL
     }

@@ -42,8 +42,11 @@ final class NodeEvents {
                 node.members.join().takenOut(failed.cause().getMessage());
                 return;
             }
-            if (failed.cause().code() == ErrorCode.UNDO_MISMATCH) {
+            if (failed.cause().code().kind() == ErrorCode.Kind.DIFFERENCE) {
                 node.conflicts.mismatch(failed.cause().getMessage());
+                if (node.members.join().differs(failed.cause())) {
+                    return;
+                }
             }
         }
         node.loop.post(event);

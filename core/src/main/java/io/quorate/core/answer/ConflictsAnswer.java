@@ -9,8 +9,8 @@ public sealed interface ConflictsAnswer {
     String node();
 
     /**
-     * Rows that somebody had changed without the binlog, oldest first; since the first of them the node is
-     * INCONSISTENT.
+     * What showed that the node's server held something else than the order said, oldest first. It got a full copy
+     * each time, or is INCONSISTENT since.
      */
     List<Mismatch> mismatches();
 

@@ -234,6 +234,11 @@ final class Joining implements JoinHost {
     }
 
     @Override
+    public String wantCopy() {
+        throw new IllegalStateException("no server holds anything else than the order says");
+    }
+
+    @Override
     public long choose() {
         return JoinTurns.FOR_EVER;
     }

@@ -215,7 +215,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
         last = conflict.seqno();
     }
 
-    /** Writes down that an undo met rows that somebody had changed without the binlog; the node is INCONSISTENT now. */
+    /** Writes down what showed that this node's server holds something else than the order says. */
     public synchronized void mismatch(String what) {
         try {
             Files.writeString(

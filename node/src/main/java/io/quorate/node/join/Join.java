@@ -44,6 +44,7 @@ import java.util.function.Supplier;
 public final class Join implements AutoCloseable {
     private final Own own;
     private final Standing standing;
+    private final ServerCopy copy;
     private final Admission admission;
     private final Rejoin rejoin;
     private final ForcedRecovery recovery;
@@ -93,6 +94,7 @@ public final class Join implements AutoCloseable {
         this.self = properties.node();
         this.own = own;
         this.standing = others.standing;
+        this.copy = copy;
         this.rejoin = new Rejoin(
                 own.stores,
                 own.stream,
@@ -145,6 +147,19 @@ public final class Join implements AutoCloseable {
     /** What the order brings next can't be had from its log, or what it brought before is lost. */
     public void missing(QuorateException cause) {
         inbox.tell(() -> turns.missing(cause));
+    }
+
+    /**
+     * This node's server holds something else than the order says.
+     *
+     * @return whether that will be mended; false when the node may not have a full copy
+     */
+    public boolean differs(QuorateException cause) {
+        if (!copy.isAllowed()) {
+            return false;
+        }
+        inbox.tell(() -> turns.differs(cause));
+        return true;
     }
 
     /** The order says that this node is no member any more. */

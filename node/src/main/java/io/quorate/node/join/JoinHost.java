@@ -61,6 +61,13 @@ public interface JoinHost {
     /** Whether its server is to have a full copy wherever it can. */
     boolean isCopyPreferred();
 
+    /**
+     * Has its server get a full copy that has everything ordered by now. Only while its server is suspended.
+     *
+     * @return why that can't be yet; null when it is so
+     */
+    String wantCopy() throws IOException;
+
     /** Chooses between catching up and a full copy; after how many milliseconds to do so again. */
     long choose() throws InterruptedException;
 

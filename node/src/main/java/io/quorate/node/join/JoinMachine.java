@@ -28,6 +28,10 @@ import java.util.Set;
  * <p><b>Copying.</b> When its server needs a full copy, the node makes that as a member ({@code COPYING}) and keeps
  * meanwhile what is ordered.
  *
+ * <p><b>Differing.</b> When it shows that a member's server holds something else than the order says, nothing more is
+ * applied to it ({@code AWAITING_COPY}). As soon as somebody can give a copy the node wants one. Until then its server
+ * stays as it is, and starting its service again has it try what failed once more.
+ *
  * <p><b>Out of the cluster.</b> A node that somebody has taken out ({@code TAKEN_OUT}) stays out until it is told to
  * join. A node that a forced recovery has left behind ({@code LEFT_BEHIND}) compares what it holds with the cluster's
  * new life: if that is a beginning of what the others hold, it takes the new life over and joins anew; if not, it has a
@@ -44,6 +48,7 @@ public final class JoinMachine {
         SETTLING_DATA(Part.JOINER),
         ASKING_IN(Part.JOINER),
         MEMBER(Part.MEMBER),
+        AWAITING_COPY(Part.JOINER),
         COPYING(Part.JOINER),
         RECEIVING(Part.JOINER),
         TAKEN_OUT(Part.OUT),
@@ -57,8 +62,9 @@ public final class JoinMachine {
                 Map.entry(FINDING_PLACE, Set.of(SETTLING_DATA, MEMBER, FAILED)),
                 Map.entry(SETTLING_DATA, Set.of(ASKING_IN, LEFT_BEHIND, FAILED)),
                 Map.entry(ASKING_IN, Set.of(MEMBER, RECEIVING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
-                Map.entry(MEMBER, Set.of(COPYING, RECEIVING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
-                Map.entry(COPYING, Set.of(MEMBER, RECEIVING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
+                Map.entry(MEMBER, Set.of(AWAITING_COPY, COPYING, RECEIVING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
+                Map.entry(AWAITING_COPY, Set.of(COPYING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
+                Map.entry(COPYING, Set.of(MEMBER, AWAITING_COPY, RECEIVING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
                 Map.entry(RECEIVING, Set.of(MEMBER, ASKING_IN, TAKEN_OUT, LEFT_BEHIND, FAILED)),
                 Map.entry(TAKEN_OUT, Set.of(SETTLING_DATA, FAILED)),
                 Map.entry(LEFT_BEHIND, Set.of(SETTLING_DATA, STAYING_OUT, FAILED)),
@@ -88,6 +94,9 @@ public final class JoinMachine {
     /** Why the node has to receive what it missed; null while it has it. */
     private QuorateException missing;
 
+    /** What shows that its server holds something else than the order says; null while nothing does. */
+    private QuorateException difference;
+
     private String progress = "";
     private int entered;
     private long heldThen = -1;
@@ -112,9 +121,17 @@ public final class JoinMachine {
         return missing;
     }
 
+    /** What shows that its server holds something else than the order says; null while nothing does. */
+    public QuorateException difference() {
+        return difference;
+    }
+
     /** Whether the node is a member, or was one when it began to receive what it missed. */
     public boolean isMember() {
-        return step == Step.MEMBER || step == Step.COPYING || (step == Step.RECEIVING && back == Step.MEMBER);
+        return step == Step.MEMBER
+                || step == Step.AWAITING_COPY
+                || step == Step.COPYING
+                || (step == Step.RECEIVING && back == Step.MEMBER);
     }
 
     /** The service starts; {@code way} is what its own directory says. */
@@ -196,6 +213,25 @@ public final class JoinMachine {
     }
 
     /**
+     * Its server holds something else than the order says. One that is left alone anyway will show that again when it
+     * is worked on.
+     */
+    public void differs(QuorateException cause) {
+        if (step == Step.MEMBER || step == Step.COPYING) {
+            difference = cause;
+            go(Step.AWAITING_COPY, cause.getMessage());
+        }
+    }
+
+    /** It wants a copy now, which somebody can give. */
+    public void copyBegins() {
+        require(Step.AWAITING_COPY);
+        difference = null;
+        go(Step.COPYING, progress);
+        receiveFirst();
+    }
+
+    /**
      * The full copy says how far it is.
      *
      * @param how null when it is complete, or given up
@@ -226,7 +262,7 @@ public final class JoinMachine {
     public boolean joins() {
         switch (step) {
             case TAKEN_OUT -> settle();
-            case MEMBER, COPYING, RECEIVING -> {
+            case MEMBER, AWAITING_COPY, COPYING, RECEIVING -> {
                 if (isMember()) {
                     throw new QuorateException(ErrorCode.CONFIGURATION, "this node is a member already");
                 }

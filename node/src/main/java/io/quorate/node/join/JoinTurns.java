@@ -34,6 +34,10 @@ public final class JoinTurns {
             .telling(0, 300);
     private static final Retry.Policy ASK = Retry.Policy.unbounded(
             "without the others it can't take part, and they may be away for any time", Duration.ofSeconds(1));
+    private static final Retry.Policy AWAIT_COPY = Retry.Policy.unbounded(
+                    "its server is of no use without a copy, and somebody who can give one may come at any time",
+                    Duration.ofSeconds(1))
+            .telling(0, 60);
     private static final Retry.Policy TAKE_OVER = Retry.Policy.unbounded(
             "only the others can say whether it may take part again, and the node has nothing else to do",
             Duration.ofSeconds(1));
@@ -87,6 +91,11 @@ public final class JoinTurns {
     /** What the order brings next can't be had from its log, or what it brought before is lost. */
     public void missing(QuorateException cause) {
         on(m -> m.missing(cause));
+    }
+
+    /** Its server holds something else than the order says. */
+    public void differs(QuorateException cause) {
+        on(m -> m.differs(cause));
     }
 
     /** The order says that this node is no member any more. */
@@ -208,6 +217,14 @@ public final class JoinTurns {
                     host.startServer();
                 }
             }
+            case AWAITING_COPY -> {
+                retry = new Retry(AWAIT_COPY, host.nanos());
+                String difference = ask(m -> m.difference().getMessage());
+                log.error(
+                        "this server holds something else than the order says, and needs a full copy: {}", difference);
+                host.suspendServer();
+            }
+            case COPYING -> host.resumeServer();
             case TAKEN_OUT -> host.pause(Hold.LEFT);
             case LEFT_BEHIND -> {
                 retry = new Retry(TAKE_OVER, host.nanos());
@@ -215,7 +232,7 @@ public final class JoinTurns {
                 host.pause(Hold.LEFT);
                 host.suspendServer();
             }
-            case BEGIN, COPYING, STAYING_OUT, FAILED -> {
+            case BEGIN, STAYING_OUT, FAILED -> {
                 // Nothing of its own.
             }
         }
@@ -227,6 +244,7 @@ public final class JoinTurns {
             case SETTLING_DATA -> settleData();
             case ASKING_IN -> askIn();
             case MEMBER, COPYING -> catchUp();
+            case AWAITING_COPY -> awaitCopy();
             case RECEIVING -> receive();
             case LEFT_BEHIND -> takeOver();
             case BEGIN, TAKEN_OUT, STAYING_OUT, FAILED -> FOR_EVER;
@@ -363,6 +381,15 @@ public final class JoinTurns {
             copying(null);
         }
         return pause;
+    }
+
+    private long awaitCopy() throws IOException {
+        String why = host.wantCopy();
+        if (why != null) {
+            return waits(ask(m -> m.difference().getMessage()) + "; " + why, why, "no copy yet");
+        }
+        on(JoinMachine::copyBegins);
+        return 0;
     }
 
     private long receive() throws IOException, InterruptedException {

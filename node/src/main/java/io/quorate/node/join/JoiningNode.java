@@ -5,6 +5,7 @@ import io.quorate.core.QuorateException;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.member.MemberDesk;
+import io.quorate.node.member.MemberReport;
 import io.quorate.node.member.MemberWord;
 import io.quorate.node.member.Membership;
 import io.quorate.node.member.Standing;
@@ -98,6 +99,15 @@ record JoiningNode(
     @Override
     public boolean isCopyPreferred() {
         return copy.isPreferred();
+    }
+
+    @Override
+    public String wantCopy() throws IOException {
+        if (others.members().present().stream().noneMatch(MemberReport::hasSyncedServer)) {
+            return "waiting for a node that can give a copy: none with a server is SYNCED";
+        }
+        copy.want(own.stream().lastOrdered());
+        return null;
     }
 
     @Override

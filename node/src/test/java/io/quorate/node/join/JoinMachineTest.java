@@ -35,6 +35,10 @@ class JoinMachineTest {
                 m.dataSettled();
             }),
             Map.entry(Step.MEMBER, m -> m.begin(AS_MEMBER, "n1")),
+            Map.entry(Step.AWAITING_COPY, m -> {
+                m.begin(AS_MEMBER, "n1");
+                m.differs(difference());
+            }),
             Map.entry(Step.COPYING, m -> {
                 m.begin(AS_MEMBER, "n1");
                 m.copying("3 of 9 MB");
@@ -58,6 +62,10 @@ class JoinMachineTest {
                 m.failed();
             })));
 
+    private static QuorateException difference() {
+        return new QuorateException(ErrorCode.APPLY_MISMATCH, "a row is missing");
+    }
+
     private static QuorateException logPassed() {
         return new QuorateException(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log begins later");
     }
@@ -76,8 +84,9 @@ class JoinMachineTest {
                 FINDING_PLACE: SETTLING_DATA MEMBER FAILED
                 SETTLING_DATA: ASKING_IN LEFT_BEHIND FAILED
                 ASKING_IN: MEMBER RECEIVING TAKEN_OUT LEFT_BEHIND FAILED
-                MEMBER: COPYING RECEIVING TAKEN_OUT LEFT_BEHIND FAILED
-                COPYING: MEMBER RECEIVING TAKEN_OUT LEFT_BEHIND FAILED
+                MEMBER: AWAITING_COPY COPYING RECEIVING TAKEN_OUT LEFT_BEHIND FAILED
+                AWAITING_COPY: COPYING TAKEN_OUT LEFT_BEHIND FAILED
+                COPYING: MEMBER AWAITING_COPY RECEIVING TAKEN_OUT LEFT_BEHIND FAILED
                 RECEIVING: ASKING_IN MEMBER TAKEN_OUT LEFT_BEHIND FAILED
                 TAKEN_OUT: SETTLING_DATA FAILED
                 LEFT_BEHIND: SETTLING_DATA STAYING_OUT FAILED
@@ -89,17 +98,19 @@ class JoinMachineTest {
     /** Where each event leads from each step; a dash where it can't happen, and must not go by unseen. */
     @ParameterizedTest
     @CsvSource({
-        // from,        placed, settled,   admitted, missing,   received, copying, copied, takenOut,  leftBehind
-        "FINDING_PLACE, MEMBER, -,         -,        same,      -,        same,    same,   same,      same",
-        "SETTLING_DATA, -,      ASKING_IN, -,        same,      -,        same,    same,   same,      LEFT_BEHIND",
-        "ASKING_IN,     -,      -,         MEMBER,   RECEIVING, -,        same,    same,   TAKEN_OUT, LEFT_BEHIND",
-        "MEMBER,        -,      -,         -,        RECEIVING, -,        COPYING, same,   TAKEN_OUT, LEFT_BEHIND",
-        "COPYING,       -,      -,         -,        RECEIVING, -,        same,    MEMBER, TAKEN_OUT, LEFT_BEHIND",
-        "RECEIVING,     -,      -,         -,        same,      MEMBER,   same,    same,   TAKEN_OUT, LEFT_BEHIND",
-        "TAKEN_OUT,     -,      -,         -,        same,      -,        same,    same,   same,      same",
-        "LEFT_BEHIND,   -,      -,         -,        same,      -,        same,    same,   same,      same",
-        "STAYING_OUT,   -,      -,         -,        same,      -,        same,    same,   same,      same",
-        "FAILED,        -,      -,         -,        same,      -,        same,    same,   same,      same",
+        // from,        placed, settled,   admitted, missing,   received, copying, copied, takenOut,  leftBehind,
+        // differs
+        "FINDING_PLACE, MEMBER, -,         -,        same,      -,        same,    same,   same,      same, same",
+        "SETTLING_DATA, -,      ASKING_IN, -,        same,      -,        same,    same,   same,      LEFT_BEHIND, same",
+        "ASKING_IN,     -,      -,         MEMBER,   RECEIVING, -,        same,    same,   TAKEN_OUT, LEFT_BEHIND, same",
+        "MEMBER,        -,      -,         -,        RECEIVING, -,        COPYING, same,   TAKEN_OUT, LEFT_BEHIND, AWAITING_COPY",
+        "AWAITING_COPY, -,      -,         -,        same,      -,        same,    same,   TAKEN_OUT, LEFT_BEHIND, same",
+        "COPYING,       -,      -,         -,        RECEIVING, -,        same,    MEMBER, TAKEN_OUT, LEFT_BEHIND, AWAITING_COPY",
+        "RECEIVING,     -,      -,         -,        same,      MEMBER,   same,    same,   TAKEN_OUT, LEFT_BEHIND, same",
+        "TAKEN_OUT,     -,      -,         -,        same,      -,        same,    same,   same,      same, same",
+        "LEFT_BEHIND,   -,      -,         -,        same,      -,        same,    same,   same,      same, same",
+        "STAYING_OUT,   -,      -,         -,        same,      -,        same,    same,   same,      same, same",
+        "FAILED,        -,      -,         -,        same,      -,        same,    same,   same,      same, same",
     })
     void eachEventLeadsWhereTheTableSays(
             Step from,
@@ -111,7 +122,8 @@ class JoinMachineTest {
             String copying,
             String copied,
             String takenOut,
-            String leftBehind) {
+            String leftBehind,
+            String differs) {
         require(from, placed, m -> m.placed(true));
         require(from, settled, JoinMachine::dataSettled);
         require(from, admitted, JoinMachine::admitted);
@@ -121,6 +133,7 @@ class JoinMachineTest {
         require(from, copied, m -> m.copying(null));
         require(from, takenOut, m -> m.takenOut("n1 was taken out"));
         require(from, leftBehind, m -> m.leftBehind("life 2 has begun"));
+        require(from, differs, m -> m.differs(difference()));
     }
 
     private static void require(Step from, String to, Consumer<JoinMachine> event) {
@@ -214,6 +227,30 @@ class JoinMachineTest {
         int then = machine.entered();
         machine.progress("no news of another step");
         assertThat(machine.entered()).isEqualTo(then);
+    }
+
+    @Test
+    void whoseServerDiffersSaysWhyUntilItsCopyBegins() {
+        JoinMachine machine = at(Step.AWAITING_COPY);
+        assertThat(machine.isMember()).isTrue();
+        assertThat(machine.shown().progress()).contains("QRT-5001", "a row is missing");
+        assertThat(machine.difference()).hasMessageContaining("a row is missing");
+        machine.copyBegins();
+        assertThat(machine.at()).isEqualTo(Step.COPYING);
+        assertThat(machine.difference()).isNull();
+        assertThat(machine.shown().part()).isEqualTo(Part.JOINER);
+    }
+
+    /** What was missed meanwhile is received first, or the copy would have nothing to go on from. */
+    @Test
+    void whatIsMissedWhileACopyIsAwaitedIsReceivedBeforeTheCopy() {
+        JoinMachine machine = at(Step.AWAITING_COPY);
+        machine.missing(logPassed());
+        assertThat(machine.at()).isEqualTo(Step.AWAITING_COPY);
+        machine.copyBegins();
+        assertThat(machine.at()).isEqualTo(Step.RECEIVING);
+        machine.received();
+        assertThat(machine.at()).isEqualTo(Step.MEMBER);
     }
 
     /** Once the end of one hid that the other went on. */

@@ -110,6 +110,8 @@ class JoinTurnsTest {
         private Lives lives = FIRST;
         private QuorateException refused;
         private IOException broken;
+        private String noCopy;
+        private boolean copies;
 
         private void does(String what) {
             done.add(what);
@@ -163,12 +165,19 @@ class JoinTurnsTest {
 
         @Override
         public boolean isCopyPending() {
-            return false;
+            return copies;
         }
 
         @Override
         public boolean isCopyPreferred() {
             return false;
+        }
+
+        @Override
+        public String wantCopy() {
+            does("want copy");
+            copies = noCopy == null;
+            return noCopy;
         }
 
         @Override
@@ -362,6 +371,25 @@ class JoinTurnsTest {
         assertThat(turns.at()).isEqualTo(Step.STAYING_OUT);
         assertThat(turns.turn()).isEqualTo(JoinTurns.FOR_EVER);
         assertThat(done).doesNotContain("forget");
+    }
+
+    @Test
+    void whoseServerDiffersWantsACopyOnceSomebodyCanGiveOneAndLeavesItsServerAloneUntilThen() throws Exception {
+        node.known = List.of(N1, N2);
+        node.noCopy = "nobody is SYNCED";
+        turns.begin("n1", null);
+        turn(1);
+        done.clear();
+        turns.differs(new QuorateException(ErrorCode.APPLY_MISMATCH, "a row is missing"));
+        assertThat(turns.turn()).isPositive();
+        assertThat(turns.at()).isEqualTo(Step.AWAITING_COPY);
+        assertThat(turns.progress()).contains("QRT-5001", "a row is missing", "nobody is SYNCED");
+        assertThat(done).containsExactly("suspend server", "want copy");
+        node.noCopy = null;
+        turn(2);
+        assertThat(turns.at()).isEqualTo(Step.COPYING);
+        assertThat(done).containsExactly("suspend server", "want copy", "want copy", "resume server");
+        assertThat(events).noneMatch(NodeEvent.Failed.class::isInstance);
     }
 
     @Test
