@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
-import io.quorate.core.AppliedDdl;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
@@ -47,6 +46,7 @@ public final class Applier implements AutoCloseable {
     private final UUID server;
     private final String incarnation;
     private final OwnWritesSource ownWrites;
+    private final Verdicts verdicts;
     private final ApplierListener listener;
     private final Counters counters = new Counters();
     private volatile LockWatch lockWatch;
@@ -78,6 +78,7 @@ public final class Applier implements AutoCloseable {
      * @param incarnation of the cluster, at most 36 ASCII characters
      * @param ownWrites register of what clients of this server commit; {@link SharedOwnWrites#none} when there are no
      *     clients
+     * @param verdicts what the nodes have found about definitions that some servers refuse
      */
     public Applier(
             ApplierSettings settings,
@@ -86,6 +87,7 @@ public final class Applier implements AutoCloseable {
             UUID server,
             String incarnation,
             OwnWritesSource ownWrites,
+            Verdicts verdicts,
             ApplierListener listener) {
         this.settings = settings;
         this.source = source;
@@ -93,6 +95,7 @@ public final class Applier implements AutoCloseable {
         this.server = server;
         this.incarnation = incarnation;
         this.ownWrites = ownWrites;
+        this.verdicts = verdicts;
         this.listener = listener;
         this.auxiliary = new AuxiliaryConnection(source);
     }
@@ -158,13 +161,13 @@ public final class Applier implements AutoCloseable {
     }
 
     private void openWorkers(int packetBytesMax, Undo undo) throws SQLException {
-        UUID ddlSource = AppliedDdl.source(incarnation);
         Worker.Context context = new Worker.Context(
                 settings,
                 pipeline,
                 counters,
-                seqno -> DdlSession.open(source, settings.lockWait(), ddlSource, seqno),
+                seqno -> DdlSession.open(source, settings.lockWait(), incarnation, seqno),
                 new SchemaVersion(),
+                verdicts,
                 undo,
                 settler,
                 new Ending(),

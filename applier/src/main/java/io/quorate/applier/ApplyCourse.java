@@ -37,7 +37,9 @@ import org.slf4j.LoggerFactory;
  * and the position is saved after it.
  *
  * <p>A barrier is a statement that commits by itself. The losers that it dooms are undone before it, in a transaction
- * of its own, until there are no more of them; clients are kept from writing meanwhile.
+ * of its own, until there are no more of them; clients are kept from writing meanwhile. If the server refuses the
+ * statement because of what it holds, the other nodes are asked: either all of them leave it out ({@link Verdicts}), or
+ * this server is the odd one and the applier ends.
  *
  * <p>In a group of own prepared transactions one after the other is settled; the position follows when there is time. A
  * transaction that passed and is neither prepared nor committed here any more is applied like a foreign one.
@@ -239,6 +241,21 @@ public final class ApplyCourse {
             }
             case SETTLE -> settled(yes);
             default -> throw new IllegalStateException(step + " is no question");
+        }
+    }
+
+    /** The answer to {@link ApplyStep#ASK_OTHERS}. */
+    public void answered(Verdicts.Verdict verdict) {
+        switch (verdict) {
+            case OPEN -> {
+                // It is asked again.
+            }
+            case STANDS -> throw ApplyErrors.apply(writeSet(), failure);
+            case VOID -> {
+                log.warn("{} is void: {}", writeSet().writeSet().gtid(), ApplyErrors.describe(failure));
+                failure = null;
+                go(ApplyStep.RUN_ALONE);
+            }
         }
     }
 
@@ -460,6 +477,11 @@ public final class ApplyCourse {
             case SET_SAVEPOINT, TAKE_BACK, NOTE_UNDONE, APPLY, LOOK, COMMIT, BACK_TO_SAVEPOINT ->
                 failedInTransaction(e);
             case SETTLE, RUN_ALONE -> {
+                if (group.isBarrier() && SqlErrors.isAboutContents(e)) {
+                    failure = e;
+                    go(ApplyStep.ASK_OTHERS);
+                    return;
+                }
                 if (!Patience.mayPass(e)) {
                     throw ApplyErrors.apply(writeSet(), e);
                 }

@@ -43,6 +43,8 @@ public enum ApplyStep {
     SETTLE,
     /** Run the {@link ApplyCourse#writeSet} outside of a transaction. */
     RUN_ALONE,
+    /** The server refuses the {@link ApplyCourse#writeSet}, a definition. Ask the other nodes what becomes of it. */
+    ASK_OTHERS,
     /**
      * Roll back everything that is prepared here: one of these transactions may hold the table, and the server doesn't
      * say which.
@@ -70,7 +72,8 @@ public enum ApplyStep {
             Map.entry(ROLL_BACK, Set.of(AWAIT_HEAD, CHOOSE, AWAIT_CAPTURE, EXPLAIN, RUN_ALONE, DONE)),
             Map.entry(AWAIT_CAPTURE, Set.of(AWAIT_HEAD, CHOOSE, ROLL_BACK)),
             Map.entry(SETTLE, Set.of(SETTLE, CHOOSE, DONE)),
-            Map.entry(RUN_ALONE, Set.of(RUN_ALONE, CLEAR_PREPARED, SAVE_POSITION)),
+            Map.entry(RUN_ALONE, Set.of(RUN_ALONE, CLEAR_PREPARED, ASK_OTHERS, SAVE_POSITION)),
+            Map.entry(ASK_OTHERS, Set.of(RUN_ALONE)),
             Map.entry(CLEAR_PREPARED, Set.of(RUN_ALONE)),
             Map.entry(SAVE_POSITION, Set.of(CHOOSE, SETTLE, DONE)),
             Map.entry(DONE, Set.of())));

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
+import io.quorate.core.AppliedDdl;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
+import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
+import io.quorate.core.QuorateException;
 import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -12,7 +15,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.UUID;
 import javax.sql.DataSource;
 
 /**
@@ -25,15 +27,19 @@ final class DdlSession implements AutoCloseable {
     private static final String UTF8 = "SET NAMES utf8mb4";
 
     private final Session session;
+    private final String incarnation;
     private final Gtid gtid;
 
-    private DdlSession(Session session, Gtid gtid) {
+    private DdlSession(Session session, String incarnation, Gtid gtid) {
         this.session = session;
+        this.incarnation = incarnation;
         this.gtid = gtid;
     }
 
-    static DdlSession open(DataSource source, Duration lockWait, UUID gtidSource, long seqno) throws SQLException {
-        return new DdlSession(Session.open(source, lockWait), new Gtid(gtidSource, seqno));
+    /** @param seqno of the writeset to be run */
+    static DdlSession open(DataSource source, Duration lockWait, String incarnation, long seqno) throws SQLException {
+        return new DdlSession(
+                Session.open(source, lockWait), incarnation, new Gtid(AppliedDdl.source(incarnation), seqno));
     }
 
     /** The server's number of this connection. */
@@ -74,9 +80,47 @@ final class DdlSession implements AutoCloseable {
         session.execute("COMMIT");
     }
 
+    /**
+     * Notes that this server has passed over the definition, which is void. Under the definition's own GTID it runs
+     * another statement, which changes nothing but forces everything before it as any definition does: that is what
+     * such a GTID means after a crash.
+     */
+    void passOver(long seqno) throws SQLException {
+        Gtid note = passedOver(seqno);
+        if (!executed(note)) {
+            session.execute("SET SESSION gtid_next = '" + note + "'");
+            session.execute("COMMIT");
+        }
+        if (!executed()) {
+            begin();
+            session.execute(UndoneTable.comment("the definition at seqno " + seqno + " is void"));
+        }
+    }
+
+    /**
+     * Fails when this server hasn't passed over a definition that is void: it has run it.
+     *
+     * @throws QuorateException DEFINITION_VOID
+     */
+    void requirePassedOver(long seqno) throws SQLException {
+        if (!executed(passedOver(seqno))) {
+            throw new QuorateException(
+                    ErrorCode.DEFINITION_VOID,
+                    "this server has run the definition at seqno " + seqno + ", which more of the others refuse");
+        }
+    }
+
+    private Gtid passedOver(long seqno) {
+        return new Gtid(AppliedDdl.passedOverSource(incarnation), seqno);
+    }
+
     private boolean executed() throws SQLException {
+        return executed(gtid);
+    }
+
+    private boolean executed(Gtid asked) throws SQLException {
         try (Statement statement = session.connection().createStatement();
-                ResultSet row = statement.executeQuery("SELECT GTID_SUBSET('" + gtid + "', @@GLOBAL.gtid_executed)")) {
+                ResultSet row = statement.executeQuery("SELECT GTID_SUBSET('" + asked + "', @@GLOBAL.gtid_executed)")) {
             row.next();
             return row.getBoolean(1);
         }

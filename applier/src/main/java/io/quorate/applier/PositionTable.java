@@ -102,6 +102,16 @@ public final class PositionTable {
     }
 
     /**
+     * Has the binlog say how far the database is: what clients commit from here on has seen that. After a full copy the
+     * binlog says nothing of it otherwise, until something else is applied.
+     */
+    public static void log(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("UPDATE quorate.position SET updated = CURRENT_TIMESTAMP(6) ORDER BY seqno DESC LIMIT 1");
+        }
+    }
+
+    /**
      * Creates the workers' rows, which their transactions then update. Unlogged; the connection is in autocommit mode.
      */
     static void addWorkers(Connection connection, int workers, String incarnation) throws SQLException {

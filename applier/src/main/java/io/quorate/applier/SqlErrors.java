@@ -53,6 +53,14 @@ enum SqlErrors {
         };
     }
 
+    /** Whether a server that holds something else might not have given this error. */
+    static boolean isAboutContents(SQLException e) {
+        return switch (of(e)) {
+            case MISMATCH, SCHEMA, REFUSED -> true;
+            case LOCK, READ_ONLY, CONNECTION, MIXED_ENGINES, OTHER -> false;
+        };
+    }
+
     private static boolean isConnectionFailure(SQLException e) {
         String state = e.getSQLState();
         return e instanceof SQLRecoverableException

@@ -94,12 +94,12 @@ public final class TailPlan {
         records.forEach(c -> {
             try {
                 if (c.seqno() <= kept[0] && isOwn(c)) {
-                    if (!c.passed() && !c.writeSet().isBarrier()) {
+                    if (!c.passed() && !c.writeSet().isDefinition()) {
                         // It is here, but its undo may have come after the DDL and be lost; nothing else remembers it.
                         own(c);
                     }
                     after = c.writeSet().gtid().number();
-                } else if (c.seqno() > kept[0] && c.writeSet().isBarrier()) {
+                } else if (c.seqno() > kept[0] && c.writeSet().isDefinition()) {
                     lost[0] |= isOwn(c);
                     lostFrom[0] = c.passed() ? Math.min(lostFrom[0], c.seqno()) : lostFrom[0];
                 } else if (!isOwn(c) || isLost(c)) {
@@ -117,7 +117,7 @@ public final class TailPlan {
 
     /** Whether it is DDL that this server has executed, which forced everything before it. */
     private boolean ranHere(Certified c) {
-        if (!c.writeSet().isBarrier()) {
+        if (!c.writeSet().isDefinition()) {
             return false;
         }
         Gtid ran = isOwn(c) ? c.writeSet().gtid() : new Gtid(ddlSource, c.seqno());

@@ -30,6 +30,11 @@ final class UndoneTable {
 
     private UndoneTable() {}
 
+    /** A definition that changes nothing but what the table says of itself. */
+    static String comment(String text) {
+        return "ALTER TABLE quorate.undone COMMENT = '" + text + "'";
+    }
+
     /** Positions by GTID number. The table must exist. */
     static Map<Long, Long> read(Connection connection) throws SQLException {
         Map<Long, Long> undone = new HashMap<>();

@@ -34,6 +34,7 @@ final class Worker implements Runnable {
             Counters counters,
             DdlSessions ddl,
             SchemaVersion schema,
+            Verdicts verdicts,
             Undo undo,
             Settler settler,
             Stop stop,
@@ -115,6 +116,8 @@ final class Worker implements Runnable {
             case AWAIT_TURN -> course.answered(context.pipeline().awaitTurn(group));
             case LOOK, EXPLAIN, AWAIT_CAPTURE -> course.answered(awaitCapture());
             case SETTLE -> course.answered(context.settler().settle(course.writeSet()));
+            case ASK_OTHERS ->
+                course.answered(context.verdicts().onRefused(course.writeSet().seqno()));
             default -> {
                 execute(step, course, group);
                 course.done();
@@ -195,7 +198,14 @@ final class Worker implements Runnable {
     private void runAlone(Group group, Certified writeSet) throws SQLException {
         try (DdlSession ddl = context.ddl().open(writeSet.seqno())) {
             group.session(ddl.id());
-            ddl.run(writeSet, this::separateStatements);
+            long voids = writeSet.writeSet().voidsDefinition();
+            if (voids > 0) {
+                ddl.requirePassedOver(voids);
+            } else if (context.verdicts().isVoid(writeSet.seqno())) {
+                ddl.passOver(writeSet.seqno());
+            } else {
+                ddl.run(writeSet, this::separateStatements);
+            }
         } finally {
             group.session(session.id());
         }

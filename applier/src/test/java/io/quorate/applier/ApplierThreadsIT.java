@@ -89,6 +89,7 @@ class ApplierThreadsIT {
                 UUID.fromString(server.uuid()),
                 Replica.INCARNATION,
                 (seqno, undone, isHere) -> SharedOwnWrites.none(),
+                Verdicts.NONE,
                 listener)) {
             applier.start();
             expect(failure.get(30, TimeUnit.SECONDS), "quorate-applier-reader");

@@ -11,6 +11,7 @@ import io.quorate.core.LogPosition;
 import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.OwnWrites.Losers;
 import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSet;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -22,6 +23,8 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 class ApplyCourseTest {
+    private static final int CHECK_VIOLATED = 3819;
+    private static final int DISK_FULL = 1021;
     private static final int LOCK_WAIT = 1205;
     private static final int READ_ONLY = 1290;
     private static final int DUPLICATE = 1062;
@@ -296,6 +299,39 @@ class ApplyCourseTest {
     }
 
     @Test
+    void aStatementThatTheServerRefusesIsPassedOverOnceTheOthersHaveFoundItVoid() throws SQLException {
+        begin(of(Records.ddl(5), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE);
+        fails(RUN_ALONE, DUPLICATE);
+        assertThat(course.next()).isEqualTo(ASK_OTHERS);
+        course.answered(Verdicts.Verdict.OPEN);
+        assertThat(course.next()).isEqualTo(ASK_OTHERS);
+        course.answered(Verdicts.Verdict.VOID);
+        goes(RUN_ALONE, SAVE_POSITION, DONE);
+    }
+
+    @Test
+    void aStatementThatTheServerRefusesAndOthersRanShowsThatItHoldsSomethingElse() throws SQLException {
+        begin(of(Records.record(5, 4, WriteSet.Kind.DDL, new byte[0]), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE);
+        fails(RUN_ALONE, CHECK_VIOLATED);
+        assertThat(course.next()).isEqualTo(ASK_OTHERS);
+        assertThatThrownBy(() -> course.answered(Verdicts.Verdict.STANDS))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.APPLY_REFUSED));
+    }
+
+    /** A full disk is nothing that others could say anything about. */
+    @Test
+    void aStatementThatFailsForTheServersOwnSakeIsNoQuestionToOthers() {
+        begin(of(Records.record(5, 4, WriteSet.Kind.DDL, new byte[0]), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE);
+        assertThatThrownBy(() -> fails(RUN_ALONE, DISK_FULL))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.APPLY_FAILED));
+    }
+
+    @Test
     void aStatementsUndoThatNothingExplainsEndsIt() throws SQLException {
         say(doomed(7));
         begin(of(Records.ddl(5), Duty.EXECUTE));
@@ -346,7 +382,8 @@ class ApplyCourseTest {
                 ROLL_BACK: AWAIT_HEAD CHOOSE EXPLAIN AWAIT_CAPTURE RUN_ALONE DONE
                 AWAIT_CAPTURE: AWAIT_HEAD CHOOSE ROLL_BACK
                 SETTLE: CHOOSE SETTLE DONE
-                RUN_ALONE: RUN_ALONE CLEAR_PREPARED SAVE_POSITION
+                RUN_ALONE: RUN_ALONE ASK_OTHERS CLEAR_PREPARED SAVE_POSITION
+                ASK_OTHERS: RUN_ALONE
                 CLEAR_PREPARED: RUN_ALONE
                 SAVE_POSITION: CHOOSE SETTLE DONE
                 DONE:

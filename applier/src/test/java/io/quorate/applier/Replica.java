@@ -28,6 +28,7 @@ final class Replica implements AutoCloseable {
     final MySqlServer server;
     final MemoryLog log;
     private Applier.OwnWritesSource ownWrites = (seqno, undone, isHere) -> SharedOwnWrites.none();
+    private Verdicts verdicts = Verdicts.NONE;
     private Runnable onApplied = () -> {};
     private Applier applier;
     private long applied;
@@ -48,6 +49,11 @@ final class Replica implements AutoCloseable {
     /** Clients write to the server, and this says what. */
     void ownWrites(Applier.OwnWritesSource source) {
         ownWrites = source;
+    }
+
+    /** What the other nodes have found about definitions. */
+    void verdicts(Verdicts found) {
+        verdicts = found;
     }
 
     /** Done by the thread of the applier that says how far it is. */
@@ -73,7 +79,14 @@ final class Replica implements AutoCloseable {
             lost = null;
         }
         applier = new Applier(
-                settings, source, log, UUID.fromString(server.uuid()), INCARNATION, ownWrites, new Listener());
+                settings,
+                source,
+                log,
+                UUID.fromString(server.uuid()),
+                INCARNATION,
+                ownWrites,
+                verdicts,
+                new Listener());
         applier.start(takenBack);
         return applier;
     }

@@ -234,6 +234,7 @@ class TailRepairIT {
                 uuid(),
                 INCARNATION,
                 (applied, undone, isHere) -> SharedOwnWrites.none(),
+                Verdicts.NONE,
                 listener)) {
             applier.start(takenBack);
             assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();

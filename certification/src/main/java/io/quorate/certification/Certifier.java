@@ -2,6 +2,7 @@
 package io.quorate.certification;
 
 import io.quorate.certification.Certification.Link;
+import io.quorate.core.Ballot;
 import io.quorate.core.Certified;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
@@ -49,6 +50,10 @@ import java.util.UUID;
  * part from its first proposal on; so a node that starts sends one (empty, if it has nothing else) before its clients
  * write.
  *
+ * <p><b>Void definitions.</b> A definition that passed may still be refused by the servers that have to run it. What
+ * becomes of it then is decided by the nodes' ballots ({@link Votes}), which are entries of the order too. The verdict
+ * that it is void takes a seqno of its own and goes to every node as a writeset does ({@link WriteSet#voids}).
+ *
  * <p><b>Restart.</b> The state is what all proposals up to one place in the log made of it, and only that. The owner
  * writes it out ({@link #writeTo}) together with the {@code resumeAfter} of the last entry delivered, at a moment when
  * that covers all entries delivered so far, after forcing the writeset cache; it lets the log discard entries up to
@@ -69,6 +74,8 @@ public final class Certifier {
     private final KeyIndex index;
     /** The latest of all writesets that passed, for {@link Keys#EVERYTHING}. */
     private final Latest passed = new Latest();
+
+    private final Votes votes = new Votes();
 
     private long lastSeqno;
     private long lastBarrier;
@@ -120,6 +127,44 @@ public final class Certifier {
         }
         publishStats();
         return new Certification(Link.TAKEN, certified);
+    }
+
+    /**
+     * Takes the next entry of the order, which is a ballot.
+     *
+     * @param resumeAfter as for a proposal
+     * @return the verdict that a definition is void; null when the ballot doesn't lead to one
+     */
+    public Certified vote(Ballot ballot, LogPosition resumeAfter) {
+        long definition = ballot.seqno() <= lastSeqno ? votes.take(ballot) : 0;
+        if (definition == 0) {
+            return null;
+        }
+        long seqno = ++lastSeqno;
+        lastBarrier = seqno;
+        publishStats();
+        WriteSet verdict = WriteSet.voids(definition, ballot.micros());
+        return new Certified(seqno, Verdict.PASSED, 0, seqno - 1, resumeAfter, true, verdict);
+    }
+
+    /** Whether the nodes have found that the definition at {@code seqno} is void. */
+    public boolean isVoid(long seqno) {
+        return votes.answer(seqno) == Votes.Answer.VOID;
+    }
+
+    /** Whether the nodes have found that the definition at {@code seqno} stands, though some servers refuse it. */
+    public boolean stands(long seqno) {
+        return votes.answer(seqno) == Votes.Answer.STANDS;
+    }
+
+    /** Seqnos of the definitions about which others ask and this server hasn't answered, rising. */
+    public long[] unanswered(UUID server) {
+        return votes.unanswered(server);
+    }
+
+    /** Whether the server of this node votes on definitions. */
+    public boolean isVoter(String node, UUID server) {
+        return votes.isVoter(node, server);
     }
 
     private Link link(Proposal proposal) {
@@ -178,6 +223,10 @@ public final class Certifier {
             tooOldCount++;
         }
         if (verdict == Verdict.PASSED) {
+            if (w.isDefinition()) {
+                boolean unseen = index.unseen() > 0 || (touchesEverything && passed.foreignTo(asks) > w.lastSeen());
+                votes.passed(seqno, w.gtid().source(), !unseen);
+            }
             pass(w, w.isPrepared() ? Entry.FOREIGN_TO_ALL : origin, seqno);
         } else if (!w.isPrepared()) {
             failures.add(w.gtid().number(), seqno);
@@ -260,13 +309,13 @@ public final class Certifier {
      */
     public long digest() {
         long h = Mix.of(Mix.of(Mix.of(State.MAGIC, keysMax), lastSeqno), lastBarrier);
-        return generations.digest(passed.digest(origins.digest(h)));
+        return votes.digest(generations.digest(passed.digest(origins.digest(h))));
     }
 
     /**
-     * Writes the state in its canonical form: equal states give equal bytes. Big-endian: {@code "QRC3" | i64 keysMax |
-     * i64 lastSeqno | i64 lastBarrier | latest passed | origins | generations | i64 entries | entries, 16 bytes each |
-     * i64 digest}.
+     * Writes the state in its canonical form: equal states give equal bytes. Big-endian: {@code "QRC4" | i64 keysMax |
+     * i64 lastSeqno | i64 lastBarrier | latest passed | origins | votes | generations | i64 entries | entries, 16 bytes
+     * each | i64 digest}.
      */
     public void writeTo(DataOutput out) throws IOException {
         out.writeInt(State.MAGIC);
@@ -275,6 +324,7 @@ public final class Certifier {
         out.writeLong(lastBarrier);
         passed.writeTo(out);
         origins.writeTo(out);
+        votes.writeTo(out);
         generations.writeTo(out);
         index.writeTo(out);
         out.writeLong(digest());
@@ -296,6 +346,7 @@ public final class Certifier {
         c.lastBarrier = in.readLong();
         c.passed.readFrom(in);
         c.origins.readFrom(in);
+        c.votes.readFrom(in);
         c.generations.readFrom(in);
         c.index.readFrom(in, c.origins.size(), c.lastSeqno);
         long digest = in.readLong();

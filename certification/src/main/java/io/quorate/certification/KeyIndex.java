@@ -40,6 +40,7 @@ final class KeyIndex {
 
     private long conflictsWith;
     private long dependsOn;
+    private long unseen;
 
     KeyIndex(Generations generations, long keysMax) {
         this.generations = generations;
@@ -54,11 +55,12 @@ final class KeyIndex {
 
     /**
      * Compares keys with the index, together with the key of everything, which every writeset shares. The result is in
-     * {@link #conflictsWith()} and {@link #dependsOn()}.
+     * {@link #conflictsWith()}, {@link #dependsOn()} and {@link #unseen()}.
      */
     void meet(Keys keys, int origin, long lastSeen) {
         conflictsWith = 0;
         dependsOn = 0;
+        unseen = 0;
         boolean strict = keys.contains(Keys.NO_ROWS_BEFORE);
         meet(Keys.EVERYTHING, KeyType.SHARED.ordinal(), origin, lastSeen, false);
         for (int i = 0; i < keys.size(); i++) {
@@ -76,9 +78,11 @@ final class KeyIndex {
             if (table[slot] == hash && Entry.seqno(entry) > cut && Matrix.orders(Entry.type(entry), type)) {
                 long seqno = Entry.seqno(entry);
                 dependsOn = Math.max(dependsOn, seqno);
-                boolean conflicts = strict || Matrix.conflicts(Entry.type(entry), type);
-                if (conflicts && seqno > lastSeen && Entry.origin(entry) != origin) {
-                    conflictsWith = Math.max(conflictsWith, seqno);
+                if (seqno > lastSeen && Entry.origin(entry) != origin) {
+                    unseen = Math.max(unseen, seqno);
+                    if (strict || Matrix.conflicts(Entry.type(entry), type)) {
+                        conflictsWith = Math.max(conflictsWith, seqno);
+                    }
                 }
             }
         }
@@ -92,6 +96,11 @@ final class KeyIndex {
     /** The highest seqno that the keys met last must wait for, 0 when there is none. */
     long dependsOn() {
         return dependsOn;
+    }
+
+    /** The highest seqno among those that the keys met last must wait for and their origin had not seen, 0 for none. */
+    long unseen() {
+        return unseen;
     }
 
     /** Enters a writeset that passed; {@code seqno} is above all earlier ones. */

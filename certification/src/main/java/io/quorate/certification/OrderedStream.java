@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.certification;
 
+import io.quorate.core.Ballot;
+import io.quorate.core.BallotCodec;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
@@ -24,6 +26,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -232,6 +235,10 @@ public class OrderedStream implements OrderListener, OwnOrder {
 
     @Override
     public void deliver(LogPosition resumeAfter, ByteBuffer entry) {
+        if (BallotCodec.isBallot(entry)) {
+            vote(BallotCodec.decode(entry), resumeAfter);
+            return;
+        }
         Proposal proposal = ProposalCodec.decode(entry);
         Certification result;
         synchronized (lock) {
@@ -255,6 +262,27 @@ public class OrderedStream implements OrderListener, OwnOrder {
         OwnRegister told = register;
         if (told != null && own != null && proposal.origin().equals(self)) {
             told.ordered(result.certified(), own.last(), own.lastSeen());
+        }
+    }
+
+    private void vote(Ballot ballot, LogPosition resumeAfter) {
+        synchronized (lock) {
+            Certified verdict = certifier.vote(ballot, resumeAfter);
+            position = resumeAfter;
+            if (ballot.kind() == Ballot.Kind.REFUSED) {
+                log.warn("the server of {} refuses the definition at seqno {}", ballot.node(), ballot.seqno());
+            }
+            if (verdict != null) {
+                log.warn("the definition at seqno {} is void by seqno {}", ballot.seqno(), verdict.seqno());
+                append(List.of(verdict));
+            }
+        }
+    }
+
+    /** Asks certification something; it may not be kept. */
+    public <T> T ask(Function<Certifier, T> question) {
+        synchronized (lock) {
+            return question.apply(certifier);
         }
     }
 

@@ -6,8 +6,8 @@ import io.quorate.core.QuorateException;
 
 /** The serialized form: its magic number, and the refusal of one that can't be right. */
 final class State {
-    /** "QRC3" */
-    static final int MAGIC = 0x51524333;
+    /** "QRC4" */
+    static final int MAGIC = 0x51524334;
 
     private State() {}
 

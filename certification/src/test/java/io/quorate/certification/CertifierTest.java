@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.certification.Certification.Link;
+import io.quorate.core.Ballot;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
@@ -39,6 +40,7 @@ class CertifierTest {
     private static final UUID B = new UUID(2, 2);
     private static final UUID C = new UUID(3, 3);
     private static final long ROW = 77;
+    private static final LogPosition AT = new LogPosition(3, 99);
 
     private final Map<UUID, Long> numbers = new HashMap<>();
     private Certifier certifier = new Certifier(1024);
@@ -68,6 +70,66 @@ class CertifierTest {
 
     private static WriteSet empty(UUID origin, long number) {
         return new WriteSet(new Gtid(origin, number), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[0]);
+    }
+
+    private Certified say(Ballot.Kind kind, UUID server, long seqno) {
+        return certifier.vote(new Ballot(kind, "n" + server.getLeastSignificantBits(), server, seqno, 5), AT);
+    }
+
+    private void voters() {
+        for (UUID server : List.of(A, B, C)) {
+            say(Ballot.Kind.VOTER, server, 0);
+        }
+    }
+
+    /** B and C refuse what A has run; what each of them held then decides whether A's word counts. */
+    @Test
+    void aDefinitionThatMostRefuseIsVoidByASeqnoOfItsOwn() {
+        voters();
+        write(B, 0, SHARED, 5);
+        Certified definition = write(A, 0, WriteSet.Kind.DDL, EXCLUSIVE, 5);
+        assertThat(definition.passed()).isTrue();
+        assertThat(say(Ballot.Kind.REFUSED, B, 2)).isNull();
+        assertThat(certifier.isVoid(2)).isFalse();
+        Certified verdict = say(Ballot.Kind.REFUSED, C, 2);
+        assertThat(verdict.seqno()).isEqualTo(3);
+        assertThat(verdict.dependsOn()).isEqualTo(2);
+        assertThat(verdict.position()).isEqualTo(AT);
+        assertThat(verdict.writeSet().voidsDefinition()).isEqualTo(2);
+        assertThat(verdict.writeSet().committedMicros()).isEqualTo(5);
+        assertThat(verdict.writeSet().isBarrier()).isTrue();
+        assertThat(certifier.isVoid(2)).isTrue();
+        assertThat(write(A, 2, SHARED, 9).dependsOn())
+                .as("nothing goes past the verdict")
+                .isEqualTo(3);
+    }
+
+    @Test
+    void theOriginOfADefinitionHasAVoteOnlyIfItHadSeenWhatTheTablesHeld() {
+        voters();
+        write(B, 0, SHARED, 5);
+        write(A, 0, WriteSet.Kind.DDL, EXCLUSIVE, 5);
+        say(Ballot.Kind.REFUSED, B, 2);
+        say(Ballot.Kind.CLOSE, B, 2);
+        assertThat(certifier.isVoid(2)).as("rows of B were on their way").isTrue();
+        write(A, 3, WriteSet.Kind.DDL, EXCLUSIVE, 5);
+        say(Ballot.Kind.REFUSED, B, 4);
+        say(Ballot.Kind.CLOSE, B, 4);
+        assertThat(certifier.stands(4)).as("A had seen everything").isTrue();
+        write(B, 4, SHARED, 6);
+        write(A, 4, WriteSet.Kind.DDL, EXCLUSIVE, 5);
+        say(Ballot.Kind.REFUSED, B, 6);
+        say(Ballot.Kind.CLOSE, B, 6);
+        assertThat(certifier.stands(6))
+                .as("what A had not seen was another table")
+                .isTrue();
+    }
+
+    @Test
+    void aBallotAboutWhatIsNotOrderedYetIsPassedOver() {
+        voters();
+        assertThat(say(Ballot.Kind.REFUSED, B, 1)).isNull();
+        assertThat(certifier.unanswered(A)).isEmpty();
     }
 
     @Test

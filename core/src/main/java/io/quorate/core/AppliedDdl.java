@@ -15,6 +15,18 @@ public final class AppliedDdl {
 
     /** The GTID source of applied DDL; it differs between incarnations, because seqnos start anew with each of them. */
     public static UUID source(String incarnation) {
-        return UUID.nameUUIDFromBytes(("quorate-ddl:" + incarnation).getBytes(StandardCharsets.UTF_8));
+        return named("quorate-ddl:", incarnation);
+    }
+
+    /**
+     * The source of the GTIDs by which a server notes that it has passed over a definition that is void: {@code
+     * passedOverSource(incarnation):seqno}, an empty transaction.
+     */
+    public static UUID passedOverSource(String incarnation) {
+        return named("quorate-void:", incarnation);
+    }
+
+    private static UUID named(String what, String incarnation) {
+        return UUID.nameUUIDFromBytes((what + incarnation).getBytes(StandardCharsets.UTF_8));
     }
 }

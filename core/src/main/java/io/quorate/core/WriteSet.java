@@ -2,6 +2,7 @@
 package io.quorate.core;
 
 import java.util.Arrays;
+import java.util.UUID;
 
 /**
  * One transaction of one origin: what it wrote, and what certification needs to know of it.
@@ -67,11 +68,48 @@ public record WriteSet(
          * Like {@link #ROWS}, of an XA transaction that its origin has prepared and nobody has seen: the verdict
          * decides whether it commits there. Mode {@code certified}; it must satisfy snapshot isolation.
          */
-        PREPARED
+        PREPARED,
+        /**
+         * No transaction, but the nodes' verdict that a definition is void, at its place in the order. The number of
+         * the {@link #gtid} is the definition's seqno; there is no payload. A barrier, too.
+         */
+        VOID
     }
 
+    /** The source of the GTIDs of {@link Kind#VOID}; no server has it. */
+    private static final UUID NO_SERVER = new UUID(0, 0);
+
+    /**
+     * The verdict that a definition is void.
+     *
+     * @param definition its seqno
+     * @param micros when that was decided, microseconds since the epoch
+     */
+    public static WriteSet voids(long definition, long micros) {
+        return new WriteSet(
+                new Gtid(NO_SERVER, definition),
+                definition,
+                micros,
+                Kind.VOID,
+                Keys.NONE,
+                new byte[0],
+                BUILT_ON_NONE,
+                0);
+    }
+
+    /** Whether it is applied alone, after everything before it and before everything after it. */
     public boolean isBarrier() {
+        return kind == Kind.DDL || kind == Kind.VOID;
+    }
+
+    /** Whether it is a definition, which a server runs as a statement. */
+    public boolean isDefinition() {
         return kind == Kind.DDL;
+    }
+
+    /** The seqno of the definition that is void by this; 0 when it is none of these verdicts. */
+    public long voidsDefinition() {
+        return kind == Kind.VOID ? gtid.number() : 0;
     }
 
     public boolean isPrepared() {

@@ -35,6 +35,30 @@ class CodecTest {
     }
 
     @Test
+    void readsBackABallotAndTellsItFromAProposal() {
+        for (Ballot.Kind kind : Ballot.Kind.values()) {
+            Ballot ballot = new Ballot(kind, "knoten-ü", new UUID(random.nextLong(), 7), 9, random.nextLong());
+            ByteBuffer entry = ByteBuffer.wrap(BallotCodec.encode(ballot));
+            assertThat(BallotCodec.isBallot(entry)).isTrue();
+            assertThat(BallotCodec.decode(entry)).as("seed %d", seed).isEqualTo(ballot);
+        }
+        assertThat(BallotCodec.isBallot(ByteBuffer.wrap(ProposalCodec.encode(values.proposal()))))
+                .isFalse();
+        assertThat(BallotCodec.isBallot(ByteBuffer.allocate(3))).isFalse();
+    }
+
+    @Test
+    void refusesADamagedBallotWithACode() {
+        byte[] good = BallotCodec.encode(new Ballot(Ballot.Kind.REFUSED, "n1", new UUID(1, 2), 3, 4));
+        for (int length = 4; length < good.length; length++) {
+            ByteBuffer cut = ByteBuffer.wrap(Arrays.copyOf(good, length));
+            assertThatThrownBy(() -> BallotCodec.decode(cut)).isInstanceOf(QuorateException.class);
+        }
+        good[4] = 99;
+        assertThatThrownBy(() -> BallotCodec.decode(ByteBuffer.wrap(good))).isInstanceOf(QuorateException.class);
+    }
+
+    @Test
     void leavesTheBuffersOrderAloneAndStopsAtItsEnd() {
         WriteSet w = values.writeSet(new UUID(1, 2), 3);
         int bytes = WriteSetCodec.encodedBytes(w);

@@ -6,6 +6,7 @@ import io.quorate.applier.ApplierListener;
 import io.quorate.applier.SharedOwnWrites;
 import io.quorate.applier.TailRepair;
 import io.quorate.applier.TakenBack;
+import io.quorate.applier.Verdicts;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.OwnWrites;
@@ -338,6 +339,18 @@ final class ClonedCopy {
                     ports.stream().tell(register, owner.note().donorServer());
                     register.covered(Long.MAX_VALUE, 0);
                     return register;
+                },
+                new Verdicts() {
+                    @Override
+                    public boolean isVoid(long seqno) {
+                        return ports.stream().ask(certifier -> certifier.isVoid(seqno));
+                    }
+
+                    @Override
+                    public Verdict onRefused(long seqno) {
+                        // Then the copy is no good.
+                        return Verdict.STANDS;
+                    }
                 },
                 new Listener(failure));
         try {

@@ -6,6 +6,7 @@ import io.quorate.applier.ApplierListener;
 import io.quorate.applier.ApplierSettings;
 import io.quorate.applier.ApplierStats;
 import io.quorate.applier.TakenBack;
+import io.quorate.applier.Verdicts;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSetLog;
@@ -29,8 +30,17 @@ public final class Applying implements AutoCloseable {
 
     private final Applier applier;
 
-    /** @param register makes the register of what clients of this server commit */
-    Applying(Ports ports, ServerAccess access, LinkSignals signals, UUID server, Applier.OwnWritesSource register) {
+    /**
+     * @param register makes the register of what clients of this server commit
+     * @param verdicts what the nodes have found about definitions that some servers refuse
+     */
+    Applying(
+            Ports ports,
+            ServerAccess access,
+            LinkSignals signals,
+            UUID server,
+            Applier.OwnWritesSource register,
+            Verdicts verdicts) {
         applier = new Applier(
                 settings(ports.properties()),
                 access.workers(),
@@ -38,6 +48,7 @@ public final class Applying implements AutoCloseable {
                 server,
                 ports.incarnation(),
                 register,
+                verdicts,
                 new Telling(ports, access, signals));
     }
 

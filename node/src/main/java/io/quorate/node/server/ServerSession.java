@@ -3,6 +3,7 @@ package io.quorate.node.server;
 
 import io.quorate.applier.ApplierStats;
 import io.quorate.applier.OwnWriteSets;
+import io.quorate.applier.PositionTable;
 import io.quorate.applier.SharedOwnWrites;
 import io.quorate.capture.CaptureStats;
 import io.quorate.certification.OrderedStream;
@@ -57,6 +58,10 @@ public final class ServerSession implements AutoCloseable {
             return new Capturing.Ports(properties, incarnation, stream, order, events, faults);
         }
 
+        private Voting voting(UUID server) {
+            return new Voting(properties.node(), server, stream, order);
+        }
+
         private LostTail.Ports lostTail() {
             return new LostTail.Ports(properties, incarnation, cache, stream, order);
         }
@@ -69,6 +74,7 @@ public final class ServerSession implements AutoCloseable {
     private GtidSet executed;
     private LostTail tail;
     private OwnNumbers numbers;
+    private Voting voting;
     private LinkSignals.Task done;
     private int looks;
     private volatile Applying applying;
@@ -97,18 +103,25 @@ public final class ServerSession implements AutoCloseable {
             ports.progress.startFrom(ServerAccess.applied(connection));
         }
         ports.stream.self(identity.server());
+        voting = ports.voting(identity.server());
         if (tail.isReady()) {
             startApplier();
         }
     }
 
     private void startApplier() throws SQLException {
+        try (Connection connection = access.connect()) {
+            if (ports.stream.own().lastSeen() < ServerAccess.applied(connection)) {
+                PositionTable.log(connection);
+            }
+        }
         Applying started = new Applying(
                 ports.applying(),
                 access,
                 signals,
                 identity.server(),
-                (applied, undone, isHere) -> attach(new OwnWrites(applied, undone, isHere)));
+                (applied, undone, isHere) -> attach(new OwnWrites(applied, undone, isHere)),
+                voting);
         applying = started;
         started.start(tail.takenBack());
     }
@@ -146,6 +159,7 @@ public final class ServerSession implements AutoCloseable {
             tail = new LostTail(ports.lostTail(), access, identity, connection);
             access.readOnly(connection, true);
             ports.stream.self(server);
+            ports.voting(server).withdraw();
             attach(OwnWriteSets.beforeRepair(server, tail.takenBack(), ports.stream.lastOrdered()));
             while (signals.task().serves()) {
                 if (tail.isCurrent()) {
@@ -236,6 +250,9 @@ public final class ServerSession implements AutoCloseable {
                     ports.keyless.look(connection);
                     tail.compareSettings(connection);
                 }
+            }
+            if (applying != null) {
+                voting.answer(applying.appliedSeqno(), task == LinkSignals.Task.WRITABLE);
             }
             if (!up && applying != null && capturing.isUp()) {
                 up = true;

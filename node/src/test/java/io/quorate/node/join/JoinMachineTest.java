@@ -98,19 +98,18 @@ class JoinMachineTest {
     /** Where each event leads from each step; a dash where it can't happen, and must not go by unseen. */
     @ParameterizedTest
     @CsvSource({
-        // from,        placed, settled,   admitted, missing,   received, copying, copied, takenOut,  leftBehind,
-        // differs
-        "FINDING_PLACE, MEMBER, -,         -,        same,      -,        same,    same,   same,      same, same",
-        "SETTLING_DATA, -,      ASKING_IN, -,        same,      -,        same,    same,   same,      LEFT_BEHIND, same",
-        "ASKING_IN,     -,      -,         MEMBER,   RECEIVING, -,        same,    same,   TAKEN_OUT, LEFT_BEHIND, same",
-        "MEMBER,        -,      -,         -,        RECEIVING, -,        COPYING, same,   TAKEN_OUT, LEFT_BEHIND, AWAITING_COPY",
-        "AWAITING_COPY, -,      -,         -,        same,      -,        same,    same,   TAKEN_OUT, LEFT_BEHIND, same",
-        "COPYING,       -,      -,         -,        RECEIVING, -,        same,    MEMBER, TAKEN_OUT, LEFT_BEHIND, AWAITING_COPY",
-        "RECEIVING,     -,      -,         -,        same,      MEMBER,   same,    same,   TAKEN_OUT, LEFT_BEHIND, same",
-        "TAKEN_OUT,     -,      -,         -,        same,      -,        same,    same,   same,      same, same",
-        "LEFT_BEHIND,   -,      -,         -,        same,      -,        same,    same,   same,      same, same",
-        "STAYING_OUT,   -,      -,         -,        same,      -,        same,    same,   same,      same, same",
-        "FAILED,        -,      -,         -,        same,      -,        same,    same,   same,      same, same",
+        // from, placed, settled, admitted, missing, received, copying, copied, takenOut, leftBehind, differs
+        "FINDING_PLACE, MEMBER, -, -, same, -, same, same, same, same, same",
+        "SETTLING_DATA, -, ASKING_IN, -, same, -, same, same, same, LEFT_BEHIND, same",
+        "ASKING_IN, -, -, MEMBER, RECEIVING, -, same, same, TAKEN_OUT, LEFT_BEHIND, same",
+        "MEMBER, -, -, -, RECEIVING, -, COPYING, same, TAKEN_OUT, LEFT_BEHIND, AWAITING_COPY",
+        "AWAITING_COPY, -, -, -, same, -, same, same, TAKEN_OUT, LEFT_BEHIND, same",
+        "COPYING, -, -, -, RECEIVING, -, same, MEMBER, TAKEN_OUT, LEFT_BEHIND, AWAITING_COPY",
+        "RECEIVING, -, -, -, same, MEMBER, same, same, TAKEN_OUT, LEFT_BEHIND, same",
+        "TAKEN_OUT, -, -, -, same, -, same, same, same, same, same",
+        "LEFT_BEHIND, -, -, -, same, -, same, same, same, same, same",
+        "STAYING_OUT, -, -, -, same, -, same, same, same, same, same",
+        "FAILED, -, -, -, same, -, same, same, same, same, same",
     })
     void eachEventLeadsWhereTheTableSays(
             Step from,

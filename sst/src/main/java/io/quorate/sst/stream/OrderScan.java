@@ -93,6 +93,10 @@ public final class OrderScan {
 
     private void take(Certified c) {
         WriteSet w = c.writeSet();
+        if (w.voidsDefinition() > 0) {
+            // The donor has passed over that definition, or couldn't give what it holds now.
+            return;
+        }
         Unclear one = unclear(c);
         if (one != null) {
             unclear.addLast(one);
