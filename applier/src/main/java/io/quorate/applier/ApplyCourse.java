@@ -250,7 +250,7 @@ public final class ApplyCourse {
             case OPEN -> {
                 // It is asked again.
             }
-            case STANDS -> throw ApplyErrors.apply(writeSet(), failure);
+            case STANDS -> throw ApplyErrors.refused(writeSet(), failure);
             case VOID -> {
                 log.warn("{} is void: {}", writeSet().writeSet().gtid(), ApplyErrors.describe(failure));
                 failure = null;

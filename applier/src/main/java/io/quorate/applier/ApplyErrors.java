@@ -40,11 +40,19 @@ final class ApplyErrors {
     static QuorateException apply(Certified writeSet, SQLException e) {
         ErrorCode code =
                 switch (SqlErrors.of(e)) {
-                    case MISMATCH -> ErrorCode.APPLY_MISMATCH;
-                    case SCHEMA -> ErrorCode.SCHEMA_MISMATCH;
-                    case REFUSED -> ErrorCode.APPLY_REFUSED;
+                    case MISMATCH, REFUSED -> ErrorCode.APPLY_MISMATCH;
+                    case SCHEMA -> SqlErrors.isMissing(e) ? ErrorCode.TABLE_MISSING : ErrorCode.SCHEMA_MISMATCH;
                     default -> ErrorCode.APPLY_FAILED;
                 };
+        return failed(code, writeSet, e);
+    }
+
+    /** A definition that others have. */
+    static QuorateException refused(Certified definition, SQLException e) {
+        return failed(ErrorCode.DEFINITION_REFUSED, definition, e);
+    }
+
+    private static QuorateException failed(ErrorCode code, Certified writeSet, SQLException e) {
         return new QuorateException(
                 code,
                 "writeset " + writeSet.seqno() + " (" + writeSet.writeSet().gtid() + ", "

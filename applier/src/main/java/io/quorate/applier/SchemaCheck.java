@@ -53,7 +53,7 @@ final class SchemaCheck implements TableMaps.Check {
         List<Local> here = columns(connection, origin);
         String table = origin.schema + "." + origin.table;
         if (here.isEmpty()) {
-            throw new QuorateException(ErrorCode.SCHEMA_MISMATCH, "table " + table + " does not exist here");
+            throw new QuorateException(ErrorCode.TABLE_MISSING, "table " + table + " does not exist here");
         }
         if (here.size() < origin.columns()) {
             throw other(table, origin, here, "");

@@ -53,6 +53,11 @@ enum SqlErrors {
         };
     }
 
+    /** Whether the database or table isn't there. */
+    static boolean isMissing(SQLException e) {
+        return e.getErrorCode() == 1146 || e.getErrorCode() == 1049;
+    }
+
     /** Whether a server that holds something else might not have given this error. */
     static boolean isAboutContents(SQLException e) {
         return switch (of(e)) {

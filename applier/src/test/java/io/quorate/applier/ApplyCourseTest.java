@@ -318,7 +318,7 @@ class ApplyCourseTest {
         assertThat(course.next()).isEqualTo(ASK_OTHERS);
         assertThatThrownBy(() -> course.answered(Verdicts.Verdict.STANDS))
                 .isInstanceOfSatisfying(
-                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.APPLY_REFUSED));
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.DEFINITION_REFUSED));
     }
 
     /** A full disk is nothing that others could say anything about. */

@@ -126,7 +126,7 @@ class VoidDefinitionIT {
         others(Verdicts.Verdict.STANDS);
         origin.execute("ALTER TABLE v.t ADD UNIQUE (a)");
         replica.take(seqno -> seqno - 1);
-        assertThat(replica.awaitFailure().code()).isEqualTo(ErrorCode.APPLY_MISMATCH);
+        assertThat(replica.awaitFailure().code()).isEqualTo(ErrorCode.DEFINITION_REFUSED);
     }
 
     @Test

@@ -162,6 +162,11 @@ public final class Certifier {
         return votes.unanswered(server);
     }
 
+    /** How many servers vote on definitions: those that hold what the order says, as far as the order was told. */
+    public int voters() {
+        return votes.voters();
+    }
+
     /** Whether the server of this node votes on definitions. */
     public boolean isVoter(String node, UUID server) {
         return votes.isVoter(node, server);

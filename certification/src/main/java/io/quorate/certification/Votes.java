@@ -173,6 +173,10 @@ final class Votes {
                 .toArray();
     }
 
+    int voters() {
+        return voters.size();
+    }
+
     boolean isVoter(String node, UUID server) {
         return server.equals(voters.get(node));
     }

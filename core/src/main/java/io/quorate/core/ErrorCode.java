@@ -117,11 +117,16 @@ public enum ErrorCode {
             "the table here is not as the origin's: it was defined without the binlog, or on two nodes at a time; "
                     + Text.COPY),
     APPLY_FAILED(5003, Kind.FATAL, "see the server's error; correct its cause and restart this node"),
-    APPLY_REFUSED(5004, Kind.DIFFERENCE, "other servers took the change, so they hold something else; " + Text.COPY),
+    DEFINITION_REFUSED(
+            5004, Kind.DIFFERENCE, "other servers took the definition, so they hold something else; " + Text.COPY),
     DEFINITION_VOID(
             5005,
             Kind.DIFFERENCE,
             "correct what stands against the statement on the other servers, and run it again; " + Text.COPY),
+    TABLE_MISSING(
+            5006,
+            Kind.DIFFERENCE,
+            "it was made on another server without the binlog, or dropped here without it; " + Text.COPY),
 
     CACHE_CORRUPT(6001, Kind.RETRYABLE, "the node fetches what it needs from the others by itself; check this volume"),
     DISK(6002, Kind.FATAL, "free space or repair the volume of quorate.data-dir, then restart this node"),

@@ -234,7 +234,12 @@ final class Joining implements JoinHost {
     }
 
     @Override
-    public String wantCopy() {
+    public long lastOrdered() {
+        return node.storage().cache().last();
+    }
+
+    @Override
+    public String wantCopy(ErrorCode difference, long orderedThen) {
         throw new IllegalStateException("no server holds anything else than the order says");
     }
 

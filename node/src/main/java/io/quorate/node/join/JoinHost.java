@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.join;
 
+import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.node.member.MemberDesk;
@@ -64,9 +65,11 @@ public interface JoinHost {
     /**
      * Has its server get a full copy that has everything ordered by now. Only while its server is suspended.
      *
+     * @param difference what showed that its server holds something else than the order says
+     * @param orderedThen last seqno that was ordered then
      * @return why that can't be yet; null when it is so
      */
-    String wantCopy() throws IOException;
+    String wantCopy(ErrorCode difference, long orderedThen) throws IOException;
 
     /** Chooses between catching up and a full copy; after how many milliseconds to do so again. */
     long choose() throws InterruptedException;
@@ -75,6 +78,9 @@ public interface JoinHost {
 
     /** The last seqno that its cache holds, 0 for none. */
     long held();
+
+    /** The last seqno that the order has handed to it. */
+    long lastOrdered();
 
     /** Whether it has no server, or one whose data is settled. */
     boolean hasData();

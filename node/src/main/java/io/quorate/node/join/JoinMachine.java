@@ -29,8 +29,9 @@ import java.util.Set;
  * meanwhile what is ordered.
  *
  * <p><b>Differing.</b> When it shows that a member's server holds something else than the order says, nothing more is
- * applied to it ({@code AWAITING_COPY}). As soon as somebody can give a copy the node wants one. Until then its server
- * stays as it is, and starting its service again has it try what failed once more.
+ * applied to it ({@code AWAITING_COPY}). As soon as somebody can give a copy the node wants one. Where rows or tables
+ * differ, at least half of the servers must hold what this one lacks: a copy would make the wrong of one server the
+ * wrong of all. Until then its server stays as it is, and starting its service again has it try what failed once more.
  *
  * <p><b>Out of the cluster.</b> A node that somebody has taken out ({@code TAKEN_OUT}) stays out until it is told to
  * join. A node that a forced recovery has left behind ({@code LEFT_BEHIND}) compares what it holds with the cluster's
@@ -96,6 +97,8 @@ public final class JoinMachine {
 
     /** What shows that its server holds something else than the order says; null while nothing does. */
     private QuorateException difference;
+    /** Last seqno that was ordered when that showed. */
+    private long orderedThen;
 
     private String progress = "";
     private int entered;
@@ -124,6 +127,11 @@ public final class JoinMachine {
     /** What shows that its server holds something else than the order says; null while nothing does. */
     public QuorateException difference() {
         return difference;
+    }
+
+    /** Last seqno that was ordered when its server showed to differ; whoever has applied it doesn't lack the same. */
+    public long orderedThen() {
+        return orderedThen;
     }
 
     /** Whether the node is a member, or was one when it began to receive what it missed. */
@@ -215,10 +223,13 @@ public final class JoinMachine {
     /**
      * Its server holds something else than the order says. One that is left alone anyway will show that again when it
      * is worked on.
+     *
+     * @param ordered last seqno that is ordered by now
      */
-    public void differs(QuorateException cause) {
+    public void differs(QuorateException cause, long ordered) {
         if (step == Step.MEMBER || step == Step.COPYING) {
             difference = cause;
+            orderedThen = ordered;
             go(Step.AWAITING_COPY, cause.getMessage());
         }
     }

@@ -95,7 +95,7 @@ public final class JoinTurns {
 
     /** Its server holds something else than the order says. */
     public void differs(QuorateException cause) {
-        on(m -> m.differs(cause));
+        on(m -> m.differs(cause, host.lastOrdered()));
     }
 
     /** The order says that this node is no member any more. */
@@ -384,9 +384,10 @@ public final class JoinTurns {
     }
 
     private long awaitCopy() throws IOException {
-        String why = host.wantCopy();
+        QuorateException difference = ask(JoinMachine::difference);
+        String why = host.wantCopy(difference.code(), ask(JoinMachine::orderedThen));
         if (why != null) {
-            return waits(ask(m -> m.difference().getMessage()) + "; " + why, why, "no copy yet");
+            return waits(difference.getMessage() + "; " + why, why, "no copy yet");
         }
         on(JoinMachine::copyBegins);
         return 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.join;
 
+import io.quorate.certification.Certifier;
+import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.node.copy.ServerCopy;
@@ -102,9 +104,21 @@ record JoiningNode(
     }
 
     @Override
-    public String wantCopy() throws IOException {
-        if (others.members().present().stream().noneMatch(MemberReport::hasSyncedServer)) {
-            return "waiting for a node that can give a copy: none with a server is SYNCED";
+    public String wantCopy(ErrorCode difference, long orderedThen) throws IOException {
+        List<String> holders = others.members().present().stream()
+                .filter(m -> m.hasSyncedServer() && m.applied() >= orderedThen)
+                .map(MemberReport::node)
+                .toList();
+        if (holders.isEmpty()) {
+            return "waiting for a node that can give a copy: none with a server is SYNCED and has applied seqno "
+                    + orderedThen;
+        }
+        int servers = Math.max(own.stream().ask(Certifier::voters), holders.size() + 1);
+        boolean mayBeRight = difference == ErrorCode.APPLY_MISMATCH || difference == ErrorCode.SCHEMA_MISMATCH;
+        if (mayBeRight && 2 * holders.size() < servers) {
+            return "waiting, because only " + String.join(", ", holders) + " of " + servers
+                    + " servers holds what this one lacks. If that is the right one, rebuild this node; if not, stop"
+                    + " and rebuild that one";
         }
         copy.want(own.stream().lastOrdered());
         return null;
@@ -117,6 +131,11 @@ record JoiningNode(
         }
         choice.look();
         return CatchUpChoice.PERIOD_MILLIS;
+    }
+
+    @Override
+    public long lastOrdered() {
+        return own.stream().lastOrdered();
     }
 
     @Override

@@ -37,7 +37,7 @@ class JoinMachineTest {
             Map.entry(Step.MEMBER, m -> m.begin(AS_MEMBER, "n1")),
             Map.entry(Step.AWAITING_COPY, m -> {
                 m.begin(AS_MEMBER, "n1");
-                m.differs(difference());
+                m.differs(difference(), 9);
             }),
             Map.entry(Step.COPYING, m -> {
                 m.begin(AS_MEMBER, "n1");
@@ -132,7 +132,7 @@ class JoinMachineTest {
         require(from, copied, m -> m.copying(null));
         require(from, takenOut, m -> m.takenOut("n1 was taken out"));
         require(from, leftBehind, m -> m.leftBehind("life 2 has begun"));
-        require(from, differs, m -> m.differs(difference()));
+        require(from, differs, m -> m.differs(difference(), 9));
     }
 
     private static void require(Step from, String to, Consumer<JoinMachine> event) {
@@ -234,6 +234,7 @@ class JoinMachineTest {
         assertThat(machine.isMember()).isTrue();
         assertThat(machine.shown().progress()).contains("QRT-5001", "a row is missing");
         assertThat(machine.difference()).hasMessageContaining("a row is missing");
+        assertThat(machine.orderedThen()).isEqualTo(9);
         machine.copyBegins();
         assertThat(machine.at()).isEqualTo(Step.COPYING);
         assertThat(machine.difference()).isNull();

@@ -174,7 +174,14 @@ class JoinTurnsTest {
         }
 
         @Override
-        public String wantCopy() {
+        public long lastOrdered() {
+            return 9;
+        }
+
+        @Override
+        public String wantCopy(ErrorCode difference, long orderedThen) {
+            assertThat(difference).isEqualTo(ErrorCode.APPLY_MISMATCH);
+            assertThat(orderedThen).isEqualTo(9);
             does("want copy");
             copies = noCopy == null;
             return noCopy;
