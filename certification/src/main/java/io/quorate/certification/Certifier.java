@@ -157,6 +157,14 @@ public final class Certifier {
         return votes.answer(seqno) == Votes.Answer.STANDS;
     }
 
+    /**
+     * Whether a definition that clients of this server have run is void, among those after {@code seqno}: then the
+     * server holds what nobody is to have.
+     */
+    public boolean hasVoidDefinition(UUID server, long seqno) {
+        return votes.hasVoid(server, seqno);
+    }
+
     /** Seqnos of the definitions about which others ask and this server hasn't answered, rising. */
     public long[] unanswered(UUID server) {
         return votes.unanswered(server);

@@ -173,6 +173,14 @@ final class Votes {
                 .toArray();
     }
 
+    /** Whether a definition that was first run on this server is void, among those after {@code seqno}. */
+    boolean hasVoid(UUID origin, long seqno) {
+        return answers.tailMap(seqno, false).entrySet().stream()
+                .filter(answer -> answer.getValue())
+                .map(answer -> definitions.get(answer.getKey()))
+                .anyMatch(definition -> definition != null && definition.origin.equals(origin));
+    }
+
     int voters() {
         return voters.size();
     }

@@ -99,6 +99,9 @@ class CertifierTest {
         assertThat(verdict.writeSet().committedMicros()).isEqualTo(5);
         assertThat(verdict.writeSet().isBarrier()).isTrue();
         assertThat(certifier.isVoid(2)).isTrue();
+        assertThat(certifier.hasVoidDefinition(A, 1)).isTrue();
+        assertThat(certifier.hasVoidDefinition(A, 2)).isFalse();
+        assertThat(certifier.hasVoidDefinition(B, 1)).isFalse();
         assertThat(write(A, 2, SHARED, 9).dependsOn())
                 .as("nothing goes past the verdict")
                 .isEqualTo(3);

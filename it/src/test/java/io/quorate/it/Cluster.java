@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -198,6 +199,25 @@ final class Cluster implements AutoCloseable {
         return mysql(node).connect("app", "app", "");
     }
 
+    /** Has a node's service do nothing for a while, as a machine does that is busy. */
+    void pause(int node) throws IOException, InterruptedException {
+        signal(node, "STOP");
+    }
+
+    /** Has it go on. */
+    void goOn(int node) throws IOException, InterruptedException {
+        signal(node, "CONT");
+    }
+
+    private void signal(int node, String name) throws IOException, InterruptedException {
+        String pid = Long.toString(node(node).servicePid().orElseThrow());
+        assertThat(new ProcessBuilder("kill", "-" + name, pid)
+                        .inheritIO()
+                        .start()
+                        .waitFor())
+                .isZero();
+    }
+
     void kill(int node, Sandbox.Part part) {
         sandbox.kill(node(node), part);
     }
@@ -247,11 +267,28 @@ final class Cluster implements AutoCloseable {
         List<Integer> order = new ArrayList<>(servers());
         Collections.rotate(order, -order.indexOf(first));
         for (int node : order) {
-            mysql(node).execute("REPLACE INTO it_mark.m VALUES (" + node + ", " + mark + ")");
+            mark(node);
             for (int each : servers()) {
                 awaitQuery(each, "SELECT COUNT(*) FROM it_mark.m WHERE n = " + mark + " AND node = " + node, "1");
             }
         }
+    }
+
+    /** As a client does: a node whose server gets a copy takes no writes. */
+    private void mark(int node) throws InterruptedException {
+        String[] refusal = {""};
+        assertThat(within(LIMIT, () -> {
+                    try (Connection client = app(node);
+                            Statement statement = client.createStatement()) {
+                        statement.execute("REPLACE INTO it_mark.m VALUES (" + node + ", " + mark + ")");
+                        return true;
+                    } catch (SQLException e) {
+                        refusal[0] = e.getMessage();
+                        return false;
+                    }
+                }))
+                .as("n%d takes no writes: %s", node, refusal[0])
+                .isTrue();
     }
 
     /** Waits until all nodes have ordered and applied the same, then compares every table of every server. */

@@ -142,6 +142,7 @@ final class ClonedCopy {
         }
         CloneCopy clone = new CloneCopy(access.credentials());
         clone.clear(connection, budget.perSecond());
+        ServerAccess.closeAtStart(connection);
         mysqld = ServerAccess.process(connection).orElse(null);
         AtomicReference<Throwable> end = new AtomicReference<>();
         OwnedThread thread = OwnedThread.task(
@@ -249,7 +250,7 @@ final class ClonedCopy {
         access.readOnly(connection, true);
         if (!reserve(connection)) {
             log.warn("somebody has written to this server before it was closed; copying it anew");
-            owner.keep(owner.note().again());
+            owner.againByClone();
             return;
         }
         GtidSet executed = ServerAccess.executed(connection);
@@ -385,6 +386,7 @@ final class ClonedCopy {
             FullCopy.unlogged(connection, "DELETE FROM quorate.undone", "DELETE FROM quorate.certified");
             long last = owner.note().ownLast();
             GtidSet ours = last == 0 ? new GtidSet() : new GtidSet().add(ServerAccess.uuid(connection), 1, last);
+            ServerAccess.closeAtStartNoMore(connection);
             owner.finish(connection, owner.note().upTo(), ours);
         }
         progress = null;

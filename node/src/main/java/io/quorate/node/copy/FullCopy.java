@@ -195,6 +195,15 @@ public final class FullCopy implements ServerCopy, Refill {
         return note;
     }
 
+    /**
+     * Begins anew on a server that may have given out GTIDs which it had given out before, as one does that is written
+     * to right after a clone. Only a clone makes them undone.
+     */
+    void againByClone() throws IOException {
+        method.onlyClone();
+        keep(note.again());
+    }
+
     void keep(CopyNote next) throws IOException {
         next.write(ports.properties().dataDir());
         note = next;

@@ -18,6 +18,7 @@ import io.quorate.transport.Lives;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.util.List;
+import java.util.UUID;
 
 /**
  * This node, for the turns of its joining.
@@ -114,14 +115,27 @@ record JoiningNode(
                     + orderedThen;
         }
         int servers = Math.max(own.stream().ask(Certifier::voters), holders.size() + 1);
-        boolean mayBeRight = difference == ErrorCode.APPLY_MISMATCH || difference == ErrorCode.SCHEMA_MISMATCH;
-        if (mayBeRight && 2 * holders.size() < servers) {
-            return "waiting, because only " + String.join(", ", holders) + " of " + servers
-                    + " servers holds what this one lacks. If that is the right one, rebuild this node; if not, stop"
-                    + " and rebuild that one";
+        try {
+            if (2 * holders.size() < servers && mayBeRight(difference)) {
+                return "waiting, because only " + String.join(", ", holders) + " of " + servers
+                        + " servers holds what this one lacks. If that is the right one, rebuild this node; if not, stop"
+                        + " and rebuild that one";
+            }
+        } catch (IOException e) {
+            return "waiting for the server: " + e.getMessage();
         }
         copy.want(own.stream().lastOrdered());
         return null;
+    }
+
+    /** Whether it may be the others that hold something else than the order says. */
+    private boolean mayBeRight(ErrorCode difference) throws IOException {
+        if (difference != ErrorCode.APPLY_MISMATCH && difference != ErrorCode.SCHEMA_MISMATCH) {
+            return false;
+        }
+        UUID self = own.stream().self();
+        long applied = contents().position().seqno();
+        return !own.stream().ask(certifier -> certifier.hasVoidDefinition(self, applied));
     }
 
     @Override

@@ -121,6 +121,35 @@ public final class ServerAccess implements AutoCloseable {
         log.info("the server is {} for clients", on ? "read-only" : "writable");
     }
 
+    /**
+     * Has mysqld start read-only from now on, as well as be so now: nobody may write to a server that has just been
+     * started with another server's data before this service has closed it. Somebody's own setting is left alone.
+     */
+    public static void closeAtStart(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            if (persisted(connection).isEmpty()) {
+                statement.execute("SET PERSIST read_only = ON");
+            }
+        }
+    }
+
+    /** Takes {@link #closeAtStart} back. */
+    public static void closeAtStartNoMore(Connection connection) throws SQLException {
+        String account = ask(connection, "SELECT SUBSTRING_INDEX(USER(), '@', 1)");
+        if (persisted(connection).equals(account)) {
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("RESET PERSIST IF EXISTS read_only");
+            }
+        }
+    }
+
+    /** The name of the user who has persisted {@code read_only}; empty when nobody has. */
+    private static String persisted(Connection connection) throws SQLException {
+        return ask(connection, """
+                SELECT COALESCE(MAX(COALESCE(i.SET_USER, '?')), '') FROM performance_schema.persisted_variables p
+                JOIN performance_schema.variables_info i USING (VARIABLE_NAME) WHERE p.VARIABLE_NAME = 'read_only'""");
+    }
+
     static boolean isReadOnly(Connection connection) throws SQLException {
         return ask(connection, "SELECT @@GLOBAL.read_only").equals("1");
     }

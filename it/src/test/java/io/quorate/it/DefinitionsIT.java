@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.sandbox.Sandbox.Part;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * A definition on one node beside what another one writes and the first hasn't seen. Whatever becomes of it, all nodes
+ * end SYNCED with the same, and the rows that were acknowledged are there. {@code -Dquorate.cells=all} goes through all
+ * kinds; otherwise only some do.
+ */
+@Timeout(3600)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class DefinitionsIT {
+    private static final boolean ALL = "all".equals(System.getProperty("quorate.cells"));
+    private static final String T = "CREATE TABLE t (id INT PRIMARY KEY, a INT)";
+    private static final String ONE = "INSERT INTO t VALUES (1, 1)";
+
+    private static Cluster cluster;
+
+    /**
+     * One case.
+     *
+     * @param name what happens
+     * @param always whether it is among those that always run
+     * @param setUp what both nodes have seen; {@code t} is the table that is looked at in the end
+     * @param unseen what n2 writes, and n1 hasn't seen
+     * @param definition what n1 runs
+     * @param rows how many rows {@code t} has in the end
+     * @param sign what the definition has made of {@code t}, in SHOW CREATE TABLE
+     * @param took whether it is there in the end
+     */
+    record Cell(
+            String name,
+            boolean always,
+            List<String> setUp,
+            List<String> unseen,
+            List<String> definition,
+            int rows,
+            String sign,
+            boolean took) {
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    private static Cell cell(
+            String name, boolean always, List<String> setUp, String unseen, String definition, int rows, String sign) {
+        return new Cell(name, always, setUp, List.of(unseen), List.of(definition), rows, sign, true);
+    }
+
+    private static Cell failing(
+            String name, boolean always, List<String> setUp, String unseen, String definition, int rows, String sign) {
+        return new Cell(name, always, setUp, List.of(unseen), List.of(definition), rows, sign, false);
+    }
+
+    static Stream<Cell> cells() {
+        List<String> t = List.of(T, ONE);
+        List<String> text =
+                List.of("CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(50))", "INSERT INTO t VALUES (1, 'x')");
+        List<String> enums =
+                List.of("CREATE TABLE t (id INT PRIMARY KEY, a ENUM('x', 'y'))", "INSERT INTO t VALUES (1, 'x')");
+        String row = "INSERT INTO t VALUES (2, 2)";
+        Stream<Cell> all = Stream.of(
+                failing(
+                        "unique, and a duplicate",
+                        true,
+                        t,
+                        "INSERT INTO t VALUES (2, 1)",
+                        "ALTER TABLE t ADD UNIQUE u (a)",
+                        2,
+                        "UNIQUE KEY"),
+                cell("unique, and none", false, t, row, "ALTER TABLE t ADD UNIQUE u (a)", 2, "UNIQUE KEY"),
+                failing(
+                        "check, and a row against it",
+                        false,
+                        t,
+                        "INSERT INTO t VALUES (2, -1)",
+                        "ALTER TABLE t ADD CHECK (a > 0)",
+                        2,
+                        "CHECK"),
+                failing(
+                        "not null, and a null",
+                        false,
+                        t,
+                        "INSERT INTO t VALUES (2, NULL)",
+                        "ALTER TABLE t MODIFY a INT NOT NULL",
+                        2,
+                        "`a` int NOT NULL"),
+                failing(
+                        "foreign key, and an orphan",
+                        false,
+                        List.of(T, ONE, "CREATE TABLE p (id INT PRIMARY KEY)", "INSERT INTO p VALUES (1)"),
+                        row,
+                        "ALTER TABLE t ADD FOREIGN KEY (a) REFERENCES p (id)",
+                        2,
+                        "FOREIGN KEY"),
+                cell("a column behind", true, t, row, "ALTER TABLE t ADD b INT NULL, ADD c INT DEFAULT 5", 2, "`c`"),
+                cell("a column between", false, t, row, "ALTER TABLE t ADD b INT DEFAULT 5 AFTER id", 2, "`b`"),
+                cell("an index", false, t, row, "ALTER TABLE t ADD INDEX i (a)", 2, "KEY `i`"),
+                cell(
+                        "longer text",
+                        false,
+                        text,
+                        "INSERT INTO t VALUES (2, 'y')",
+                        "ALTER TABLE t MODIFY a VARCHAR(60)",
+                        2,
+                        "varchar(60)"),
+                cell(
+                        "a label more",
+                        false,
+                        enums,
+                        "INSERT INTO t VALUES (2, 'y')",
+                        "ALTER TABLE t MODIFY a ENUM('x', 'y', 'z')",
+                        2,
+                        "'z'"),
+                failing("a column dropped", false, t, row, "ALTER TABLE t DROP COLUMN a", 2, "never"),
+                failing("truncate", true, t, row, "TRUNCATE t", 2, "never"),
+                failing("drop", false, t, row, "DROP TABLE t", 2, "never"),
+                failing("rename", false, t, row, "RENAME TABLE t TO other", 2, "never"),
+                failing(
+                        "swap",
+                        false,
+                        List.of(T, ONE, "CREATE TABLE u LIKE t", "INSERT INTO u SELECT * FROM t"),
+                        row,
+                        "RENAME TABLE t TO old, u TO t",
+                        2,
+                        "never"),
+                cell("the same table", true, List.of(), T, T, 0, "`a` int"),
+                failing(
+                        "another table of that name",
+                        false,
+                        List.of(),
+                        T,
+                        "CREATE TABLE t (id INT PRIMARY KEY)",
+                        0,
+                        "never"),
+                cell(
+                        "the same account",
+                        false,
+                        t,
+                        "CREATE USER IF NOT EXISTS same@localhost",
+                        "CREATE USER IF NOT EXISTS same@localhost",
+                        1,
+                        "`a`"),
+                failing("a loser before it", false, t, "UPDATE t SET a = 2", "UPDATE t SET a = 3", 1, "never"),
+                failing(
+                        "partitions",
+                        false,
+                        t,
+                        "INSERT INTO t VALUES (200, 2)",
+                        "ALTER TABLE t PARTITION BY RANGE (id) (PARTITION p VALUES LESS THAN (100))",
+                        2,
+                        "PARTITION"));
+        return all.filter(cell -> ALL || cell.always);
+    }
+
+    @BeforeAll
+    static void start() throws Exception {
+        cluster = Cluster.start(3, Map.of("quorate.sst.method", "stream"));
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.close();
+    }
+
+    private static void begin(List<String> setUp) throws InterruptedException {
+        cluster.awaitQuery(1, "SELECT @@read_only", "0");
+        cluster.mysql(1).execute("DROP DATABASE IF EXISTS d", "CREATE DATABASE d");
+        run(1, setUp);
+        cluster.assertConverged();
+    }
+
+    private static void run(int node, List<String> statements) {
+        cluster.mysql(node)
+                .execute(Stream.concat(Stream.of("USE d"), statements.stream()).toArray(String[]::new));
+    }
+
+    private static String definition(int node) {
+        return cluster.mysql(node).query("SHOW CREATE TABLE d.t").get(0).get(1);
+    }
+
+    @ParameterizedTest
+    @MethodSource("cells")
+    @Order(1)
+    void besideWhatItHasNotSeen(Cell cell) throws Exception {
+        begin(cell.setUp);
+        cluster.pause(1);
+        try {
+            long before = cluster.lastOrdered(2);
+            run(2, cell.unseen);
+            cluster.awaitOrdered(2, before);
+            run(1, cell.definition);
+        } finally {
+            cluster.goOn(1);
+        }
+        cluster.assertConverged();
+        for (int n = 1; n <= 3; n++) {
+            assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(cell.rows);
+            assertThat(definition(n)).as("n%d", n).isEqualTo(definition(1));
+        }
+        assertThat(definition(1).contains(cell.sign)).as(definition(1)).isEqualTo(cell.took);
+    }
+
+    /** One server refuses what the others take, because somebody wrote to it without the binlog. */
+    @Test
+    @Order(2)
+    void theOddServerGetsACopyOfTheOthers() throws Exception {
+        begin(List.of(T, ONE));
+        cluster.mysql(3).execute("SET SESSION sql_log_bin = 0", "INSERT INTO d.t VALUES (2, 1)");
+        run(1, List.of("ALTER TABLE t ADD UNIQUE u (a)"));
+        cluster.assertConverged();
+        assertThat(definition(3)).contains("UNIQUE KEY");
+        assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM d.t")).isOne();
+        assertThat(cluster.http(3, "/actuator/conflicts")).contains("QRT-5004");
+    }
+
+    /** The one that is gone is not waited for, and finds the definition void when it comes back. */
+    @Test
+    @Order(3)
+    void aVerdictIsFoundWithoutWhoIsAwayAndHeldToByWhoComesBack() throws Exception {
+        begin(List.of(T, ONE));
+        cluster.pause(1);
+        try {
+            long before = cluster.lastOrdered(2);
+            run(2, List.of("INSERT INTO t VALUES (2, 1)"));
+            cluster.awaitOrdered(2, before);
+            run(1, List.of("ALTER TABLE t ADD UNIQUE u (a)"));
+            cluster.kill(3, Part.SERVICE);
+        } finally {
+            cluster.goOn(1);
+        }
+        cluster.awaitQuery(1, "SELECT COUNT(*) FROM d.t", "2");
+        cluster.startAgain();
+        cluster.assertConverged();
+        assertThat(definition(3)).doesNotContain("UNIQUE KEY");
+        assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(2);
+    }
+
+    /** Where most servers lack what one holds, a copy would make the wrong of one server the wrong of all. */
+    @Test
+    @Order(4)
+    void rowsThatOneServerAloneHasLostAreNotTakenFromTheOthers() throws Exception {
+        begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
+        cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t");
+        cluster.mysql(1).execute("INSERT INTO d.t VALUES (2, 20)");
+        for (int n = 2; n <= 3; n++) {
+            cluster.awaitState(n, "JOINER");
+            int node = n;
+            assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.reason(node).contains("only n1 of 3")))
+                    .as("%s", cluster.reason(n))
+                    .isTrue();
+            assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(3);
+        }
+    }
+}
