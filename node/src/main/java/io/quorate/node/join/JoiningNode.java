@@ -118,8 +118,8 @@ record JoiningNode(
         try {
             if (2 * holders.size() < servers && mayBeRight(difference)) {
                 return "waiting, because only " + String.join(", ", holders) + " of " + servers
-                        + " servers holds what this one lacks. If that is the right one, rebuild this node; if not, stop"
-                        + " and rebuild that one";
+                        + " servers holds what this one lacks. If that is the right one, rebuild this node; if not,"
+                        + " stop and rebuild that one";
             }
         } catch (IOException e) {
             return "waiting for the server: " + e.getMessage();
