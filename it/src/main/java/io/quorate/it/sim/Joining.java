@@ -234,6 +234,11 @@ final class Joining implements JoinHost {
     }
 
     @Override
+    public void handOver() {
+        throw new IllegalStateException("no server holds anything else than the order says");
+    }
+
+    @Override
     public long lastOrdered() {
         return node.storage().cache().last();
     }

@@ -53,6 +53,9 @@ public interface JoinHost {
 
     void resumeServer();
 
+    /** After {@link #suspendServer}: has the order get what its clients have committed, and does nothing else. */
+    void handOver();
+
     /** @throws IOException when it can't be reached, with the reason as its message */
     Server.Contents contents() throws IOException;
 
@@ -63,13 +66,14 @@ public interface JoinHost {
     boolean isCopyPreferred();
 
     /**
-     * Has its server get a full copy that has everything ordered by now. Only while its server is suspended.
+     * Has its server get a full copy that has everything ordered by now, after {@link #handOver}. The server is
+     * suspended then.
      *
      * @param difference what showed that its server holds something else than the order says
      * @param orderedThen last seqno that was ordered then
      * @return why that can't be yet; null when it is so
      */
-    String wantCopy(ErrorCode difference, long orderedThen) throws IOException;
+    String wantCopy(ErrorCode difference, long orderedThen) throws IOException, InterruptedException;
 
     /** Chooses between catching up and a full copy; after how many milliseconds to do so again. */
     long choose() throws InterruptedException;

@@ -223,6 +223,7 @@ public final class JoinTurns {
                 log.error(
                         "this server holds something else than the order says, and needs a full copy: {}", difference);
                 host.suspendServer();
+                host.handOver();
             }
             case COPYING -> host.resumeServer();
             case TAKEN_OUT -> host.pause(Hold.LEFT);
@@ -383,7 +384,7 @@ public final class JoinTurns {
         return pause;
     }
 
-    private long awaitCopy() throws IOException {
+    private long awaitCopy() throws IOException, InterruptedException {
         QuorateException difference = ask(JoinMachine::difference);
         String why = host.wantCopy(difference.code(), ask(JoinMachine::orderedThen));
         if (why != null) {

@@ -90,6 +90,11 @@ record JoiningNode(
     }
 
     @Override
+    public void handOver() {
+        server.handOver();
+    }
+
+    @Override
     public Server.Contents contents() throws IOException {
         return server.contents();
     }
@@ -105,7 +110,10 @@ record JoiningNode(
     }
 
     @Override
-    public String wantCopy(ErrorCode difference, long orderedThen) throws IOException {
+    public String wantCopy(ErrorCode difference, long orderedThen) throws IOException, InterruptedException {
+        if (!server.hasHandedOver()) {
+            return "what this server has committed is being ordered first";
+        }
         List<String> holders = others.members().present().stream()
                 .filter(m -> m.hasSyncedServer() && m.applied() >= orderedThen)
                 .map(MemberReport::node)
@@ -124,6 +132,7 @@ record JoiningNode(
         } catch (IOException e) {
             return "waiting for the server: " + e.getMessage();
         }
+        server.suspend();
         copy.want(own.stream().lastOrdered());
         return null;
     }

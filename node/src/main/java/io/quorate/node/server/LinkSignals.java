@@ -16,6 +16,7 @@ public final class LinkSignals {
 
     private boolean stopped;
     private boolean suspended;
+    private boolean handOver;
     private boolean closed;
     private String lost;
 
@@ -27,6 +28,8 @@ public final class LinkSignals {
         WRITABLE,
         /** The present session is lost: end it and try a new one. */
         RECONNECT,
+        /** The server is read-only for clients, and only what they have committed is captured; nothing is applied. */
+        HAND_OVER,
         /** The node receives a transfer: have no session until that is over. */
         SUSPENDED,
         /** The node is INCONSISTENT: have no session any more. */
@@ -35,7 +38,7 @@ public final class LinkSignals {
         CLOSED;
 
         public boolean serves() {
-            return this == READ_ONLY || this == WRITABLE;
+            return this == READ_ONLY || this == WRITABLE || this == HAND_OVER;
         }
     }
 
@@ -53,6 +56,9 @@ public final class LinkSignals {
             }
             if (lost != null) {
                 return Task.RECONNECT;
+            }
+            if (handOver) {
+                return Task.HAND_OVER;
             }
             return writable && !held ? Task.WRITABLE : Task.READ_ONLY;
         } finally {
@@ -104,6 +110,10 @@ public final class LinkSignals {
 
     void suspended(boolean value) {
         set(() -> suspended = value);
+    }
+
+    void handOver(boolean value) {
+        set(() -> handOver = value);
     }
 
     void close() {

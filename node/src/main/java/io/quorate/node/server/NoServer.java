@@ -32,6 +32,14 @@ public final class NoServer implements Server {
     public void resume() {}
 
     @Override
+    public void handOver() {}
+
+    @Override
+    public boolean hasHandedOver() {
+        return true;
+    }
+
+    @Override
     public void quorumChanged(TotalOrder.Quorum quorum) {}
 
     @Override

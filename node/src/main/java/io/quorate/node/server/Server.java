@@ -35,6 +35,15 @@ public interface Server extends AutoCloseable {
 
     void resume();
 
+    /**
+     * Goes on after {@link #suspend} with one thing: what clients have committed is captured and ordered. Nothing is
+     * applied, and clients can't write.
+     */
+    void handOver();
+
+    /** Whether the order has everything that clients had committed when {@link #handOver} was called. */
+    boolean hasHandedOver();
+
     void quorumChanged(TotalOrder.Quorum quorum);
 
     /** The present session; null while there is none. */

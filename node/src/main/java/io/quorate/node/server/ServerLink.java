@@ -40,6 +40,7 @@ public final class ServerLink implements Server {
     private final OwnedThread thread;
     private final Object idle = new Object();
     private volatile ServerSession session;
+    private volatile boolean handedOver;
     /** Why the server was refused the last time; null when it wasn't. */
     private String refusal;
     /** Guarded by {@link #idle}. */
@@ -124,7 +125,20 @@ public final class ServerLink implements Server {
 
     @Override
     public void resume() {
+        signals.handOver(false);
         signals.suspended(false);
+    }
+
+    @Override
+    public void handOver() {
+        handedOver = false;
+        signals.handOver(true);
+        signals.suspended(false);
+    }
+
+    @Override
+    public boolean hasHandedOver() {
+        return handedOver;
     }
 
     @Override
@@ -173,7 +187,9 @@ public final class ServerLink implements Server {
         signals.begin();
         try {
             StaleSessions.end(access.workers());
-            if (refill.isPending()) {
+            if (signals.task() == LinkSignals.Task.HAND_OVER) {
+                drain();
+            } else if (refill.isPending()) {
                 refill.run();
             } else {
                 hold();
@@ -200,6 +216,15 @@ public final class ServerLink implements Server {
             s.open();
             session = s;
             s.watch();
+        }
+    }
+
+    private void drain() throws SQLException, IOException, InterruptedException {
+        try (ServerSession s = sessions.get()) {
+            handedOver = s.drain();
+        }
+        while (signals.task() == LinkSignals.Task.HAND_OVER && handedOver) {
+            signals.await(LinkSignals.Task.HAND_OVER, Long.MAX_VALUE / 1_000_000);
         }
     }
 

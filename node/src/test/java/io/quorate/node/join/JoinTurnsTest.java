@@ -174,6 +174,11 @@ class JoinTurnsTest {
         }
 
         @Override
+        public void handOver() {
+            does("hand over");
+        }
+
+        @Override
         public long lastOrdered() {
             return 9;
         }
@@ -391,11 +396,11 @@ class JoinTurnsTest {
         assertThat(turns.turn()).isPositive();
         assertThat(turns.at()).isEqualTo(Step.AWAITING_COPY);
         assertThat(turns.progress()).contains("QRT-5001", "a row is missing", "nobody is SYNCED");
-        assertThat(done).containsExactly("suspend server", "want copy");
+        assertThat(done).containsExactly("suspend server", "hand over", "want copy");
         node.noCopy = null;
         turn(2);
         assertThat(turns.at()).isEqualTo(Step.COPYING);
-        assertThat(done).containsExactly("suspend server", "want copy", "want copy", "resume server");
+        assertThat(done).containsExactly("suspend server", "hand over", "want copy", "want copy", "resume server");
         assertThat(events).noneMatch(NodeEvent.Failed.class::isInstance);
     }
 
