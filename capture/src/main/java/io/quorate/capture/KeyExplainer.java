@@ -61,8 +61,10 @@ public final class KeyExplainer {
             if (type == BinlogEvents.TABLE_MAP) {
                 TablePlan plan = plans.plan(b, at, BinlogEvents.length(b, at));
                 byId.put(BinlogEvents.tableId(b, at), plan);
-                if (hashes.contains(plan.tableKey)) {
-                    found.putIfAbsent(plan.tableKey, new Explained(plan.map, "TABLE", new int[0], new String[0]));
+                for (long table : new long[] {plan.tableKey, plan.wholeRowsKey}) {
+                    if (hashes.contains(table)) {
+                        found.putIfAbsent(table, new Explained(plan.map, "TABLE", new int[0], new String[0]));
+                    }
                 }
             } else if (BinlogEvents.isRows(type)) {
                 TablePlan plan = byId.get(BinlogEvents.tableId(b, at));

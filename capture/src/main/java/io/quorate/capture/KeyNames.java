@@ -19,6 +19,15 @@ final class KeyNames {
         return notEverything(Hash64.hash(name, 0, name.length, 0));
     }
 
+    /**
+     * The key of those rows of a table that are changed and that no index tells apart. They are compared as a whole, so
+     * rows with another number of columns would never meet them.
+     */
+    static long wholeRows(String schema, String table) {
+        byte[] name = (schema + "\0" + table).getBytes(StandardCharsets.UTF_8);
+        return notEverything(Hash64.hash(name, 0, name.length, 2));
+    }
+
     /** The seed for the hashes of an index's values. */
     static long index(String schema, String table, List<String> columns) {
         String columnNames = String.join("\1", columns).toLowerCase(Locale.ROOT);

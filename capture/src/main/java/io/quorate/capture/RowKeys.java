@@ -40,11 +40,15 @@ final class RowKeys {
                 boolean keyed = addRow(b, rows.hasBefore() ? before : after, plan, keys) || plan.identified;
                 if (!keyed) {
                     addWhole(b, rows.beforeFrom(), rows.beforeTo(), rows.beforeIsWhole(), plan, keys);
+                    if (rows.hasBefore()) {
+                        keys.add(plan.wholeRowsKey, KeyType.SHARED);
+                    }
                 }
             } else {
                 addUpdate(b, plan, keys);
                 if (!plan.identified && !keyedBefore) {
                     addWhole(b, rows.beforeFrom(), rows.beforeTo(), rows.beforeIsWhole(), plan, keys);
+                    keys.add(plan.wholeRowsKey, KeyType.SHARED);
                 }
                 if (!plan.identified && !keyedAfter) {
                     addWhole(b, rows.afterFrom(), rows.afterTo(), rows.afterIsWhole(), plan, keys);

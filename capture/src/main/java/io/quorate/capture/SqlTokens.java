@@ -30,6 +30,15 @@ final class SqlTokens {
             return kind == Kind.WORD || kind == Kind.QUOTED;
         }
 
+        boolean isString() {
+            return kind == Kind.STRING;
+        }
+
+        /** Whether it begins like a number. */
+        boolean isNumber() {
+            return kind == Kind.WORD && text.charAt(0) >= '0' && text.charAt(0) <= '9';
+        }
+
         String upper() {
             return kind == Kind.WORD ? text.toUpperCase(Locale.ROOT) : "";
         }
@@ -64,6 +73,13 @@ final class SqlTokens {
 
     static SqlTokens of(String sql, long sqlMode) {
         return new SqlTokens(sql, sqlMode);
+    }
+
+    /** What is still to come, to be read without taking it from here. */
+    SqlTokens rest() {
+        SqlTokens rest = new SqlTokens("", 0);
+        rest.tokens.addAll(tokens.subList(Math.min(next, tokens.size()), tokens.size()));
+        return rest;
     }
 
     /**

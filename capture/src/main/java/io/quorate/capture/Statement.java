@@ -21,6 +21,13 @@ record Statement(Kind kind, Scope scope, List<TableName> tables, boolean conditi
         /** The tables named, whose rows stay as they are. */
         TABLES,
         /**
+         * The tables named, which get columns at their end: rows written without these fit as well, and get the same
+         * values as the rows that were there.
+         */
+        ADDED_COLUMNS,
+        /** The tables named, which get indexes or comments: rows are the same before and after it. */
+        ADDED_INDEXES,
+        /**
          * The tables named, where rows are removed or moved with the definition: it can't change places with rows
          * written elsewhere.
          */

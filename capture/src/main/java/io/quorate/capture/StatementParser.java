@@ -78,12 +78,18 @@ final class StatementParser {
             conditional = takeIf();
             return takeTable() ? withRestOfTable() : Statement.of(Kind.DDL);
         }
+        boolean plain = true;
         while (tokens.peek().is("UNIQUE")
                 || tokens.peek().is("FULLTEXT")
                 || tokens.peek().is("SPATIAL")) {
             tokens.take();
+            plain = false;
         }
-        return tokens.take("INDEX") ? indexOn() : objects();
+        if (!tokens.take("INDEX")) {
+            return objects();
+        }
+        Statement statement = indexOn();
+        return plain && statement.tables() != null ? adding(new Additions(tokens).index(), statement) : statement;
     }
 
     private Statement alter() {
@@ -93,8 +99,17 @@ final class StatementParser {
         if (!takeTable()) {
             return Statement.of(Kind.DDL);
         }
+        Scope additions = new Additions(tokens).clauses();
+        if (additions != null) {
+            return adding(additions, named());
+        }
         rowsGo = tokens.restHasAny(TAKE_ROWS);
         return withRestOfTable();
+    }
+
+    /** @param additions what it adds, if that is all that it does; otherwise null */
+    private static Statement adding(Scope additions, Statement s) {
+        return additions == null ? s : new Statement(s.kind(), additions, s.tables(), s.conditional());
     }
 
     /** Definitions without rows. A database that is dropped takes its tables along. */

@@ -49,6 +49,7 @@ final class TablePlan {
 
     final TableMap map;
     final long tableKey;
+    final long wholeRowsKey;
     final boolean ours;
 
     /** Rows that were committed before this time don't fit this definition. */
@@ -77,6 +78,7 @@ final class TablePlan {
         this.map = map;
         this.ours = ours;
         this.tableKey = KeyNames.table(map.schema, map.table);
+        this.wholeRowsKey = KeyNames.wholeRows(map.schema, map.table);
         this.validFromMicros = definition.createdSecond() * 1_000_000;
         this.coarse = coarse;
         this.identified = map.primaryKey.length > 0;

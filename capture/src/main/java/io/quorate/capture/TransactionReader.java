@@ -231,7 +231,7 @@ final class TransactionReader {
         return switch (statement.scope()) {
             case OBJECTS -> true;
             case TABLES -> statement.tables().stream().allMatch(plans::isAtomic);
-            case EVERYTHING, ROWS, UPKEEP -> false;
+            case EVERYTHING, ROWS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> false;
         };
     }
 
@@ -246,16 +246,26 @@ final class TransactionReader {
             case UPKEEP -> {
                 // It may run at any place.
             }
-            case TABLES, ROWS -> {
-                if (statement.scope() == Statement.Scope.ROWS) {
-                    keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
-                }
-                for (TableName name : statement.tables()) {
-                    keys.add(KeyNames.table(lower(name.schema()), lower(name.table())), KeyType.EXCLUSIVE);
-                }
+            case TABLES, ADDED_COLUMNS, ADDED_INDEXES -> addTables(statement);
+            case ROWS -> {
+                keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
+                addTables(statement);
             }
         }
         endUnlessOpen();
+    }
+
+    private void addTables(Statement statement) {
+        boolean columns = statement.scope() == Statement.Scope.ADDED_COLUMNS;
+        boolean rowsFit = columns || statement.scope() == Statement.Scope.ADDED_INDEXES;
+        for (TableName name : statement.tables()) {
+            String schema = lower(name.schema());
+            String table = lower(name.table());
+            keys.add(KeyNames.table(schema, table), rowsFit ? KeyType.UPDATE : KeyType.EXCLUSIVE);
+            if (columns) {
+                keys.add(KeyNames.wholeRows(schema, table), KeyType.EXCLUSIVE);
+            }
+        }
     }
 
     private void tableMap(byte[] b, int offset, int length) {

@@ -189,6 +189,24 @@ class KeysIT {
     }
 
     @Test
+    void aDefinitionThatRowsFitMeetsOnlyOtherDefinitionsAndRowsWithoutKeys() throws Exception {
+        String t = table("(a INT, u INT UNIQUE)");
+        server.execute("INSERT INTO " + t + " VALUES (1, 1), (2, NULL), (3, NULL)");
+        long whole = KeyNames.wholeRows("k", t.substring(2));
+        assertThat(type(keys(t, "INSERT INTO T VALUES (4, NULL)"), whole)).isNull();
+        assertThat(type(keys(t, "UPDATE T SET a = 5 WHERE a = 1"), whole)).isNull();
+        assertThat(type(keys(t, "UPDATE T SET a = 6 WHERE a = 2"), whole)).isEqualTo(KeyType.SHARED);
+        assertThat(type(keys(t, "DELETE FROM T WHERE a = 3"), whole)).isEqualTo(KeyType.SHARED);
+        Keys column = keys(t, "ALTER TABLE T ADD z INT");
+        assertThat(type(column, tableKey(t))).isEqualTo(KeyType.UPDATE);
+        assertThat(type(column, whole)).isEqualTo(KeyType.EXCLUSIVE);
+        Keys index = keys(t, "CREATE INDEX i ON T (a)");
+        assertThat(type(index, tableKey(t))).isEqualTo(KeyType.UPDATE);
+        assertThat(type(index, whole)).isNull();
+        assertThat(type(keys(t, "ALTER TABLE T ADD UNIQUE (a)"), tableKey(t))).isEqualTo(KeyType.EXCLUSIVE);
+    }
+
+    @Test
     void noticesForeignKeysThatComeLater() throws Exception {
         String parent = table("(id INT PRIMARY KEY, x INT, KEY (x))");
         String child = table("(id INT PRIMARY KEY, p INT)");

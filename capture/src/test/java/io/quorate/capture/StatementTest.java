@@ -123,12 +123,81 @@ class StatementTest {
     @ValueSource(
             strings = {
                 "CREATE TABLE t (`drop` INT)",
-                "ALTER TABLE t ADD COLUMN a INT DEFAULT 'drop'",
-                "ALTER TABLE t ADD INDEX (a)",
-                "CREATE INDEX i ON t (a)",
+                "ALTER TABLE t ADD UNIQUE (a)",
+                "ALTER TABLE t ADD UNIQUE INDEX u (a)",
+                "ALTER TABLE t ADD PRIMARY KEY (a)",
+                "ALTER TABLE t ADD CONSTRAINT c CHECK (a > 0)",
+                "ALTER TABLE t ADD CHECK (a > 0)",
+                "ALTER TABLE t ADD FOREIGN KEY (a) REFERENCES t (b)",
+                "ALTER TABLE t ADD FULLTEXT (a)",
+                "ALTER TABLE t ADD INDEX i ((a + 1))",
+                "ALTER TABLE t ADD INDEX i (a, (CAST(j AS UNSIGNED ARRAY)))",
+                "ALTER TABLE t ADD a INT NOT NULL",
+                "ALTER TABLE t ADD a INT FIRST",
+                "ALTER TABLE t ADD a INT AFTER b",
+                "ALTER TABLE t ADD a INT DEFAULT (1 + 1)",
+                "ALTER TABLE t ADD a DATETIME DEFAULT CURRENT_TIMESTAMP",
+                "ALTER TABLE t ADD a DATETIME DEFAULT '2000-01-01' ON UPDATE CURRENT_TIMESTAMP",
+                "ALTER TABLE t ADD a TIMESTAMP",
+                "ALTER TABLE t ADD a INT AS (b + 1)",
+                "ALTER TABLE t ADD a INT GENERATED ALWAYS AS (b + 1) STORED",
+                "ALTER TABLE t ADD a INT AUTO_INCREMENT KEY",
+                "ALTER TABLE t ADD a INT UNIQUE",
+                "ALTER TABLE t ADD a INT PRIMARY KEY",
+                "ALTER TABLE t ADD a INT REFERENCES u (b)",
+                "ALTER TABLE t ADD a INT CHECK (a > 0)",
+                "ALTER TABLE t ADD a INT INVISIBLE",
+                "ALTER TABLE t ADD a SERIAL",
+                "ALTER TABLE t ADD (a INT, b INT)",
+                "ALTER TABLE t ADD a INT, ADD UNIQUE (a)",
+                "ALTER TABLE t ADD a INT, MODIFY b BIGINT",
+                "ALTER TABLE t ADD a INT, ALTER b SET DEFAULT 1",
+                "ALTER TABLE t ALTER b SET DEFAULT 1",
+                "ALTER TABLE t ADD a INT ENGINE = MyISAM",
+                "ALTER TABLE t COMMENT = 'c' ENGINE = MyISAM",
+                "ALTER TABLE t",
+                "CREATE UNIQUE INDEX i ON t (a)",
+                "CREATE FULLTEXT INDEX i ON t (a)",
+                "CREATE INDEX i ON t ((a + 1))",
+                "CREATE INDEX i ON t (a) SOMETHING",
             })
     void knowsWhatLeavesRowsAsTheyAre(String sql) {
         assertThat(Statement.parse(sql, "db", 0).scope()).isEqualTo(Scope.TABLES);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ALTER TABLE t ADD COLUMN z INT NULL",
+                "ALTER TABLE t ADD z INT",
+                "alter table o.t add column `drop` varchar(20) default 'x'",
+                "ALTER TABLE t ADD a INT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'first, last'",
+                "ALTER TABLE t ADD a DECIMAL(10, 2) DEFAULT -1.5, ADD b DATE DEFAULT '2000-01-01'",
+                "ALTER TABLE t ADD a BIT(8) DEFAULT b'101', ADD b BINARY(2) DEFAULT x'4142'",
+                "ALTER TABLE t ADD a BOOLEAN NOT NULL DEFAULT TRUE, ADD b JSON, ADD c LONGTEXT",
+                "ALTER TABLE t ADD a ENUM('a','b') CHARACTER SET latin1 COLLATE latin1_bin NOT NULL DEFAULT 'b'",
+                "ALTER TABLE t ADD a TIMESTAMP NULL, ADD b TIMESTAMP NOT NULL DEFAULT '2000-01-01 00:00:00'",
+                "ALTER TABLE t ADD a INT, ADD KEY (a), COMMENT = 'c', ALGORITHM=INPLACE, LOCK NONE",
+            })
+    void knowsColumnsThatRowsMayLack(String sql) {
+        Statement s = Statement.parse(sql, "db", 0);
+        assertThat(s.scope()).isEqualTo(Scope.ADDED_COLUMNS);
+        assertThat(s.tables()).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ALTER TABLE t ADD INDEX (a)",
+                "ALTER TABLE t ADD KEY i USING BTREE (a(10) DESC, `b` ASC) COMMENT 'c' INVISIBLE, ALGORITHM = INPLACE",
+                "ALTER TABLE t COMMENT 'c'",
+                "CREATE INDEX i ON t (a)",
+                "CREATE INDEX i USING BTREE ON o.t (a(5), b) COMMENT 'c' ALGORITHM = INPLACE LOCK = NONE",
+            })
+    void knowsWhatConcernsNoRow(String sql) {
+        Statement s = Statement.parse(sql, "db", 0);
+        assertThat(s.scope()).isEqualTo(Scope.ADDED_INDEXES);
+        assertThat(s.tables()).hasSize(1);
     }
 
     @ParameterizedTest

@@ -146,6 +146,25 @@ class CertifierTest {
     }
 
     @Test
+    void rowsPassBesideADefinitionThatTheyFit() {
+        assertThat(write(A, 0, WriteSet.Kind.DDL, UPDATE, ROW).passed()).isTrue();
+        Certified row = write(B, 0, SHARED, ROW);
+        assertThat(row.passed()).isTrue();
+        assertThat(row.dependsOn()).isEqualTo(1);
+        assertThat(write(B, 0, WriteSet.Kind.PREPARED, SHARED, ROW).passed()).isTrue();
+        assertThat(write(A, 1, WriteSet.Kind.DDL, UPDATE, ROW).passed()).isTrue();
+    }
+
+    @Test
+    void definitionsOfOneTableConflictWhetherRowsFitThemOrNot() {
+        write(A, 0, WriteSet.Kind.DDL, UPDATE, ROW);
+        assertThat(write(B, 0, WriteSet.Kind.DDL, UPDATE, ROW).passed()).isFalse();
+        assertThat(write(B, 0, WriteSet.Kind.DDL, EXCLUSIVE, ROW).passed()).isFalse();
+        write(C, 1, WriteSet.Kind.DDL, EXCLUSIVE, ROW);
+        assertThat(write(A, 3, WriteSet.Kind.DDL, UPDATE, ROW).passed()).isFalse();
+    }
+
+    @Test
     void holdsAPreparedWriterToItsSnapshotOnItsOwnOriginToo() {
         write(A, 0, UPDATE, ROW);
         assertThat(write(A, 0, UPDATE, ROW).passed()).isTrue();

@@ -10,7 +10,10 @@ public enum KeyType {
     SHARED,
     /** The key must go on existing: the parent row of a foreign key. */
     REFERENCE,
-    /** Written in place, by an update that leaves the key's own columns as they were. */
+    /**
+     * Written in place, by an update that leaves the key's own columns as they were. The key of a table is written in
+     * place by a definition that rows written under the former one fit as well.
+     */
     UPDATE,
     /** Appears or disappears: insert, delete, either side of a changed unique key, anything DDL touches. */
     EXCLUSIVE;

@@ -10,8 +10,9 @@ import java.util.TreeSet;
 /**
  * The own transactions that are prepared and undecided. It answers one question: which of them are in the way of a
  * writeset that is about to be applied? A prepared transaction that conflicts with that writeset had not seen it and
- * fails, so it can be rolled back before the verdict. If one is rolled back that passes after all, nothing is lost: it
- * is then applied at its place.
+ * fails, so it can be rolled back before the verdict. One that wrote to a table which the writeset defines anew holds a
+ * lock that the definition needs. If one is rolled back that passes after all, nothing is lost: it is then applied at
+ * its place.
  *
  * <p>Thread-safe. Lives as long as a session with the server, as {@link OwnWrites} does.
  */
@@ -46,19 +47,20 @@ public final class PreparedWrites {
         }
     }
 
-    /** Those that conflict with one of these writesets, by GTID number. */
+    /** Those that conflict with one of these writesets, or hold a lock that it needs, by GTID number. */
     public synchronized Map<Long, CertifiedXid> inTheWayOf(Collection<Certified> group) {
         if (open.isEmpty()) {
             return Map.of();
         }
-        TreeSet<Long> doomed = new TreeSet<>();
+        TreeSet<Long> inTheWay = new TreeSet<>();
         for (Certified c : group) {
             if (c.passed()) {
-                keys.addLosers(c.writeSet().keys(), open.values(), doomed);
+                keys.addLosers(c.writeSet().keys(), open.values(), inTheWay);
+                keys.addWritersTo(c.writeSet().keys(), open.values(), inTheWay);
             }
         }
         Map<Long, CertifiedXid> result = new LinkedHashMap<>();
-        doomed.forEach(number -> result.put(number, xids.get(number)));
+        inTheWay.forEach(number -> result.put(number, xids.get(number)));
         return result;
     }
 }

@@ -207,6 +207,25 @@ class OwnWritesTest {
         assertThat(toUndo(winner(1, SHARED, TABLE))).isEmpty();
     }
 
+    /** Others don't lose against it; but these rows fit no definition before it. */
+    @Test
+    void aTableThatIsDefinedAnewCarriesTheRowsThatFollowHere() {
+        captured(0, SHARED, TABLE);
+        captured(0, UPDATE, TABLE);
+        captured(0, UPDATE, TABLE);
+        assertThat(captured(0, SHARED, TABLE).builtOn()).containsExactly(3);
+        assertThat(toUndo(winner(1, UPDATE, TABLE))).containsExactly(4L, 3L, 2L);
+    }
+
+    @Test
+    void rowsStandBesideATableThatIsDefinedAnewElsewhere() {
+        captured(0, SHARED, TABLE);
+        assertThat(toUndo(winner(1, UPDATE, TABLE))).isEmpty();
+        captured(0, UPDATE, TABLE);
+        assertThat(toUndo(winner(1, SHARED, TABLE))).isEmpty();
+        assertThat(toUndo(winner(1, EXCLUSIVE, TABLE))).containsExactly(2L, 1L);
+    }
+
     @Test
     void everythingMeetsEverything() {
         captured(0, UPDATE, ROW);

@@ -66,6 +66,15 @@ class PreparedWritesTest {
         assertThat(inTheWayOf(Verdict.PASSED, SHARED, ROW)).isEmpty();
     }
 
+    /** A prepared transaction holds the locks of its tables, so no definition comes through beside it. */
+    @Test
+    void whatWroteRowsIsInTheWayOfTheirTablesDefinition() {
+        prepared.prepared(writeSet(1, WriteSet.Kind.PREPARED, event("1.1.abc", "41"), SHARED, ROW));
+        assertThat(inTheWayOf(Verdict.PASSED, SHARED, ROW)).isEmpty();
+        assertThat(inTheWayOf(Verdict.PASSED, UPDATE, OTHER)).isEmpty();
+        assertThat(inTheWayOf(Verdict.PASSED, UPDATE, ROW)).containsExactly(1L);
+    }
+
     @Test
     void whatIsSettledIsInNobodysWay() {
         prepared.prepared(prepare(1, ROW));
