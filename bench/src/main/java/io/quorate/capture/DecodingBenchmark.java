@@ -8,6 +8,7 @@ import io.quorate.core.OriginPosition;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -59,6 +60,7 @@ public class DecodingBenchmark {
         TableDefinition.Part id = new TableDefinition.Part("id", 0);
         TableDefinition sbtest = new TableDefinition(
                 0,
+                0,
                 List.of(new TableDefinition.Index("PRIMARY", List.of(id))),
                 false,
                 List.of(),
@@ -78,6 +80,11 @@ public class DecodingBenchmark {
 
             @Override
             public void forget() {
+                // There is one table, and it stays.
+            }
+
+            @Override
+            public void reread(Collection<TableName> redefined) {
                 // There is one table, and it stays.
             }
         };

@@ -3,6 +3,7 @@ package io.quorate.capture;
 
 import io.quorate.capture.Statement.TableName;
 import java.sql.SQLException;
+import java.util.Collection;
 
 /** The source of tables' definitions. */
 interface Definitions {
@@ -14,4 +15,10 @@ interface Definitions {
 
     /** Definitions have changed: discards everything known. */
     void forget();
+
+    /**
+     * Definitions have changed, and how keys are made has changed for these tables at most: discards what is known, but
+     * for the times since when keys have been made in the same way.
+     */
+    void reread(Collection<TableName> redefined);
 }

@@ -10,6 +10,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -27,6 +28,9 @@ final class SchemaCatalog implements Definitions {
     private final Connection connection;
     private final Counters counters;
     private final Map<TableName, TableDefinition> definitions = new HashMap<>();
+    /** Definitions as they were last read, unless a statement may have changed how keys are made since. */
+    private final Map<TableName, TableDefinition> former = new HashMap<>();
+
     private Map<TableName, Set<TableName>> cascades;
 
     SchemaCatalog(Connection connection, Counters counters) {
@@ -50,6 +54,13 @@ final class SchemaCatalog implements Definitions {
 
     @Override
     public void forget() {
+        former.clear();
+        reread(Set.of());
+    }
+
+    @Override
+    public void reread(Collection<TableName> redefined) {
+        redefined.forEach(former::remove);
         definitions.clear();
         cascades = null;
     }
@@ -65,19 +76,21 @@ final class SchemaCatalog implements Definitions {
         if (known != null && known.createdSecond() == created) {
             return known;
         }
-        if (definitions.size() >= TABLES_MAX) {
-            definitions.clear();
+        if (former.size() >= TABLES_MAX) {
+            forget();
         }
         if (known != null) {
-            forget();
+            reread(Set.of());
         }
         while (true) {
             TableDefinition loaded = created == TableDefinition.GONE ? TableDefinition.NONE : load(name, created);
             counters.schemaLoads.increment();
             long createdAfter = created(name);
             if (createdAfter == created) {
-                definitions.put(name, loaded);
-                return loaded;
+                TableDefinition definition = loaded.continuing(former.get(name));
+                definitions.put(name, definition);
+                former.put(name, definition);
+                return definition;
             }
             created = createdAfter;
         }
@@ -133,7 +146,7 @@ final class SchemaCatalog implements Definitions {
         }
         List<TableName> children = referenced.isEmpty() ? List.of() : List.copyOf(cascadingChildren(name));
         List<TableName> cascaded = referenced.isEmpty() ? List.of() : cascadesBeyondChildren(name);
-        return new TableDefinition(created, indexes, opaque, references, referenced, children, cascaded);
+        return new TableDefinition(created, created, indexes, opaque, references, referenced, children, cascaded);
     }
 
     private List<ForeignKey> foreignKeys(String where, TableName name) throws SQLException {

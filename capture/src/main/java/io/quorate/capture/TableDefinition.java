@@ -9,6 +9,8 @@ import java.util.List;
  *
  * @param createdSecond when its definition last changed, seconds since the epoch; {@link #GONE} when there is no such
  *     table
+ * @param validSecond since when keys have been made as this definition says; not before {@code createdSecond}, unless
+ *     it only continues a former one
  * @param unique its unique indexes, the primary key among them
  * @param opaque whether a unique index is over expressions, whose values are not in the rows
  * @param references its foreign keys
@@ -18,6 +20,7 @@ import java.util.List;
  */
 record TableDefinition(
         long createdSecond,
+        long validSecond,
         List<Index> unique,
         boolean opaque,
         List<ForeignKey> references,
@@ -27,10 +30,32 @@ record TableDefinition(
     static final long GONE = -1;
 
     static final TableDefinition NONE =
-            new TableDefinition(GONE, List.of(), false, List.of(), List.of(), List.of(), List.of());
+            new TableDefinition(GONE, GONE, List.of(), false, List.of(), List.of(), List.of(), List.of());
 
     boolean exists() {
         return createdSecond != GONE;
+    }
+
+    /**
+     * This definition, valid since {@code former} was if keys are made as it says.
+     *
+     * @param former the one before; no statement between the two may have changed how keys are made, not even for a
+     *     while. Null when it isn't known
+     */
+    TableDefinition continuing(TableDefinition former) {
+        boolean sameKeys = former != null
+                && exists()
+                && former.exists()
+                && unique.equals(former.unique)
+                && opaque == former.opaque
+                && references.equals(former.references)
+                && referenced.equals(former.referenced)
+                && children.equals(former.children)
+                && cascades.equals(former.cascades);
+        return sameKeys
+                ? new TableDefinition(
+                        createdSecond, former.validSecond, unique, opaque, references, referenced, children, cascades)
+                : this;
     }
 
     /** A unique index. */

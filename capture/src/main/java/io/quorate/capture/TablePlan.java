@@ -79,7 +79,7 @@ final class TablePlan {
         this.ours = ours;
         this.tableKey = KeyNames.table(map.schema, map.table);
         this.wholeRowsKey = KeyNames.wholeRows(map.schema, map.table);
-        this.validFromMicros = definition.createdSecond() * 1_000_000;
+        this.validFromMicros = definition.validSecond() * 1_000_000;
         this.coarse = coarse;
         this.identified = map.primaryKey.length > 0;
         this.keys = keys.toArray(RowKey[]::new);

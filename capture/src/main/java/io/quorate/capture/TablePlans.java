@@ -9,6 +9,7 @@ import io.quorate.core.binlog.Bytes;
 import io.quorate.core.binlog.TableMap;
 import java.sql.SQLException;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -68,10 +69,16 @@ final class TablePlans {
         }
     }
 
-    /** A statement changed definitions. */
+    /** A statement changed definitions, nobody knows which. */
     void definitionsChanged() {
         plans.clear();
         definitions.forget();
+    }
+
+    /** A statement changed definitions, and how keys are made for these tables at most. */
+    void definitionsChanged(Collection<TableName> redefined) {
+        plans.clear();
+        definitions.reread(redefined);
     }
 
     /** Another binlog file, perhaps of a server started anew: ids may mean other tables. */

@@ -18,6 +18,7 @@ import io.quorate.core.binlog.TableMap;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -238,9 +239,15 @@ final class TransactionReader {
     private void define(Statement statement, boolean readable, byte[] b, int offset, int length)
             throws InterruptedException {
         ddl = true;
-        plans.definitionsChanged();
         append(b, offset, length);
-        switch (readable ? statement.scope() : Statement.Scope.EVERYTHING) {
+        Statement.Scope scope = readable ? statement.scope() : Statement.Scope.EVERYTHING;
+        switch (scope) {
+            // A foreign key that is gone may have been in the way of any table's rows.
+            case EVERYTHING, ROWS -> plans.definitionsChanged();
+            case TABLES -> plans.definitionsChanged(lower(statement.tables()));
+            case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> plans.definitionsChanged(List.of());
+        }
+        switch (scope) {
             case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
             case OBJECTS -> keys.add(Keys.OBJECTS, KeyType.EXCLUSIVE);
             case UPKEEP -> {
@@ -258,12 +265,10 @@ final class TransactionReader {
     private void addTables(Statement statement) {
         boolean columns = statement.scope() == Statement.Scope.ADDED_COLUMNS;
         boolean rowsFit = columns || statement.scope() == Statement.Scope.ADDED_INDEXES;
-        for (TableName name : statement.tables()) {
-            String schema = lower(name.schema());
-            String table = lower(name.table());
-            keys.add(KeyNames.table(schema, table), rowsFit ? KeyType.UPDATE : KeyType.EXCLUSIVE);
+        for (TableName name : lower(statement.tables())) {
+            keys.add(KeyNames.table(name.schema(), name.table()), rowsFit ? KeyType.UPDATE : KeyType.EXCLUSIVE);
             if (columns) {
-                keys.add(KeyNames.wholeRows(schema, table), KeyType.EXCLUSIVE);
+                keys.add(KeyNames.wholeRows(name.schema(), name.table()), KeyType.EXCLUSIVE);
             }
         }
     }
@@ -463,6 +468,12 @@ final class TransactionReader {
         }
         Collation collation = collations.get(query.clientCollation);
         return collation == null ? null : collation.charset();
+    }
+
+    private List<TableName> lower(List<TableName> names) {
+        return names.stream()
+                .map(name -> new TableName(lower(name.schema()), lower(name.table())))
+                .toList();
     }
 
     private String lower(String name) {

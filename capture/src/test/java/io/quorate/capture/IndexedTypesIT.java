@@ -228,6 +228,7 @@ class IndexedTypesIT {
         TableDefinition.Part part = new TableDefinition.Part("x", type.prefix);
         TableDefinition definition = new TableDefinition(
                 0,
+                0,
                 List.of(
                         new TableDefinition.Index("PRIMARY", List.of(new TableDefinition.Part("id", 0))),
                         new TableDefinition.Index("x", List.of(part))),

@@ -245,6 +245,46 @@ class KeysIT {
         assertThat(type(second.keys(), tableKey(t))).isEqualTo(KeyType.EXCLUSIVE);
     }
 
+    /** The keys of the row that was written first, and read when the statements that followed had been executed. */
+    private static Keys readLate(String t, String first, String... later) throws Exception {
+        fixture.awaitAll();
+        fixture.recorder.clear();
+        fixture.recorder.block(true);
+        // The reader is held here, and knows the table.
+        server.execute("INSERT INTO " + t + " (id, a) VALUES (1, 1)", first, "INSERT INTO " + t + " VALUES (2, 2)");
+        fixture.recorder.awaitBlocked();
+        // Definitions are told apart by the second.
+        Thread.sleep(1100);
+        server.execute(later);
+        fixture.recorder.block(false);
+        fixture.awaitAll();
+        return fixture.recorder.writeSets().get(2).keys();
+    }
+
+    @Test
+    void rowsOlderThanADefinitionThatTheyFitHaveKeysOfTheirOwn() throws Exception {
+        String t = table("(id INT PRIMARY KEY, a INT UNIQUE)");
+        Keys keys = readLate(
+                t, "OPTIMIZE TABLE " + t, "ALTER TABLE " + t + " ADD z INT", "CREATE INDEX i ON " + t + " (a)");
+        assertThat(type(keys, tableKey(t))).isEqualTo(KeyType.SHARED);
+        assertThat(of(keys, KeyType.EXCLUSIVE, t)).hasSize(2);
+    }
+
+    /** What is known from before the index went must not be taken for what holds after it is back. */
+    @Test
+    void rowsOlderThanADefinitionThatIsBackHaveItsTablesKey() throws Exception {
+        String t = table("(id INT PRIMARY KEY, a INT UNIQUE)");
+        Keys keys = readLate(t, "ALTER TABLE " + t + " DROP INDEX a", "ALTER TABLE " + t + " ADD UNIQUE (a)");
+        assertThat(type(keys, tableKey(t))).isEqualTo(KeyType.EXCLUSIVE);
+    }
+
+    @Test
+    void rowsOlderThanAnIndexThatIsGoneAgainHaveTheirTablesKey() throws Exception {
+        String t = table("(id INT PRIMARY KEY, a INT)");
+        Keys keys = readLate(t, "ALTER TABLE " + t + " ADD UNIQUE u (a)", "DROP INDEX u ON " + t);
+        assertThat(type(keys, tableKey(t))).isEqualTo(KeyType.EXCLUSIVE);
+    }
+
     @Test
     void locksTheTableWhenItIsGoneOrItsKeysAreExpressions() throws Exception {
         String t = table("(id INT PRIMARY KEY, a INT, UNIQUE ((a + 1)))");

@@ -12,6 +12,7 @@ import io.quorate.core.OriginPosition;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -37,7 +38,7 @@ class TransactionReaderTest {
             public TableDefinition definition(TableName name) {
                 TableDefinition.Part id = new TableDefinition.Part("id", 0);
                 List<TableDefinition.Index> primary = List.of(new TableDefinition.Index("PRIMARY", List.of(id)));
-                return new TableDefinition(0, primary, false, List.of(), List.of(), List.of(), List.of());
+                return new TableDefinition(0, 0, primary, false, List.of(), List.of(), List.of(), List.of());
             }
 
             @Override
@@ -47,6 +48,11 @@ class TransactionReaderTest {
 
             @Override
             public void forget() {
+                // Knows nothing else.
+            }
+
+            @Override
+            public void reread(Collection<TableName> redefined) {
                 // Knows nothing else.
             }
         };
