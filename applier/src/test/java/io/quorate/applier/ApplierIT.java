@@ -478,20 +478,38 @@ class ApplierIT {
     @Test
     void columnsAddedHereGetTheirDefaults() throws Exception {
         origin.execute(
-                "CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, a INT)",
-                "INSERT INTO " + schema + ".t VALUES (1, 1), (2, 2)");
+                "USE " + schema,
+                "CREATE TABLE t (id INT PRIMARY KEY, a INT)",
+                "CREATE TABLE keyless (a INT, b VARCHAR(9))",
+                "INSERT INTO t VALUES (1, 1), (2, 2)",
+                "INSERT INTO keyless VALUES (1, 'one'), (1, 'one'), (2, NULL), (3, NULL), (4, 'four')");
         replica.start(Replica.SETTINGS);
         replica.take(seqno -> seqno - 1);
         replica.awaitApplied();
-        String alter = "ALTER TABLE " + schema + ".t ADD x INT, ADD y VARCHAR(3) NOT NULL DEFAULT 'y'";
-        server.execute("SET SESSION sql_log_bin = 0", alter);
+        String columns = " ADD x INT, ADD y VARCHAR(3) NOT NULL DEFAULT 'y', ADD j JSON, ADD b1 BLOB,"
+                + " ADD b2 BIT(11) NOT NULL DEFAULT b'10000000001', ADD e ENUM('a','b','c') DEFAULT 'b',"
+                + " ADD d1 DECIMAL(20, 5) DEFAULT -1.5, ADD d2 DATE DEFAULT '2001-02-03', ADD f FLOAT DEFAULT 0.1,"
+                + " ADD t1 TIMESTAMP(3) NULL DEFAULT '2001-02-03 04:05:06.789', ADD b3 BINARY(4) DEFAULT x'4100',"
+                + " ADD c1 CHAR(9) CHARACTER SET latin1 NOT NULL DEFAULT '\u00e9', ADD t2 TIME(2) DEFAULT '-01:02:03.45'";
+        String[] alter = {
+            "SET SESSION sql_log_bin = 0, time_zone = '+05:00'",
+            "USE " + schema,
+            "ALTER TABLE t" + columns,
+            "ALTER TABLE keyless" + columns
+        };
+        server.execute(alter);
         origin.execute(
-                "INSERT INTO " + schema + ".t VALUES (3, 3)",
-                "UPDATE " + schema + ".t SET a = 11 WHERE id = 1",
-                "DELETE FROM " + schema + ".t WHERE id = 2");
+                "USE " + schema,
+                "INSERT INTO t VALUES (3, 3)",
+                "UPDATE t SET a = 11 WHERE id = 1",
+                "DELETE FROM t WHERE id = 2",
+                "INSERT INTO keyless VALUES (5, 'five'), (5, 'five'), (NULL, NULL)",
+                "UPDATE keyless SET b = 'uno' WHERE a = 1 LIMIT 1",
+                "UPDATE keyless SET a = 20 WHERE a = 2",
+                "DELETE FROM keyless WHERE a IN (3, 4)");
         replica.take(seqno -> seqno - 1);
         replica.awaitApplied();
-        origin.execute("SET SESSION sql_log_bin = 0", alter);
+        origin.execute(alter);
         replica.assertSame(schema);
     }
 
