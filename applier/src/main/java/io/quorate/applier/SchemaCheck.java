@@ -14,6 +14,8 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,8 +31,10 @@ final class SchemaCheck implements TableMaps.Check {
     private static final Logger log = LoggerFactory.getLogger(SchemaCheck.class);
     private static final int LABELS_PER_QUERY = 200;
     private static final int BINARY = 63;
+    private static final int TOLD_MAX = 10_000;
 
     private final AuxiliaryConnection auxiliary;
+    private final Set<String> told = ConcurrentHashMap.newKeySet();
 
     SchemaCheck(AuxiliaryConnection auxiliary) {
         this.auxiliary = auxiliary;
@@ -49,7 +53,7 @@ final class SchemaCheck implements TableMaps.Check {
         auxiliary.run(connection -> compare(connection, origin));
     }
 
-    private static void compare(Connection connection, TableMap origin) throws SQLException {
+    private void compare(Connection connection, TableMap origin) throws SQLException {
         List<Local> here = columns(connection, origin);
         String table = origin.schema + "." + origin.table;
         if (here.isEmpty()) {
@@ -77,7 +81,7 @@ final class SchemaCheck implements TableMaps.Check {
                         + more);
     }
 
-    private static void requireConstant(String table, TableMap origin, List<Local> here) {
+    private void requireConstant(String table, TableMap origin, List<Local> here) {
         if (origin.names == null) {
             throw other(table, origin, here, ", and their names are not in the binlog");
         }
@@ -86,13 +90,10 @@ final class SchemaCheck implements TableMaps.Check {
                 throw other(table, origin, here, ", of which " + column.name() + " has no constant default");
             }
         }
-        log.warn(
-                "{} has {} columns at the origin, {} here; rows get the defaults of those behind. After an"
-                        + " ALTER TABLE that passes"
-                        + " by itself",
-                table,
-                origin.columns(),
-                here.size());
+        String what = table + " has " + origin.columns() + " columns at the origin, " + here.size() + " here";
+        if (told.size() < TOLD_MAX && told.add(what)) {
+            log.info("{}: rows get the defaults of those behind. After an ALTER TABLE that passes by itself", what);
+        }
     }
 
     /** Describes the difference, null when there is none. */

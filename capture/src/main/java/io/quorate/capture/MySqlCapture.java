@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import io.quorate.capture.Statement.TableName;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -30,6 +32,7 @@ public final class MySqlCapture implements AutoCloseable {
     private final Consumer<QuorateException> onFailure;
     private final Progress progress;
     private final ServerWeights weights = new ServerWeights();
+    private final Map<TableName, TableDefinition> former = new HashMap<>();
     private final Counters counters = new Counters();
     private final Thread supervisor;
     private volatile boolean closed;
@@ -121,6 +124,7 @@ public final class MySqlCapture implements AutoCloseable {
                                 + " quorate audit",
                         absent);
                 progress.covered(absent);
+                former.clear();
             }
             GtidSet resume = progress.resume();
             Map<Integer, Collation> collations = SchemaCatalog.collations(connection);
@@ -128,7 +132,7 @@ public final class MySqlCapture implements AutoCloseable {
                     settings,
                     progress,
                     new TablePlans(
-                            new SchemaCatalog(connection, counters),
+                            new SchemaCatalog(connection, counters, former),
                             new ComparisonForms(collations, weights, connection),
                             true),
                     collations,

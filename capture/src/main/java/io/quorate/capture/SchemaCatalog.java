@@ -28,14 +28,18 @@ final class SchemaCatalog implements Definitions {
     private final Connection connection;
     private final Counters counters;
     private final Map<TableName, TableDefinition> definitions = new HashMap<>();
-    /** Definitions as they were last read, unless a statement may have changed how keys are made since. */
-    private final Map<TableName, TableDefinition> former = new HashMap<>();
+    private final Map<TableName, TableDefinition> former;
 
     private Map<TableName, Set<TableName>> cascades;
 
-    SchemaCatalog(Connection connection, Counters counters) {
+    /**
+     * @param former definitions as they were last read, unless a statement may have changed how keys are made since;
+     *     they hold as long as no statement is passed over, also for the next connection
+     */
+    SchemaCatalog(Connection connection, Counters counters, Map<TableName, TableDefinition> former) {
         this.connection = connection;
         this.counters = counters;
+        this.former = former;
     }
 
     /** Collations by id. */
