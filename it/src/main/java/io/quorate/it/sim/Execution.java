@@ -260,7 +260,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
         Change change = changes.get(at);
         if (at() == ApplyStep.APPLY && node.number != 0) {
             World.require(
-                    change.version() == node.database().version(change.table()),
+                    change.table().fits(change.version(), node.database().version(change.table())),
                     () -> node.name() + " applies rows of version " + change.version() + " of " + change.table()
                             + " to version " + node.database().version(change.table()) + " in " + group);
         }

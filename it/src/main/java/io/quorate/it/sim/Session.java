@@ -269,7 +269,7 @@ final class Session {
         KeysBuilder keys = new KeysBuilder();
         entry.changes().forEach(change -> change.addKeys(keys, world.bugs));
         if (entry.ddl() != null) {
-            keys.add(entry.ddl().key(), KeyType.EXCLUSIVE);
+            keys.add(entry.ddl().key(), entry.ddl().keyed ? KeyType.UPDATE : KeyType.EXCLUSIVE);
         }
         long seen = entry.isPrepared() ? entry.snapshot() : capturedSeen;
         if (world.bugs.contains(Bug.LAST_SEEN_TOO_HIGH)) {

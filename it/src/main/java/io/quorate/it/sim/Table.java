@@ -34,6 +34,14 @@ enum Table {
         return this == ACCOUNT ? List.of(2) : List.of();
     }
 
+    /**
+     * Whether rows of one version of the definition can be applied to another. A definition of a table with keys adds a
+     * column, which earlier rows may lack.
+     */
+    boolean fits(int rows, int definition) {
+        return rows == definition || (keyed && rows < definition);
+    }
+
     long key() {
         return hash(ordinal(), 99, 0);
     }
