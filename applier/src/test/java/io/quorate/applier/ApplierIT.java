@@ -490,7 +490,8 @@ class ApplierIT {
                 + " ADD b2 BIT(11) NOT NULL DEFAULT b'10000000001', ADD e ENUM('a','b','c') DEFAULT 'b',"
                 + " ADD d1 DECIMAL(20, 5) DEFAULT -1.5, ADD d2 DATE DEFAULT '2001-02-03', ADD f FLOAT DEFAULT 0.1,"
                 + " ADD t1 TIMESTAMP(3) NULL DEFAULT '2001-02-03 04:05:06.789', ADD b3 BINARY(4) DEFAULT x'4100',"
-                + " ADD c1 CHAR(9) CHARACTER SET latin1 NOT NULL DEFAULT '\u00e9', ADD t2 TIME(2) DEFAULT '-01:02:03.45'";
+                + " ADD c1 CHAR(9) CHARACTER SET latin1 NOT NULL DEFAULT '\u00e9',"
+                + " ADD t2 TIME(2) DEFAULT '-01:02:03.45'";
         String[] alter = {
             "SET SESSION sql_log_bin = 0, time_zone = '+05:00'",
             "USE " + schema,

@@ -245,20 +245,20 @@ class KeysIT {
         assertThat(type(second.keys(), tableKey(t))).isEqualTo(KeyType.EXCLUSIVE);
     }
 
-    /** The keys of the row that was written first, and read when the statements that followed had been executed. */
+    /** The keys of a row that came after the first statement, and is read when the later ones have been executed. */
     private static Keys readLate(String t, String first, String... later) throws Exception {
-        fixture.awaitAll();
+        // Then the reader knows the table.
+        fixture.captureOne("INSERT INTO " + t + " VALUES (1, 1)");
         fixture.recorder.clear();
         fixture.recorder.block(true);
-        // The reader is held here, and knows the table.
-        server.execute("INSERT INTO " + t + " (id, a) VALUES (1, 1)", first, "INSERT INTO " + t + " VALUES (2, 2)");
+        server.execute(first, "INSERT INTO " + t + " VALUES (2, 2)");
         fixture.recorder.awaitBlocked();
         // Definitions are told apart by the second.
         Thread.sleep(1100);
         server.execute(later);
         fixture.recorder.block(false);
         fixture.awaitAll();
-        return fixture.recorder.writeSets().get(2).keys();
+        return fixture.recorder.writeSets().get(1).keys();
     }
 
     @Test
