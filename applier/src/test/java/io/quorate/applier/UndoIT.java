@@ -459,7 +459,7 @@ class UndoIT {
         assertThat(failure.code()).isEqualTo(ErrorCode.UNDO_MISMATCH);
         assertThat(failure)
                 .hasMessageContaining("was left with {id=1, v=2, w=(masked)} and holds {id=1, v=")
-                .hasMessageNotContaining("one");
+                .hasMessageNotContaining("=one");
         assertThat(server.queryOne("SELECT CONCAT_WS('|', v, w) FROM " + schema + ".t"))
                 .isEqualTo(held);
     }
