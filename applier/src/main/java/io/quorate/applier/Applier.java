@@ -7,9 +7,7 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSetLog;
 import java.io.IOException;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,8 +30,6 @@ public final class Applier implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Applier.class);
     private static final Duration READ_WAIT = Duration.ofMillis(500);
 
-    /** Base64 takes 4/3 of the events; the rest is room for the keyword and the protocol. */
-    static final double EVENTS_PER_PACKET = 0.7;
     /**
      * Writesets that are not committed may take this part of the heap in the form in which they came; as events, text
      * and packets they take several times that.
@@ -118,7 +114,6 @@ public final class Applier implements AutoCloseable {
             throw new IllegalStateException("started before");
         }
         PositionTable.Position position;
-        int packetBytesMax;
         Map<Long, Long> undone;
         StaleSessions.end(source);
         try (Connection connection = source.getConnection()) {
@@ -129,17 +124,16 @@ public final class Applier implements AutoCloseable {
             PositionTable.addWorkers(connection, settings.workers(), incarnation);
             undone = UndoneTable.read(connection);
             own = new OwnWriteSets(server, takenBack, undone);
-            packetBytesMax = (int) (EVENTS_PER_PACKET * packetMax(connection));
         }
         Schedule schedule = new Schedule(
                 position.seqno(),
                 settings.groupTransactionsMax(),
-                Math.min(settings.groupBytesMax(), packetBytesMax),
+                settings.groupBytesMax(),
                 Runtime.getRuntime().maxMemory() / HEAP_SHARE);
         register = register(position.seqno(), undone);
         pipeline = new Pipeline(schedule, new Telling(), settings.groupInterval(), settings.positionInterval());
         settler = new Settler(new AuxiliaryConnection(source), register.prepared(), pipeline, counters);
-        openWorkers(packetBytesMax, new Undo(register, server, writeSets, new Cascades(auxiliary)));
+        openWorkers(new Undo(register, server, writeSets, new Cascades(auxiliary)));
         reader = thread("quorate-applier-reader", () -> read(position.seqno() + 1));
         LockWatch watch = new LockWatch(pipeline, settler, auxiliary, counters, settings.blockerGrace());
         lockWatch = watch;
@@ -160,19 +154,18 @@ public final class Applier implements AutoCloseable {
         }
     }
 
-    private void openWorkers(int packetBytesMax, Undo undo) throws SQLException {
+    private void openWorkers(Undo undo) throws SQLException {
         Worker.Context context = new Worker.Context(
                 settings,
                 pipeline,
                 counters,
-                seqno -> DdlSession.open(source, settings.lockWait(), incarnation, seqno),
+                writeSet -> DdlSession.open(source, settings.lockWait(), incarnation, writeSet),
                 new SchemaVersion(),
                 verdicts,
                 undo,
                 settler,
                 new Ending(),
-                new SchemaCheck(auxiliary),
-                packetBytesMax);
+                new SchemaCheck(auxiliary));
         boolean opened = false;
         try {
             for (int i = 0; i < settings.workers(); i++) {
@@ -206,19 +199,6 @@ public final class Applier implements AutoCloseable {
             }
         } catch (RuntimeException | Error e) {
             ending.failed(new QuorateException(ErrorCode.APPLY_FAILED, name + " ended because of " + e, e));
-        }
-    }
-
-    static long packetMax(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            return Long.parseLong(one(statement, "SELECT @@SESSION.max_allowed_packet"));
-        }
-    }
-
-    private static String one(Statement statement, String sql) throws SQLException {
-        try (ResultSet row = statement.executeQuery(sql)) {
-            row.next();
-            return row.getString(1);
         }
     }
 

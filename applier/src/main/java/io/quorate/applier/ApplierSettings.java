@@ -9,8 +9,8 @@ import java.time.Duration;
  *
  * @param workers connections that execute in parallel, 1 to 64
  * @param groupTransactionsMax the most writesets that share one database transaction; beyond 256 little is gained
- * @param groupBytesMax the largest payload of one group and of one statement; also held below 0.7 of the server's
- *     {@code max_allowed_packet}. A larger writeset is a group of its own, sent in several statements
+ * @param groupBytesMax the largest payload of one group and of one statement. A larger writeset is a group of its own,
+ *     sent in several statements
  * @param groupInterval a group starts no sooner than this after the one before it, unless it is full: at high rates
  *     this makes groups of what would be single transactions, at low rates nothing waits
  * @param lockWait {@code innodb_lock_wait_timeout} of the workers, whole seconds

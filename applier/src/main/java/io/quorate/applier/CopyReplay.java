@@ -113,8 +113,7 @@ public final class CopyReplay {
                 WriteSetLog.Cursor cursor = writeSets.read(from + 1)) {
             session.execute("SET SESSION sql_log_bin = 0");
             session.execute("SET SESSION rbr_exec_mode = 'IDEMPOTENT'");
-            int packet = (int) (Applier.EVENTS_PER_PACKET * Applier.packetMax(session.connection()));
-            Statements statements = new Statements(new TableMaps(new SchemaCheck(auxiliary)), 1 << 20, packet);
+            Statements statements = new Statements(new TableMaps(new SchemaCheck(auxiliary)), 1 << 20);
             for (long seqno = from; seqno < upTo; ) {
                 if (!goesOn.getAsBoolean()) {
                     return false;

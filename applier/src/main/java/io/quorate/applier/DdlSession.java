@@ -36,10 +36,13 @@ final class DdlSession implements AutoCloseable {
         this.gtid = gtid;
     }
 
-    /** @param seqno of the writeset to be run */
-    static DdlSession open(DataSource source, Duration lockWait, String incarnation, long seqno) throws SQLException {
+    static DdlSession open(DataSource source, Duration lockWait, String incarnation, Certified writeSet)
+            throws SQLException {
+        long bytes = LargePackets.forEvents(writeSet.writeSet().payload().length);
         return new DdlSession(
-                Session.open(source, lockWait), incarnation, new Gtid(AppliedDdl.source(incarnation), seqno));
+                Session.open(source, lockWait, bytes),
+                incarnation,
+                new Gtid(AppliedDdl.source(incarnation), writeSet.seqno()));
     }
 
     /** The server's number of this connection. */

@@ -33,9 +33,14 @@ final class Session implements AutoCloseable {
         this.id = id;
     }
 
-    /** Opens and primes a connection; transactions begin implicitly. */
+    /** Opens and primes a connection for events of any size; transactions begin implicitly. */
     static Session open(DataSource source, Duration lockWait) throws SQLException {
-        Connection connection = source.getConnection();
+        return open(source, lockWait, LargePackets.BYTES_MAX);
+    }
+
+    /** The same for statements of at most that size. */
+    static Session open(DataSource source, Duration lockWait, long statementBytesMax) throws SQLException {
+        Connection connection = LargePackets.connect(source, statementBytesMax);
         try {
             Statement statement = connection.createStatement();
             statement.setEscapeProcessing(false);

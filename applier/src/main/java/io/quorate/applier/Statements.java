@@ -33,7 +33,6 @@ final class Statements {
 
     private final TableMaps tableMaps;
     private final int bytesMax;
-    private final int packetBytesMax;
     private final ByteSink out = new ByteSink(256 << 10);
     private final ByteSink maps = new ByteSink(4 << 10);
     private final ByteSink rows = new ByteSink(256 << 10);
@@ -50,15 +49,10 @@ final class Statements {
     private int checkFlags;
     private int lastRows;
 
-    /**
-     * @param bytesMax of the events of one BINLOG; only a single larger event exceeds it
-     * @param packetBytesMax what a BINLOG may never exceed, because otherwise its text would exceed the server's
-     *     max_allowed_packet
-     */
-    Statements(TableMaps tableMaps, int bytesMax, int packetBytesMax) {
+    /** @param bytesMax of the events of one BINLOG; only a single larger event exceeds it */
+    Statements(TableMaps tableMaps, int bytesMax) {
         this.tableMaps = tableMaps;
-        this.bytesMax = Math.min(bytesMax, packetBytesMax);
-        this.packetBytesMax = packetBytesMax;
+        this.bytesMax = bytesMax;
     }
 
     /**
@@ -132,7 +126,7 @@ final class Statements {
         if (total > bytesMax && (out.size() > 0 || rows.size() > 0)) {
             return false;
         }
-        if (total > packetBytesMax) {
+        if (total > LargePackets.EVENTS_BYTES_MAX) {
             throw tooLarge(length);
         }
         checkFlags = flags;
@@ -195,14 +189,8 @@ final class Statements {
     private QuorateException tooLarge(int length) {
         return new QuorateException(
                 ErrorCode.APPLY_FAILED,
-                name() + " holds a row event of " + length + " bytes; this server takes " + packetBytesMax
-                        + ": SET GLOBAL max_allowed_packet = " + packetFor(length));
-    }
-
-    /** The smallest multiple of 1 MiB that lets an event of this length through. */
-    private static long packetFor(long length) {
-        long mebibyte = 1 << 20;
-        return Math.min(((long) (length / 0.7) / mebibyte + 2) * mebibyte, 1L << 30);
+                name() + " holds a row event of " + length + " bytes; no server takes more than "
+                        + LargePackets.EVENTS_BYTES_MAX + " in a statement");
     }
 
     private String name() {

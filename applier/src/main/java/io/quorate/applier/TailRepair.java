@@ -140,8 +140,7 @@ public final class TailRepair {
     private TakenBack carryOut(long executedLast) throws SQLException {
         AuxiliaryConnection auxiliary = new AuxiliaryConnection(source.workers);
         try (Session session = Session.open(source.workers, source.lockWait)) {
-            Statements statements =
-                    new Statements(new TableMaps(new SchemaCheck(auxiliary)), 1 << 20, packetMax(session.connection()));
+            Statements statements = new Statements(new TableMaps(new SchemaCheck(auxiliary)), 1 << 20);
             PositionRow row = new PositionRow(0, incarnation);
             byte[] update = row.update(position.seqno(), position.log(), System.currentTimeMillis() * 1000);
             if (certain) {
@@ -190,9 +189,5 @@ public final class TailRepair {
         for (byte[] next; (next = statements.next()) != null; ) {
             session.binlog(next);
         }
-    }
-
-    private static int packetMax(Connection connection) throws SQLException {
-        return (int) (Applier.EVENTS_PER_PACKET * Applier.packetMax(connection));
     }
 }

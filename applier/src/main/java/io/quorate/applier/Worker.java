@@ -38,12 +38,11 @@ final class Worker implements Runnable {
             Undo undo,
             Settler settler,
             Stop stop,
-            TableMaps.Check check,
-            int packetBytesMax) {}
+            TableMaps.Check check) {}
 
     /** Opens connections for DDL. */
     interface DdlSessions {
-        DdlSession open(long seqno) throws SQLException;
+        DdlSession open(Certified writeSet) throws SQLException;
     }
 
     /** How a worker ends the applier or keeps clients from writing. */
@@ -61,7 +60,7 @@ final class Worker implements Runnable {
         this.positionRow = positionRow;
         this.leftRows = new LeftRows(session.connection(), context.settings().mask());
         this.tableMaps = new TableMaps(context.check());
-        this.statements = new Statements(tableMaps, context.settings().groupBytesMax(), context.packetBytesMax());
+        this.statements = new Statements(tableMaps, context.settings().groupBytesMax());
         this.patience = new Patience(context.settings().retriesMax());
     }
 
@@ -196,7 +195,7 @@ final class Worker implements Runnable {
     }
 
     private void runAlone(Group group, Certified writeSet) throws SQLException {
-        try (DdlSession ddl = context.ddl().open(writeSet.seqno())) {
+        try (DdlSession ddl = context.ddl().open(writeSet)) {
             group.session(ddl.id());
             long voids = writeSet.writeSet().voidsDefinition();
             if (voids > 0) {
@@ -216,7 +215,7 @@ final class Worker implements Runnable {
 
     private Statements separateStatements(boolean check) {
         TableMaps maps = new TableMaps(check ? context.check() : event -> {});
-        return new Statements(maps, context.settings().groupBytesMax(), context.packetBytesMax());
+        return new Statements(maps, context.settings().groupBytesMax());
     }
 
     private void done(Group group, boolean positionSaved) {

@@ -6,9 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
-import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
-import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.TableMap;
 import java.io.ByteArrayOutputStream;
@@ -36,7 +34,6 @@ class StatementsTest {
     void mergesTransactionsIntoOneStatementWithOneMapATable() throws SQLException {
         List<byte[]> sent = statements(
                 1 << 20,
-                1 << 20,
                 payload(map(7, "a"), rows(7, 0, true, 10)),
                 payload(map(9, "a"), rows(9, 0, true, 11), map(8, "b"), rows(8, 0, true, 12)));
         assertThat(sent).hasSize(1);
@@ -48,7 +45,6 @@ class StatementsTest {
     @Test
     void aChangeOfCheckFlagsEndsTheStatement() throws SQLException {
         List<byte[]> sent = statements(
-                1 << 20,
                 1 << 20,
                 payload(map(7, "a"), rows(7, 2, false, 10), rows(7, 2, true, 11)),
                 payload(map(7, "a"), rows(7, 0, true, 12)));
@@ -66,44 +62,39 @@ class StatementsTest {
     @Test
     void splitsLargeTransactionsAtRowEventsRepeatingTheMaps() throws SQLException {
         List<byte[]> sent = statements(
-                600, 5000, payload(map(7, "a"), rows(7, 0, false, 300), rows(7, 0, false, 301), rows(7, 0, true, 302)));
+                600, payload(map(7, "a"), rows(7, 0, false, 300), rows(7, 0, false, 301), rows(7, 0, true, 302)));
         assertThat(sent).hasSize(3);
         assertThat(describe(sent.get(1))).containsExactly("map 2 a", "rows 2:301 END");
         assertThat(describe(sent.get(2))).containsExactly("map 2 a", "rows 2:302 END");
     }
 
     @Test
-    void anEventLargerThanAStatementGoesAloneAndOneLargerThanAPacketIsRefused() throws SQLException {
-        List<byte[]> sent = statements(600, 5000, payload(map(7, "a"), rows(7, 0, true, 3000)));
+    void anEventLargerThanAStatementGoesAlone() throws SQLException {
+        List<byte[]> sent = statements(600, payload(map(7, "a"), rows(7, 0, true, 3000)));
         assertThat(sent).hasSize(2);
         assertThat(describe(sent.get(1))).containsExactly("map 2 a", "rows 2:3000 END");
-        assertThatThrownBy(() -> statements(600, 5000, payload(map(7, "a"), rows(7, 0, true, 6000))))
-                .isInstanceOfSatisfying(QuorateException.class, e -> {
-                    assertThat(e.code()).isEqualTo(ErrorCode.APPLY_FAILED);
-                    assertThat(e).hasMessageContaining("SET GLOBAL max_allowed_packet = ");
-                });
     }
 
     @Test
     void refusesRowsWithoutTheirTableMapAndOtherEvents() {
-        assertThatThrownBy(() -> statements(600, 5000, payload(map(7, "a"), rows(8, 0, true, 10))))
+        assertThatThrownBy(() -> statements(600, payload(map(7, "a"), rows(8, 0, true, 10))))
                 .hasMessageContaining("without its table map");
-        assertThatThrownBy(() -> statements(
-                        600, 5000, payload(map(7, "a"), rows(7, 0, true, 10)), payload(rows(7, 0, true, 10))))
+        assertThatThrownBy(() ->
+                        statements(600, payload(map(7, "a"), rows(7, 0, true, 10)), payload(rows(7, 0, true, 10))))
                 .hasMessageContaining("without its table map");
         byte[] other = rows(7, 0, true, 10);
         other[4] = 4;
-        assertThatThrownBy(() -> statements(600, 5000, payload(other))).hasMessageContaining("type 4");
-        assertThatThrownBy(() -> statements(600, 5000, new byte[] {1, 2, 3})).hasMessageContaining("cut short");
+        assertThatThrownBy(() -> statements(600, payload(other))).hasMessageContaining("type 4");
+        assertThatThrownBy(() -> statements(600, new byte[] {1, 2, 3})).hasMessageContaining("cut short");
     }
 
     @Test
     void checksEachTableOnceUntilForgotten() throws SQLException {
-        statements(600, 5000, payload(map(7, "a"), rows(7, 0, true, 1), map(6, "b"), rows(6, 0, true, 1)));
-        statements(600, 5000, payload(map(17, "a"), rows(17, 0, true, 1), map(16, "b"), rows(16, 0, true, 1)));
+        statements(600, payload(map(7, "a"), rows(7, 0, true, 1), map(6, "b"), rows(6, 0, true, 1)));
+        statements(600, payload(map(17, "a"), rows(17, 0, true, 1), map(16, "b"), rows(16, 0, true, 1)));
         assertThat(checked).hasSize(2);
         maps.forget();
-        statements(600, 5000, payload(map(7, "a"), rows(7, 0, true, 1)));
+        statements(600, payload(map(7, "a"), rows(7, 0, true, 1)));
         assertThat(checked).hasSize(3);
     }
 
@@ -133,7 +124,7 @@ class StatementsTest {
             payloads.add(payload(events.toArray(byte[][]::new)));
         }
         List<String> seen = new ArrayList<>();
-        for (byte[] sent : statements(200 + random.nextInt(3000), 5000, payloads.toArray(byte[][]::new))) {
+        for (byte[] sent : statements(200 + random.nextInt(3000), payloads.toArray(byte[][]::new))) {
             assertThat(sent.length).as("seed %d", seed).isLessThanOrEqualTo(5000);
             seen.addAll(executed(sent, seed));
         }
@@ -166,12 +157,12 @@ class StatementsTest {
         return rows;
     }
 
-    private List<byte[]> statements(int bytesMax, int packetBytesMax, byte[]... payloads) throws SQLException {
+    private List<byte[]> statements(int bytesMax, byte[]... payloads) throws SQLException {
         List<Certified> group = new ArrayList<>();
         for (byte[] payload : payloads) {
             group.add(Records.record(group.size() + 1, 0, WriteSet.Kind.ROWS, payload));
         }
-        Statements statements = new Statements(maps, bytesMax, packetBytesMax);
+        Statements statements = new Statements(maps, bytesMax);
         statements.begin(group, 0, row, row.update(group.size(), new LogPosition(1, 2), 1_000_000));
         List<byte[]> sent = new ArrayList<>();
         for (byte[] events; (events = statements.next()) != null; ) {

@@ -39,8 +39,6 @@ public final class SandboxNode {
         // For all nodes that may ever be added: a later change would need a restart of every server.
         options.put("auto-increment-increment", Integer.toString(SandboxSettings.NODES_MAX));
         options.put("auto-increment-offset", Integer.toString(number));
-        // A row event has to fit into one packet to be applied; an update has both images.
-        options.put("max-allowed-packet", "1G");
         // The service opens the server for writes when its node is SYNCED.
         options.put("read-only", "ON");
         // Rights on all schemas except some: see Accounts.
