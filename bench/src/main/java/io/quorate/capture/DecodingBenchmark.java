@@ -79,6 +79,11 @@ public class DecodingBenchmark {
             }
 
             @Override
+            public boolean areNumberedAlike(TableName name, Statement.Numbering numbering) {
+                return false;
+            }
+
+            @Override
             public void forget() {
                 // There is one table, and it stays.
             }

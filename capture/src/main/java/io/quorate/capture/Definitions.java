@@ -13,6 +13,13 @@ interface Definitions {
     /** Whether there is such a table now, and the server creates and drops tables of its engine atomically. */
     boolean isAtomic(TableName name) throws SQLException;
 
+    /**
+     * Whether all servers give the rows of a table the same numbers: there are none, or a key sorted them before.
+     *
+     * @param numbering of the ALTER TABLE that numbered the rows
+     */
+    boolean areNumberedAlike(TableName name, Statement.Numbering numbering) throws SQLException;
+
     /** Definitions have changed: discards everything known. */
     void forget();
 

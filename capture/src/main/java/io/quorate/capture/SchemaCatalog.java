@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import io.quorate.capture.Statement.Numbering;
 import io.quorate.capture.Statement.TableName;
 import io.quorate.capture.TableDefinition.ForeignKey;
 import io.quorate.capture.TableDefinition.Index;
@@ -24,6 +25,8 @@ import java.util.Set;
  */
 final class SchemaCatalog implements Definitions {
     private static final int TABLES_MAX = 20_000;
+    private static final int LOCK_WAIT_SECONDS = 10;
+    private static final int NO_SUCH_TABLE = 1146;
 
     private final Connection connection;
     private final Counters counters;
@@ -108,6 +111,42 @@ final class SchemaCatalog implements Definitions {
                         name);
                 ResultSet r = s.executeQuery()) {
             return r.next();
+        }
+    }
+
+    @Override
+    public boolean areNumberedAlike(TableName name, Numbering numbering) throws SQLException {
+        return (isAtomic(name) && (numbering.hadPrimary() || wereSorted(name, numbering))) || hasNoRows(name);
+    }
+
+    /** InnoDB keeps rows sorted by the primary key, or else by a unique key without NULL. */
+    private boolean wereSorted(TableName name, Numbering numbering) throws SQLException {
+        try (PreparedStatement s = prepare(
+                "SELECT 1 FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?"
+                        + " AND NON_UNIQUE = 0 AND NOT IF(INDEX_NAME = 'PRIMARY', ?, ?) GROUP BY INDEX_NAME"
+                        + " HAVING SUM(NULLABLE <> '' OR SUB_PART IS NOT NULL OR COLUMN_NAME IS NULL) = 0",
+                name)) {
+            s.setBoolean(3, numbering.primaryIsNew());
+            s.setBoolean(4, numbering.uniqueIsNew());
+            try (ResultSet r = s.executeQuery()) {
+                return r.next();
+            }
+        }
+    }
+
+    private boolean hasNoRows(TableName name) throws SQLException {
+        String table =
+                "`" + name.schema().replace("`", "``") + "`.`" + name.table().replace("`", "``") + "`";
+        try (java.sql.Statement s = connection.createStatement()) {
+            s.execute("SET SESSION lock_wait_timeout = " + LOCK_WAIT_SECONDS);
+            try (ResultSet r = s.executeQuery("SELECT 1 FROM " + table + " LIMIT 1")) {
+                return !r.next();
+            }
+        } catch (SQLException e) {
+            if (e.getErrorCode() == NO_SUCH_TABLE) {
+                return false;
+            }
+            throw e;
         }
     }
 

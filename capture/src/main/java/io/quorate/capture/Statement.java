@@ -12,8 +12,11 @@ import java.util.List;
  *     none
  * @param conditional whether it is a CREATE that changes nothing where there is such a thing already, or a DROP that
  *     changes nothing where there is none, and the binlog shows which it was
+ * @param leavesEmpty whether the first of the tables has no rows afterwards
+ * @param numbering of an ALTER TABLE that adds a column with AUTO_INCREMENT; otherwise null
  */
-record Statement(Kind kind, Scope scope, List<TableName> tables, boolean conditional) {
+record Statement(
+        Kind kind, Scope scope, List<TableName> tables, boolean conditional, boolean leavesEmpty, Numbering numbering) {
     /** What a definition conflicts with among other transactions. */
     enum Scope {
         /** Everything, because nothing is known. */
@@ -60,15 +63,24 @@ record Statement(Kind kind, Scope scope, List<TableName> tables, boolean conditi
         UNKNOWN
     }
 
+    /**
+     * What an ALTER TABLE that numbers a table's rows says about the keys by which they were sorted before.
+     *
+     * @param hadPrimary whether there certainly was a primary key
+     * @param primaryIsNew whether the primary key that there is afterwards may be new
+     * @param uniqueIsNew whether another unique key may be
+     */
+    record Numbering(boolean hadPrimary, boolean primaryIsNew, boolean uniqueIsNew) {}
+
     /** A table's full name. */
     record TableName(String schema, String table) {}
 
     static Statement of(Kind kind) {
-        return new Statement(kind, Scope.EVERYTHING, null, false);
+        return new Statement(kind, Scope.EVERYTHING, null, false, false, null);
     }
 
     static Statement of(Scope scope) {
-        return new Statement(Kind.DDL, scope, null, false);
+        return new Statement(Kind.DDL, scope, null, false, false, null);
     }
 
     /** Parses a statement; never fails, a statement that it doesn't understand is {@link Kind#UNKNOWN}. */

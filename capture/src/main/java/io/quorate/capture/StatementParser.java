@@ -2,6 +2,7 @@
 package io.quorate.capture;
 
 import io.quorate.capture.Statement.Kind;
+import io.quorate.capture.Statement.Numbering;
 import io.quorate.capture.Statement.Scope;
 import io.quorate.capture.Statement.TableName;
 import java.util.ArrayList;
@@ -32,6 +33,8 @@ final class StatementParser {
     private final List<TableName> tables = new ArrayList<>();
     private boolean rowsGo;
     private boolean conditional;
+    private boolean leavesEmpty;
+    private Numbering numbering;
 
     StatementParser(SqlTokens tokens, String database) {
         this.tokens = tokens;
@@ -76,6 +79,7 @@ final class StatementParser {
         }
         if (tokens.take("TABLE")) {
             conditional = takeIf();
+            leavesEmpty = true;
             return takeTable() ? withRestOfTable() : Statement.of(Kind.DDL);
         }
         boolean plain = true;
@@ -104,6 +108,7 @@ final class StatementParser {
             return adding(additions, named());
         }
         rowsGo = tokens.restHasAny(TAKE_ROWS);
+        numbering = AddedColumns.numbering(tokens);
         return withRestOfTable();
     }
 
@@ -124,7 +129,7 @@ final class StatementParser {
             return Statement.of(Kind.DDL);
         }
         conditional = takeIf() && !NOT_ATOMIC.contains(object);
-        return new Statement(Kind.DDL, Scope.OBJECTS, null, conditional);
+        return new Statement(Kind.DDL, Scope.OBJECTS, null, conditional, false, null);
     }
 
     /** Takes IF EXISTS or IF NOT EXISTS. */
@@ -171,6 +176,7 @@ final class StatementParser {
     private Statement truncate() {
         tokens.take("TABLE");
         rowsGo = true;
+        leavesEmpty = true;
         return takeTable() ? named() : Statement.of(Kind.DDL);
     }
 
@@ -241,7 +247,8 @@ final class StatementParser {
     }
 
     private Statement named() {
-        return new Statement(Kind.DDL, rowsGo ? Scope.ROWS : Scope.TABLES, List.copyOf(tables), conditional);
+        return new Statement(
+                Kind.DDL, rowsGo ? Scope.ROWS : Scope.TABLES, List.copyOf(tables), conditional, leavesEmpty, numbering);
     }
 
     private boolean takeTable() {

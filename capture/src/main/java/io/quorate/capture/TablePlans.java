@@ -69,6 +69,16 @@ final class TablePlans {
         }
     }
 
+    /** As {@link Definitions#areNumberedAlike}. */
+    boolean areNumberedAlike(TableName name, Statement.Numbering numbering) {
+        try {
+            return definitions.areNumberedAlike(name, numbering);
+        } catch (SQLException e) {
+            throw new QuorateException(
+                    ErrorCode.SERVER_UNREACHABLE, "can't read the keys of " + name.schema() + "." + name.table(), e);
+        }
+    }
+
     /** A statement changed definitions, nobody knows which. */
     void definitionsChanged() {
         plans.clear();

@@ -67,6 +67,7 @@ final class TransactionReader {
     private final RowKeys rowKeys = new RowKeys();
     private final Map<Long, TablePlan> tables = new HashMap<>();
     private final Savepoints savepoints = new Savepoints();
+    private final EmptyTables empty;
 
     private Phase phase = Phase.IDLE;
     private UUID foreign;
@@ -99,6 +100,7 @@ final class TransactionReader {
         this.plans = plans;
         this.collations = collations;
         this.lowerCaseNames = lowerCaseNames;
+        this.empty = new EmptyTables(lowerCaseNames);
         this.sink = sink;
         this.counters = counters;
     }
@@ -239,6 +241,8 @@ final class TransactionReader {
     private void define(Statement statement, boolean readable, byte[] b, int offset, int length)
             throws InterruptedException {
         ddl = true;
+        requireSameNumbers(statement);
+        empty.defined(statement);
         append(b, offset, length);
         Statement.Scope scope = readable ? statement.scope() : Statement.Scope.EVERYTHING;
         switch (scope) {
@@ -273,8 +277,28 @@ final class TransactionReader {
         }
     }
 
+    /** A definition is run on every server, and each numbers rows in the order in which it happens to have them. */
+    private void requireSameNumbers(Statement statement) {
+        if (foreign != null || statement.numbering() == null) {
+            return;
+        }
+        TableName name = statement.tables() == null ? null : statement.tables().get(0);
+        if (name != null && (empty.contains(name) || plans.areNumberedAlike(name, statement.numbering()))) {
+            return;
+        }
+        throw new QuorateException(
+                ErrorCode.NUMBERED_BY_SERVER,
+                "transaction " + gtid() + " added a column with AUTO_INCREMENT to "
+                        + (name == null ? "a table" : name.schema() + "." + name.table())
+                        + ", whose rows no primary key sorted before: every server would number them in another order");
+    }
+
     private void tableMap(byte[] b, int offset, int length) {
         require(phase == Phase.OPEN, "a TABLE_MAP outside a transaction");
+        if (!empty.isNone()) {
+            TableMap map = TableMap.read(b, offset, length);
+            empty.written(new TableName(map.schema, map.table));
+        }
         if (applied) {
             return;
         }

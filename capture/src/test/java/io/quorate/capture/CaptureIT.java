@@ -7,6 +7,7 @@ import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
+import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
 import java.util.ArrayList;
@@ -287,6 +288,47 @@ class CaptureIT {
             assertThat(own.recorder.awaitFailure(CaptureFixture.LIMIT).code())
                     .isEqualTo(ErrorCode.TRANSACTION_TOO_LARGE);
         }
+    }
+
+    /** In InnoDB the rows of a table without keys are in the order in which this server got them. */
+    @Test
+    void rowsAreOnlyNumberedWhereAllServersNumberThemAlike() throws Exception {
+        String add = " ADD number INT AUTO_INCREMENT";
+        List<List<String>> alike = List.of(
+                List.of("(a INT)", add + " PRIMARY KEY"),
+                List.of("(a INT PRIMARY KEY)", "INSERT", add + " UNIQUE"),
+                List.of("(a INT PRIMARY KEY)", "INSERT", " DROP PRIMARY KEY," + add + " PRIMARY KEY"),
+                List.of("(a INT NOT NULL UNIQUE)", "INSERT", add + " PRIMARY KEY"));
+        int tables = 0;
+        for (List<String> one : alike) {
+            String table = "shop.alike" + ++tables;
+            List<String> statements = new ArrayList<>(List.of("CREATE TABLE " + table + one.get(0)));
+            if (one.size() > 2) {
+                statements.add("INSERT INTO " + table + " VALUES (1), (2)");
+            }
+            statements.add("ALTER TABLE " + table + one.get(one.size() - 1));
+            statements.add("INSERT INTO " + table + " (a) VALUES (7)");
+            fixture.capture(statements.toArray(String[]::new));
+        }
+        List<List<String>> otherwise = List.of(
+                List.of("(a INT)", add + " PRIMARY KEY"),
+                List.of("(a INT UNIQUE)", add + " PRIMARY KEY"),
+                List.of("(a INT PRIMARY KEY) ENGINE=MyISAM", add + " UNIQUE"));
+        for (List<String> one : otherwise) {
+            String table = "shop.other" + ++tables;
+            server.execute("CREATE TABLE " + table + one.get(0), "INSERT INTO " + table + " VALUES (2), (1)");
+            try (CaptureFixture own = new CaptureFixture(server)) {
+                own.awaitAll();
+                server.execute("ALTER TABLE " + table + one.get(1));
+                QuorateException failure = own.recorder.awaitFailure(CaptureFixture.LIMIT);
+                assertThat(failure.code()).isEqualTo(ErrorCode.NUMBERED_BY_SERVER);
+                assertThat(failure).hasMessageContaining(table);
+                assertThat(own.recorder.writeSets()).isEmpty();
+            }
+        }
+        // The shared one has stopped as well: begin anew.
+        fixture.close();
+        fixture = new CaptureFixture(server);
     }
 
     private static boolean endsStatement(WriteSet w) {

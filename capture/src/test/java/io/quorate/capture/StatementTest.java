@@ -251,6 +251,30 @@ class StatementTest {
         assertThat(Statement.parse(sql, "db", 0).tables()).containsExactly(new TableName("db", "t"));
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ALTER TABLE t ADD id INT AUTO_INCREMENT PRIMARY KEY|false,true,false",
+                "ALTER TABLE t ADD COLUMN id BIGINT NOT NULL AUTO_INCREMENT KEY FIRST|false,true,false",
+                "ALTER TABLE t ADD (a INT, id INT KEY AUTO_INCREMENT)|false,true,false",
+                "alter table t add id serial|false,false,true",
+                "ALTER TABLE t ADD id INT AUTO_INCREMENT UNIQUE KEY|false,false,true",
+                "ALTER TABLE t ADD COLUMN id INT AUTO_INCREMENT, ADD KEY (id)|false,false,false",
+                "ALTER TABLE t DROP PRIMARY KEY, ADD id INT AUTO_INCREMENT PRIMARY KEY|true,true,false",
+                "ALTER TABLE t MODIFY a INT NOT NULL, ADD id INT AUTO_INCREMENT PRIMARY KEY|false,true,true",
+                "ALTER TABLE t MODIFY id BIGINT AUTO_INCREMENT, AUTO_INCREMENT = 7|",
+                "ALTER TABLE t ADD x INT, AUTO_INCREMENT = 7|",
+                "ALTER TABLE t ADD serial INT AFTER auto_increment, ADD INDEX (serial)|",
+                "ALTER TABLE t ADD x INT DEFAULT 3 COMMENT 'AUTO_INCREMENT'|",
+                "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY)|",
+            })
+    void findsColumnsThatNumberRows(String sql, String numbering) {
+        Statement.Numbering n = Statement.parse(sql, "db", 0).numbering();
+        assertThat(n == null ? null : n.hadPrimary() + "," + n.primaryIsNew() + "," + n.uniqueIsNew())
+                .isEqualTo(numbering);
+    }
+
     @Test
     void needsADefaultDatabaseForBareNames() {
         assertThat(Statement.parse("DROP TABLE t", "", 0).tables()).isNull();

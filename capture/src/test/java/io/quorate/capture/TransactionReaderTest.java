@@ -47,6 +47,11 @@ class TransactionReaderTest {
             }
 
             @Override
+            public boolean areNumberedAlike(TableName name, Statement.Numbering numbering) {
+                return false;
+            }
+
+            @Override
             public void forget() {
                 // Knows nothing else.
             }

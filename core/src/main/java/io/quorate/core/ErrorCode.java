@@ -67,6 +67,12 @@ public enum ErrorCode {
             "rebuild this node from another one; nobody but the server may give out its GTIDs, so set gtid_next to none"
                     + " of them, and don't run RESET MASTER on a member's server"),
 
+    NUMBERED_BY_SERVER(
+            2011,
+            Kind.FATAL,
+            "rebuild this node from another one; the others still have the table without that column. Make a new table"
+                    + " with the column, copy the rows with INSERT ... SELECT, and swap the names"),
+
     FOREIGN_CLUSTER(3001, Kind.REFUSAL, "a peer answers for another cluster; correct quorate.cluster or quorate.peers"),
     INCOMPATIBLE_PEER(3002, Kind.REFUSAL, "a peer speaks another protocol version; upgrade the older node"),
     NO_QUORUM(

@@ -55,7 +55,8 @@ final class SchemaAdvice {
                     "tables without any unique key: equal rows conflict, and every change reads the whole table"
                             + " on every node",
                     names(statement, KEYLESS),
-                    "add a primary key");
+                    "add a primary key; where that is a new column with AUTO_INCREMENT, before the server becomes a"
+                            + " node's, or by a copy of the table (docs/architecture.md, DDL)");
             add(
                     findings,
                     "tables of engines without transactions: what fails there half-way stays",
