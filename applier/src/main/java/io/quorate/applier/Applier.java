@@ -165,7 +165,8 @@ public final class Applier implements AutoCloseable {
                 undo,
                 settler,
                 new Ending(),
-                new SchemaCheck(auxiliary));
+                new SchemaCheck(auxiliary),
+                new Lockouts(auxiliary));
         boolean opened = false;
         try {
             for (int i = 0; i < settings.workers(); i++) {

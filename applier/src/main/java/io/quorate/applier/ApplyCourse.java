@@ -77,6 +77,9 @@ public final class ApplyCourse {
         /** The order's position that belongs to everything committed so far. */
         LogPosition committedPosition();
 
+        /** Whether a session keeps all others from writing, so that waiting for it has no bound ({@link Lockouts}). */
+        boolean isLockedOut();
+
         /** Makes every running group except the head give up its locks. */
         void othersYield();
 

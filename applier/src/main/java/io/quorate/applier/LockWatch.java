@@ -8,6 +8,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,7 +39,7 @@ final class LockWatch implements Runnable {
             LEFT JOIN performance_schema.events_statements_current s ON s.THREAD_ID = t.THREAD_ID
               AND s.NESTING_EVENT_LEVEL = 0""";
 
-    private static final String TABLE_LOCKS = """
+    private static final String METADATA_LOCKS = """
             SELECT waiter.PROCESSLIST_ID, holder.PROCESSLIST_ID, holder.PROCESSLIST_USER, holder.PROCESSLIST_HOST, 0,
               HEX(CONVERT(CONCAT_WS(' ', holder.PROCESSLIST_COMMAND, holder.PROCESSLIST_STATE, CONCAT('since ',
                 holder.PROCESSLIST_TIME, ' s:'), LEFT(s.SQL_TEXT, 300)) USING utf8mb4))
@@ -50,7 +51,11 @@ final class LockWatch implements Runnable {
             JOIN performance_schema.threads holder ON holder.THREAD_ID = granted.OWNER_THREAD_ID
             LEFT JOIN performance_schema.events_statements_current s ON s.THREAD_ID = granted.OWNER_THREAD_ID
               AND s.NESTING_EVENT_LEVEL = 0
-            WHERE pending.LOCK_STATUS = 'PENDING' AND pending.OBJECT_TYPE IN ('TABLE', 'SCHEMA')""";
+            WHERE pending.LOCK_STATUS = 'PENDING' AND\s""";
+
+    private static final String TABLE_LOCKS = METADATA_LOCKS + "pending.OBJECT_TYPE IN ('TABLE', 'SCHEMA')";
+
+    private static final String LOCKOUTS = METADATA_LOCKS + Lockouts.CONDITION;
 
     /**
      * The holder of a lock that {@code waiter} waits for; holder 0 is an XA transaction whose session is gone.
@@ -128,18 +133,25 @@ final class LockWatch implements Runnable {
             return;
         }
         List<Holder> all = new ArrayList<>();
+        List<Holder> lockouts = new ArrayList<>();
         auxiliary.run(connection -> {
             find(connection, ROW_LOCKS, all);
             if (head.isBarrier()) {
                 find(connection, TABLE_LOCKS, all);
             }
+            find(connection, LOCKOUTS, lockouts);
         });
-        blockedBy = all.stream()
-                .filter(holder -> holder.waiter == session)
-                .findFirst()
+        Optional<Holder> lockout =
+                lockouts.stream().filter(holder -> holder.waiter == session).findFirst();
+        blockedBy = lockout.or(() ->
+                        all.stream().filter(holder -> holder.waiter == session).findFirst())
                 .map(holder -> "session " + holder.holder + " of " + holder.account + ": " + holder.doing)
                 .orElse(null);
         boolean graceIsOver = graceNanos > 0 && System.nanoTime() - watchedNanos >= graceNanos;
+        if (graceIsOver && all.isEmpty()) {
+            lockout.ifPresent(holder -> complain("apply waits for session " + holder.holder + " of " + holder.account
+                    + ", which keeps others from writing: a backup, LOCK TABLES or ALTER TABLE"));
+        }
         Blockers.Way way = Blockers.way(session, all, pipeline::isRunning, graceIsOver);
         if (way == Blockers.Way.OTHERS_YIELD) {
             pipeline.yieldAllButHead();

@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Patience {
     private static final Logger log = LoggerFactory.getLogger(Patience.class);
+    private static final Duration LOCKED_OUT = Duration.ofSeconds(1);
     private static final Retry.Policy READ_ONLY = Retry.Policy.unbounded(
                     "the order is kept in the cache meanwhile, and only whoever made the server read-only knows"
                             + " for how long",
@@ -28,7 +29,7 @@ public final class Patience {
 
     /**
      * @param retriesMax how often one step that meets locks is tried again. If only a client's session holds the lock,
-     *     it is killed long before that.
+     *     it is killed long before that. While a backup or the like keeps everybody from writing, there is no bound.
      */
     public Patience(int retriesMax) {
         this.policy = Retry.Policy.attempts(retriesMax, Duration.ofMillis(10))
@@ -71,10 +72,14 @@ public final class Patience {
         // Which lock it was differs from one failure to the next, and is no news.
         Retry.Next next = locks.failed("locks", 0);
         if (!next.again()) {
-            throw new QuorateException(
-                    ErrorCode.APPLY_FAILED,
-                    group + " met locks " + next.attempts() + " times, last: " + ApplyErrors.describe(e),
-                    e);
+            if (!place.isLockedOut()) {
+                throw new QuorateException(
+                        ErrorCode.APPLY_FAILED,
+                        group + " met locks " + next.attempts() + " times, last: " + ApplyErrors.describe(e),
+                        e);
+            }
+            begin();
+            return LOCKED_OUT.toMillis();
         }
         if (next.tell()) {
             log.warn("{} still meets locks after {} tries: {}", group, next.attempts(), e.getMessage());

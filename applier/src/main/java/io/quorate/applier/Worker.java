@@ -38,7 +38,8 @@ final class Worker implements Runnable {
             Undo undo,
             Settler settler,
             Stop stop,
-            TableMaps.Check check) {}
+            TableMaps.Check check,
+            Lockouts lockouts) {}
 
     /** Opens connections for DDL. */
     interface DdlSessions {
@@ -245,6 +246,11 @@ final class Worker implements Runnable {
         @Override
         public LogPosition committedPosition() {
             return context.pipeline().committedPosition();
+        }
+
+        @Override
+        public boolean isLockedOut() {
+            return context.lockouts().areHeldAgainst(session.id());
         }
 
         @Override

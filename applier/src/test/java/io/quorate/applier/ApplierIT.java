@@ -385,6 +385,43 @@ class ApplierIT {
         replica.assertSame(schema);
     }
 
+    /** For longer than a group is tried again. */
+    @Test
+    void backupsThatLockTheServerAreWaitedForAndNamed() throws Exception {
+        origin.execute("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, n INT)");
+        Applier applier = replica.start(Replica.SETTINGS.withLocks(Duration.ofSeconds(1), Duration.ofMillis(300), 2));
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        int rows = 0;
+        for (String lock : List.of("FLUSH TABLES WITH READ LOCK", "LOCK TABLES " + schema + ".t READ")) {
+            try (Connection backup = server.connect();
+                    Statement statement = backup.createStatement()) {
+                statement.execute(lock);
+                origin.execute("INSERT INTO " + schema + ".t (id) VALUES (" + ++rows + ")");
+                waitsFor(applier, lock);
+            }
+            replica.awaitApplied();
+        }
+        for (String lock : List.of("FLUSH TABLES WITH READ LOCK", "LOCK INSTANCE FOR BACKUP")) {
+            try (Connection backup = server.connect();
+                    Statement statement = backup.createStatement()) {
+                statement.execute(lock);
+                origin.execute("ALTER TABLE " + schema + ".t ADD c" + ++rows + " INT");
+                waitsFor(applier, lock);
+            }
+            replica.awaitApplied();
+        }
+        replica.assertSame(schema);
+        assertThat(replica.stats().blockersKilled()).isZero();
+    }
+
+    private void waitsFor(Applier applier, String lock) throws InterruptedException {
+        long met = replica.stats().lockWaits();
+        replica.take(seqno -> seqno - 1);
+        await(() -> String.valueOf(applier.blockedBy()).contains(lock));
+        await(() -> replica.stats().lockWaits() > met + 3);
+    }
+
     /** A session in a transaction that may be killed. */
     private record Client(Connection connection) implements AutoCloseable {
         Client(MySqlServer server) throws SQLException {

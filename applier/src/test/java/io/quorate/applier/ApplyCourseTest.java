@@ -37,6 +37,7 @@ class ApplyCourseTest {
     private final Deque<Losers> losers = new ArrayDeque<>(List.of(Losers.NONE));
 
     private boolean head = true;
+    private boolean lockedOut;
     private ApplyCourse course;
 
     ApplyCourseTest() {
@@ -89,6 +90,11 @@ class ApplyCourseTest {
             @Override
             public LogPosition committedPosition() {
                 return LogPosition.START;
+            }
+
+            @Override
+            public boolean isLockedOut() {
+                return lockedOut;
             }
 
             @Override
@@ -226,6 +232,18 @@ class ApplyCourseTest {
         assertThatThrownBy(() -> goes(ROLL_BACK))
                 .isInstanceOf(QuorateException.class)
                 .hasMessageContaining("met locks 3 times");
+    }
+
+    @Test
+    void whoKeepsEverybodyFromWritingIsWaitedForWithoutABound() throws SQLException {
+        lockedOut = true;
+        begin(rows);
+        goes(CLEAR_WAY);
+        for (int i = 0; i < 50; i++) {
+            fails(APPLY, LOCK_WAIT);
+            goes(ROLL_BACK, PAUSE, AWAIT_HEAD, SET_SAVEPOINT, CLEAR_WAY);
+        }
+        goes(APPLY);
     }
 
     @Test

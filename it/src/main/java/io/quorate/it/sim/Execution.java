@@ -418,6 +418,11 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     }
 
     @Override
+    public boolean isLockedOut() {
+        return false;
+    }
+
+    @Override
     public void othersYield() {
         session.schedule.yieldAllButHead();
     }
