@@ -133,7 +133,7 @@ public final class Applier implements AutoCloseable {
         register = register(position.seqno(), undone);
         pipeline = new Pipeline(schedule, new Telling(), settings.groupInterval(), settings.positionInterval());
         settler = new Settler(new AuxiliaryConnection(source), register.prepared(), pipeline, counters);
-        openWorkers(new Undo(register, server, writeSets, new Cascades(auxiliary)));
+        openWorkers(new Undo(register, server, writeSets, new Cascades(auxiliary), new Engines(auxiliary)));
         reader = thread("quorate-applier-reader", () -> read(position.seqno() + 1));
         LockWatch watch = new LockWatch(pipeline, settler, auxiliary, counters, settings.blockerGrace());
         lockWatch = watch;

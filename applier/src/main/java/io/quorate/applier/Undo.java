@@ -30,12 +30,14 @@ final class Undo {
     private final UUID server;
     private final WriteSetLog writeSets;
     private final Cascades cascades;
+    private final Engines engines;
 
-    Undo(SharedOwnWrites own, UUID server, WriteSetLog writeSets, Cascades cascades) {
+    Undo(SharedOwnWrites own, UUID server, WriteSetLog writeSets, Cascades cascades, Engines engines) {
         this.own = own;
         this.server = server;
         this.writeSets = writeSets;
         this.cascades = cascades;
+        this.engines = engines;
     }
 
     /** Waits until the capture has read what the server has committed by now; false when the time is over. */
@@ -58,6 +60,7 @@ final class Undo {
         for (WriteSet w : losers) {
             try {
                 cascades.require(w);
+                engines.require(w);
                 WriteSet inverse = new WriteSet(
                         w.gtid(),
                         w.lastSeen(),

@@ -520,6 +520,7 @@ class UndoIT {
         refused("UPDATE p SET id = 5 WHERE id = 2", "whose foreign keys cascade");
         refused("ALTER TABLE p ADD x INT", "it is a statement");
         refused("SET SESSION binlog_row_image = 'MINIMAL';UPDATE p SET v = 3 WHERE id = 2", "lack columns");
+        refused("INSERT INTO m VALUES (1)", ".m, whose engine MyISAM has no transactions");
     }
 
     private void refused(String sql, String why) throws Exception {
@@ -530,7 +531,8 @@ class UndoIT {
                 "CREATE TABLE c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES p (id) ON DELETE CASCADE"
                         + " ON UPDATE SET NULL)",
                 "INSERT INTO p VALUES (1, 0), (2, 0)",
-                "INSERT INTO c VALUES (1, 1), (2, 2)");
+                "INSERT INTO c VALUES (1, 1), (2, 2)",
+                "CREATE TABLE m (id INT PRIMARY KEY) ENGINE=MyISAM");
         in(server, sql);
         capture();
         in(origin, "UPDATE p SET v = 9 WHERE id = 2");
