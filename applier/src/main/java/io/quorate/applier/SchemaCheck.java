@@ -57,7 +57,11 @@ final class SchemaCheck implements TableMaps.Check {
         List<Local> here = columns(connection, origin);
         String table = origin.schema + "." + origin.table;
         if (here.isEmpty()) {
-            throw new QuorateException(ErrorCode.TABLE_MISSING, "table " + table + " does not exist here");
+            throw new QuorateException(
+                    ErrorCode.TABLE_MISSING,
+                    "table " + table + " does not exist here. If no node dropped it, it was made without the binlog"
+                            + " (SET sql_log_bin = 0, as dumps of servers with GTIDs have it): loading the same dump"
+                            + " here in the same way mends that, too");
         }
         if (here.size() < origin.columns()) {
             throw other(table, origin, here, "");
