@@ -313,6 +313,29 @@ class ReconnectIT {
         }
     }
 
+    /** The server writes a TRUNCATE of its own then, which would empty the table on all nodes. */
+    @Test
+    void whatARestartEmptiesIsNotEmptiedElsewhere() throws Exception {
+        server.execute(
+                "CREATE TABLE load_test.m (a INT PRIMARY KEY) ENGINE=MEMORY",
+                "INSERT INTO load_test.m VALUES (1), (2)");
+        try (CaptureFixture fixture = new CaptureFixture(server)) {
+            fixture.awaitAll();
+            server.restart();
+            assertThat(server.queryLong("SELECT COUNT(*) FROM load_test.m")).isZero();
+            server.execute("INSERT INTO load_test.t (writer) VALUES (1)");
+            fixture.awaitAll();
+            assertThat(fixture.recorder.entries()).hasSize(2);
+            assertThat(fixture.recorder.writeSets())
+                    .singleElement()
+                    .extracting(WriteSet::kind)
+                    .isEqualTo(WriteSet.Kind.ROWS);
+            server.execute("TRUNCATE TABLE load_test.m");
+            fixture.awaitAll();
+            assertThat(fixture.recorder.writeSets()).hasSize(2);
+        }
+    }
+
     @Test
     void noticesADamagedEvent() throws Exception {
         OriginPosition position = CaptureFixture.present(server);

@@ -17,6 +17,7 @@ import io.quorate.node.server.Server;
 import io.quorate.node.server.ServerAccess;
 import io.quorate.node.server.ServerLink;
 import io.quorate.node.server.ServerSession;
+import io.quorate.node.server.UnsafeTables;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -83,6 +84,7 @@ final class ServerKind implements NodeKind {
                 base.order(),
                 base.counters().progress(),
                 base.counters().keyless(),
+                new UnsafeTables(),
                 System.nanoTime(),
                 told.events(),
                 told.faults());

@@ -26,10 +26,15 @@ final class SchemaAdvice {
             WHERE t.TABLE_TYPE = 'BASE TABLE' AND c.CONSTRAINT_NAME IS NULL
               AND t.TABLE_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
 
-    private static final String NOT_TRANSACTIONAL = """
+    /** Tables with their engines, all that have no transactions. */
+    static final String WITHOUT_TRANSACTIONS = """
             SELECT CONCAT(t.TABLE_SCHEMA, '.', t.TABLE_NAME, ' (', t.ENGINE, ')') FROM information_schema.TABLES t
             JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE AND e.TRANSACTIONS <> 'YES'
             WHERE t.TABLE_TYPE = 'BASE TABLE' AND t.TABLE_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
+
+    private static final String MEMORY = of("= 'MEMORY'");
+    private static final String MERGE = of("= 'MRG_MYISAM'");
+    private static final String OTHERS = of("NOT IN ('MEMORY', 'MRG_MYISAM')");
 
     private static final String EXPRESSIONS = """
             SELECT DISTINCT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME, '.', INDEX_NAME) FROM information_schema.STATISTICS
@@ -47,6 +52,10 @@ final class SchemaAdvice {
 
     private SchemaAdvice() {}
 
+    private static String of(String engines) {
+        return WITHOUT_TRANSACTIONS.replace("WHERE ", "WHERE t.ENGINE " + engines + " AND ");
+    }
+
     static List<Finding> findings(Connection connection) throws SQLException {
         List<Finding> findings = new ArrayList<>();
         try (Statement statement = connection.createStatement()) {
@@ -59,9 +68,21 @@ final class SchemaAdvice {
                             + " node's, or by a copy of the table (docs/architecture.md, DDL)");
             add(
                     findings,
-                    "tables of engines without transactions: what fails there half-way stays",
-                    names(statement, NOT_TRANSACTIONAL),
+                    "tables of engines without transactions: what fails there half-way stays, and what loses a"
+                            + " conflict can't be undone, which ends its node",
+                    names(statement, OTHERS),
+                    "ALTER TABLE ... ENGINE = InnoDB; or write to them on one node only");
+            add(
+                    findings,
+                    "tables in memory: a restart of a server empties them there and nowhere else, and its node ends"
+                            + " when another one changes a row that is gone",
+                    names(statement, MEMORY),
                     "ALTER TABLE ... ENGINE = InnoDB;");
+            add(
+                    findings,
+                    "MERGE tables: each row has two names, so conflicts go unnoticed until they end a node",
+                    names(statement, MERGE),
+                    "use an InnoDB table with partitions");
             add(
                     findings,
                     "unique indexes over expressions: any two writes to such a table conflict",

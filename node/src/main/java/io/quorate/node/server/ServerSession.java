@@ -47,6 +47,7 @@ public final class ServerSession implements AutoCloseable {
             TotalOrder order,
             ApplyProgress progress,
             KeylessTables keyless,
+            UnsafeTables unsafe,
             long openedNanos,
             Consumer<NodeEvent> events,
             FaultHandler faults) {
@@ -95,7 +96,7 @@ public final class ServerSession implements AutoCloseable {
             ServerCheck.require(connection);
             executed = ServerAccess.executed(connection);
             identity = identity(connection);
-            ports.keyless.look(connection);
+            lookAtTables(connection);
             tail = new LostTail(ports.lostTail(), access, identity, connection);
             numbers = new OwnNumbers(ports.properties.dataDir(), connection, identity.server());
             executed = ServerAccess.executed(connection);
@@ -107,6 +108,11 @@ public final class ServerSession implements AutoCloseable {
         if (tail.isReady()) {
             startApplier();
         }
+    }
+
+    private void lookAtTables(Connection connection) throws SQLException {
+        ports.keyless.look(connection);
+        ports.unsafe.look(connection);
     }
 
     private void startApplier() throws SQLException {
@@ -247,7 +253,7 @@ public final class ServerSession implements AutoCloseable {
                 }
                 numbers.requireKept(connection);
                 if (++looks % LOOKS_PER_TABLE_LOOK == 0) {
-                    ports.keyless.look(connection);
+                    lookAtTables(connection);
                     tail.compareSettings(connection);
                 }
             }

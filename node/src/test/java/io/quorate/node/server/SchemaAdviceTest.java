@@ -50,7 +50,7 @@ class SchemaAdviceTest {
     @Test
     void hasNothingToSayOfASchemaWithoutAny() throws SQLException {
         assertThat(SchemaAdvice.findings(server())).isEmpty();
-        assertThat(asked).hasSize(5).allMatch(query -> query.contains("LIMIT 100") && query.contains("'quorate'"));
+        assertThat(asked).hasSize(7).allMatch(query -> query.contains("LIMIT 100") && query.contains("'quorate'"));
     }
 
     @Test
@@ -65,10 +65,22 @@ class SchemaAdviceTest {
     void eachQuestionHasAnAdviceOfItsOwn() throws SQLException {
         answers = query -> List.of("s.t");
         assertThat(SchemaAdvice.findings(server()))
-                .hasSize(5)
+                .hasSize(7)
                 .doesNotHaveDuplicates()
                 .extracting(Finding::toString)
                 .allMatch(text -> text.contains("s.t"));
+    }
+
+    /** Each in one of three advices, by its engine. */
+    @Test
+    void tablesWithoutTransactionsAreAskedForByEngine() throws SQLException {
+        answers = query -> query.contains("t.ENGINE = 'MEMORY'") ? List.of("s.t (MEMORY)") : List.of();
+        assertThat(SchemaAdvice.findings(server())).singleElement().satisfies(finding -> assertThat(finding.toString())
+                .contains("s.t (MEMORY)", "restart"));
+        assertThat(asked)
+                .filteredOn(query -> query.contains("ENGINES"))
+                .hasSize(3)
+                .doesNotHaveDuplicates();
     }
 
     @Test
