@@ -112,19 +112,21 @@ public final class Standing {
         return Math.max(0, Math.max(leaderOrdered(), stream.lastOrdered()) - progress.lastApplied());
     }
 
-    /** Why so many writesets wait to be applied here; null when they are few. */
+    /** Why writesets wait to be applied here; null when they are few and no lock keeps them. */
     private String cause() {
-        if (queue() <= properties.apply().syncedLagMax()) {
+        long waiting = queue();
+        ServerSession session = server.session();
+        String blocker = session == null || waiting == 0 ? null : session.blockedBy();
+        if (blocker != null) {
+            return "apply waits for the locks of " + blocker;
+        }
+        if (waiting <= properties.apply().syncedLagMax()) {
             return null;
         }
-        ServerSession session = server.session();
         if (session == null) {
             return loop.reason().isEmpty() ? "its MySQL server is away" : loop.reason();
         }
-        String blocker = session.blockedBy();
-        return blocker != null
-                ? "apply waits for the locks of " + blocker
-                : "apply: " + appliedRate.last() + "/s, the order brings " + orderedRate.last() + "/s";
+        return "apply: " + appliedRate.last() + "/s, the order brings " + orderedRate.last() + "/s";
     }
 
     /** Says whether the others are not to wait for this node, however far behind it is. */
