@@ -54,8 +54,8 @@ final class Engines {
                     throw new QuorateException(
                             ErrorCode.UNDO_IMPOSSIBLE,
                             "it changed " + map.schema + "." + map.table + ", whose engine " + row.getString(1)
-                                    + " has no transactions. ALTER TABLE ... ENGINE = InnoDB on another node keeps this"
-                                    + " from happening again; or write to that table on one node only");
+                                    + " has no transactions (ALTER TABLE ... ENGINE = InnoDB on another node keeps this"
+                                    + " from happening again; or write to that table on one node only)");
                 }
             }
         }

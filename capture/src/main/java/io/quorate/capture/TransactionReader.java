@@ -290,8 +290,8 @@ final class TransactionReader {
     private void emptiedByRestart(Statement statement) throws InterruptedException {
         TableName name = statement.tables().get(0);
         log.warn(
-                "a restart of this server emptied {}.{}, a table in memory, here and nowhere else. This node will"
-                        + " end when another one changes a row that is gone; quorate audit shows what is missing",
+                "a restart of this server emptied {}.{}, a table in memory, here and nowhere else. It needs a full"
+                        + " copy when another node changes a row that is gone; quorate audit shows what is missing",
                 name.schema(),
                 name.table());
         empty.defined(statement);

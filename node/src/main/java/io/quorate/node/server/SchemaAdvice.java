@@ -69,18 +69,18 @@ final class SchemaAdvice {
             add(
                     findings,
                     "tables of engines without transactions: what fails there half-way stays, and what loses a"
-                            + " conflict can't be undone, which ends its node",
+                            + " conflict can't be undone, so its server needs a full copy",
                     names(statement, OTHERS),
                     "ALTER TABLE ... ENGINE = InnoDB; or write to them on one node only");
             add(
                     findings,
-                    "tables in memory: a restart of a server empties them there and nowhere else, and its node ends"
-                            + " when another one changes a row that is gone",
+                    "tables in memory: a restart of a server empties them there and nowhere else, and it needs a full"
+                            + " copy when another node changes a row that is gone",
                     names(statement, MEMORY),
                     "ALTER TABLE ... ENGINE = InnoDB;");
             add(
                     findings,
-                    "MERGE tables: each row has two names, so conflicts go unnoticed until they end a node",
+                    "MERGE tables: each row has two names, so conflicts go unnoticed until rows differ",
                     names(statement, MERGE),
                     "use an InnoDB table with partitions");
             add(

@@ -29,8 +29,9 @@ public final class UnsafeTables {
         found.removeIf(name -> !warned.add(name));
         if (!found.isEmpty()) {
             log.warn(
-                    "{} of engines without transactions: {}{}. A conflict on such a table ends a node, and tables in"
-                            + " MEMORY are empty on a server that was restarted. ALTER TABLE ... ENGINE = InnoDB",
+                    "{} of engines without transactions: {}{}. A server that loses a conflict on such a table"
+                            + " needs a full copy, and tables in MEMORY are empty on a server that was restarted. ALTER"
+                            + " TABLE ... ENGINE = InnoDB",
                     found.size() == 1 ? "a table" : found.size() + " tables",
                     found.stream().limit(SHOWN).collect(Collectors.joining(", ")),
                     found.size() > SHOWN ? ", ..." : "");
