@@ -69,23 +69,23 @@ public final class Patience {
 
     private long afterLock(SQLException e, Group group, ApplyCourse.Place place) {
         place.count(ApplyCourse.Happening.MET_LOCKS);
-        // Which lock it was differs from one failure to the next, and is no news.
-        Retry.Next next = locks.failed("locks", 0);
-        if (!next.again()) {
-            if (!place.isLockedOut()) {
-                throw new QuorateException(
-                        ErrorCode.APPLY_FAILED,
-                        group + " met locks " + next.attempts() + " times, last: " + ApplyErrors.describe(e),
-                        e);
-            }
+        if (place.isHead()) {
+            place.othersYield();
+        }
+        if (place.isLockedOut()) {
             begin();
             return LOCKED_OUT.toMillis();
         }
+        // Which lock it was differs from one failure to the next, and is no news.
+        Retry.Next next = locks.failed("locks", 0);
+        if (!next.again()) {
+            throw new QuorateException(
+                    ErrorCode.APPLY_FAILED,
+                    group + " met locks " + next.attempts() + " times, last: " + ApplyErrors.describe(e),
+                    e);
+        }
         if (next.tell()) {
             log.warn("{} still meets locks after {} tries: {}", group, next.attempts(), e.getMessage());
-        }
-        if (place.isHead()) {
-            place.othersYield();
         }
         return next.pauseMillis();
     }
