@@ -114,7 +114,7 @@ final class StatementParser {
 
     /** @param additions what it adds, if that is all that it does; otherwise null */
     private static Statement adding(Scope additions, Statement s) {
-        return additions == null ? s : new Statement(s.kind(), additions, s.tables(), s.conditional());
+        return additions == null ? s : new Statement(s.kind(), additions, s.tables(), s.conditional(), false, null);
     }
 
     /** Definitions without rows. A database that is dropped takes its tables along. */

@@ -75,6 +75,7 @@ final class TransactionReader {
     private final Map<Long, TablePlan> tables = new HashMap<>();
     private final Savepoints savepoints = new Savepoints();
     private final EmptyTables empty;
+    private final WidenedTables widened = new WidenedTables();
 
     private Phase phase = Phase.IDLE;
     private UUID foreign;
@@ -254,6 +255,9 @@ final class TransactionReader {
         empty.defined(statement);
         append(b, offset, length);
         Statement.Scope scope = readable ? statement.scope() : Statement.Scope.EVERYTHING;
+        if (statement.tables() != null) {
+            scope = widened.scope(scope, lower(statement.tables()));
+        }
         switch (scope) {
             // A foreign key that is gone may have been in the way of any table's rows.
             case EVERYTHING, ROWS -> plans.definitionsChanged();

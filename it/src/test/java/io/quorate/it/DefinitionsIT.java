@@ -140,6 +140,15 @@ class DefinitionsIT {
                         "RENAME TABLE t TO old, u TO t",
                         2,
                         "never"),
+                new Cell(
+                        "a default that goes as soon as its column is there",
+                        true,
+                        t,
+                        List.of(row),
+                        List.of("ALTER TABLE t ADD b INT DEFAULT 5", "ALTER TABLE t ALTER b DROP DEFAULT"),
+                        2,
+                        "`b` int DEFAULT '5'",
+                        true),
                 cell("the same table", true, List.of(), T, T, 0, "`a` int"),
                 failing(
                         "another table of that name",

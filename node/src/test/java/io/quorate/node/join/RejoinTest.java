@@ -68,6 +68,14 @@ class RejoinTest {
         public void resume() {}
 
         @Override
+        public void handOver() {}
+
+        @Override
+        public boolean hasHandedOver() {
+            return true;
+        }
+
+        @Override
         public void quorumChanged(TotalOrder.Quorum quorum) {}
 
         @Override
