@@ -116,8 +116,7 @@ final class Worker implements Runnable {
             case AWAIT_TURN -> course.answered(context.pipeline().awaitTurn(group));
             case LOOK, EXPLAIN, AWAIT_CAPTURE -> course.answered(awaitCapture());
             case SETTLE -> course.answered(context.settler().settle(course.writeSet()));
-            case ASK_OTHERS ->
-                course.answered(context.verdicts().onRefused(course.writeSet().seqno()));
+            case ASK_OTHERS -> course.answered(askOthers(course.writeSet().seqno()));
             default -> {
                 execute(step, course, group);
                 course.done();
@@ -163,6 +162,15 @@ final class Worker implements Runnable {
             context.pipeline().pause(0);
         }
         return captured;
+    }
+
+    /** Asks for a limited time; what follows from {@link Verdicts.Verdict#OPEN} is that it is asked again. */
+    private Verdicts.Verdict askOthers(long seqno) throws InterruptedException {
+        Verdicts.Verdict verdict = context.verdicts().onRefused(seqno);
+        if (verdict == Verdicts.Verdict.OPEN) {
+            context.pipeline().pause(0);
+        }
+        return verdict;
     }
 
     private void takeBack(List<Doomed> losers, Position position) throws SQLException, InterruptedException {

@@ -9,6 +9,8 @@ import io.quorate.sandbox.MySqlServer;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -23,6 +25,7 @@ class VoidDefinitionIT {
     private static MySqlServer server;
 
     private final Set<Long> found = ConcurrentHashMap.newKeySet();
+    private final CountDownLatch asked = new CountDownLatch(1);
     private Replica replica;
 
     @BeforeAll
@@ -67,6 +70,7 @@ class VoidDefinitionIT {
 
             @Override
             public Verdict onRefused(long seqno) {
+                asked.countDown();
                 if (say == Verdict.VOID) {
                     found.add(seqno);
                 }
@@ -117,6 +121,22 @@ class VoidDefinitionIT {
         server.execute("SET SESSION sql_log_bin = 0", "DELETE FROM v.t WHERE id = 2");
         others(Verdicts.Verdict.STANDS);
         replica.append(List.of(Records.certified(2, 1, WriteSet.voids(1, 0))));
+        replica.awaitApplied();
+        assertThat(keys()).isEmpty();
+    }
+
+    /** The others may be away for long, and the service is stopped meanwhile. */
+    @Test
+    void isAskedAboutAgainByTheNextServiceWhereTheLastOneGotNoAnswer() throws Exception {
+        others(Verdicts.Verdict.OPEN);
+        origin.execute("ALTER TABLE v.t ADD UNIQUE (a)");
+        replica.take(seqno -> seqno - 1);
+        assertThat(asked.await(60, TimeUnit.SECONDS)).isTrue();
+        replica.stop();
+        assertThat(Thread.getAllStackTraces().keySet())
+                .extracting(Thread::getName)
+                .noneMatch(name -> name.startsWith("quorate-applier"));
+        others(Verdicts.Verdict.VOID);
         replica.awaitApplied();
         assertThat(keys()).isEmpty();
     }

@@ -295,6 +295,7 @@ public final class FullCopy implements ServerCopy, Refill {
             if (!session.drain()) {
                 return;
             }
+            session.withdraw();
         }
         try (Connection connection = reach()) {
             ServerCheck.require(connection);

@@ -165,7 +165,6 @@ public final class ServerSession implements AutoCloseable {
             tail = new LostTail(ports.lostTail(), access, identity, connection);
             access.readOnly(connection, true);
             ports.stream.self(server);
-            ports.voting(server).withdraw();
             attach(OwnWriteSets.beforeRepair(server, tail.takenBack(), ports.stream.lastOrdered()));
             while (signals.task().serves()) {
                 if (tail.isCurrent()) {
@@ -179,6 +178,13 @@ public final class ServerSession implements AutoCloseable {
                 signals.await(signals.task(), LOOK_MILLIS / 20);
             }
             return false;
+        }
+    }
+
+    /** Says in the order that the server won't hold what the order says: it gets a copy. */
+    public void withdraw() throws SQLException {
+        try (Connection connection = access.connect()) {
+            ports.voting(ServerAccess.uuid(connection)).withdraw();
         }
     }
 
