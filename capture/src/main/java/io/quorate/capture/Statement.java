@@ -83,6 +83,13 @@ record Statement(
         return new Statement(Kind.DDL, scope, null, false, false, null);
     }
 
+    /** The first of the tables named, for messages. */
+    String firstTable() {
+        return tables == null
+                ? "a table"
+                : tables.get(0).schema() + "." + tables.get(0).table();
+    }
+
     /** Parses a statement; never fails, a statement that it doesn't understand is {@link Kind#UNKNOWN}. */
     static Statement parse(String text, String database, long sqlMode) {
         SqlTokens tokens = SqlTokens.of(text, sqlMode);

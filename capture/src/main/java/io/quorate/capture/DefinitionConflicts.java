@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.quorate.capture.Statement.Scope;
+import io.quorate.capture.Statement.TableName;
+import io.quorate.core.KeyType;
+import io.quorate.core.Keys;
+import io.quorate.core.KeysBuilder;
+import io.quorate.core.binlog.TableMap;
+import java.util.List;
+import java.util.Locale;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a definition conflicts with, as keys, and what is remembered of tables for that. The binlog alone tells: the
+ * server's present definitions may be later ones. Lives as long as a connection; on one thread.
+ */
+final class DefinitionConflicts {
+    private static final Logger log = LoggerFactory.getLogger(DefinitionConflicts.class);
+
+    private final TablePlans plans;
+    private final boolean lowerCaseNames;
+    private final EmptyTables empty;
+    private final WidenedTables widened = new WidenedTables();
+
+    DefinitionConflicts(TablePlans plans, boolean lowerCaseNames) {
+        this.plans = plans;
+        this.lowerCaseNames = lowerCaseNames;
+        this.empty = new EmptyTables(lowerCaseNames);
+    }
+
+    /**
+     * Whether a definition that was logged without a transaction of the data dictionary did nothing. Every node has, or
+     * will have by its place in the order, what this one has; so nobody else needs it. Tables of engines that aren't
+     * atomic are logged in this way also when they are created and dropped.
+     */
+    boolean changedNothing(Statement statement) {
+        if (!statement.conditional()) {
+            return false;
+        }
+        return switch (statement.scope()) {
+            case OBJECTS -> true;
+            case TABLES -> statement.tables().stream().allMatch(plans::isAtomic);
+            case EVERYTHING, ROWS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> false;
+        };
+    }
+
+    /** This server has lost the rows, and not because somebody wanted them gone: the others keep theirs. */
+    void emptiedByRestart(Statement statement) {
+        TableName name = statement.tables().get(0);
+        log.warn(
+                "a restart of this server emptied {}.{}, a table in memory, here and nowhere else. It needs a full"
+                        + " copy when another node changes a row that is gone; quorate audit shows what is missing",
+                name.schema(),
+                name.table());
+        empty.defined(statement);
+    }
+
+    /**
+     * Whether all servers make the same of a definition that may number rows. It is run on every server, and each
+     * numbers rows in the order in which it happens to have them.
+     */
+    boolean numbersAlike(Statement statement) {
+        if (statement.numbering() == null) {
+            return true;
+        }
+        TableName name = statement.tables() == null ? null : statement.tables().get(0);
+        return name != null && (empty.contains(name) || plans.areNumberedAlike(name, statement.numbering()));
+    }
+
+    /** Rows are written to the table of a TABLE_MAP event. */
+    void written(byte[] b, int offset, int length) {
+        if (!empty.isNone()) {
+            TableMap map = TableMap.read(b, offset, length);
+            empty.written(new TableName(map.schema, map.table));
+        }
+    }
+
+    /**
+     * Adds the keys of a definition, and takes note of it.
+     *
+     * @param readable whether the statement's text could be read, with its characters
+     */
+    void addKeys(Statement statement, boolean readable, KeysBuilder keys) {
+        empty.defined(statement);
+        Scope scope = readable ? statement.scope() : Scope.EVERYTHING;
+        List<TableName> tables = statement.tables() == null ? List.of() : lower(statement.tables());
+        scope = widened.scope(scope, tables);
+        switch (scope) {
+            // A foreign key that is gone may have been in the way of any table's rows.
+            case EVERYTHING, ROWS -> plans.definitionsChanged();
+            case TABLES -> plans.definitionsChanged(tables);
+            case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> plans.definitionsChanged(List.of());
+        }
+        switch (scope) {
+            case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
+            case OBJECTS -> keys.add(Keys.OBJECTS, KeyType.EXCLUSIVE);
+            case UPKEEP -> {
+                // It may run at any place.
+            }
+            case TABLES, ADDED_COLUMNS, ADDED_INDEXES -> addTables(scope, tables, keys);
+            case ROWS -> {
+                keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
+                addTables(scope, tables, keys);
+            }
+        }
+    }
+
+    private static void addTables(Scope scope, List<TableName> tables, KeysBuilder keys) {
+        boolean columns = scope == Scope.ADDED_COLUMNS;
+        boolean rowsFit = columns || scope == Scope.ADDED_INDEXES;
+        for (TableName name : tables) {
+            keys.add(KeyNames.table(name.schema(), name.table()), rowsFit ? KeyType.UPDATE : KeyType.EXCLUSIVE);
+            if (columns) {
+                keys.add(KeyNames.wholeRows(name.schema(), name.table()), KeyType.EXCLUSIVE);
+            }
+        }
+    }
+
+    private List<TableName> lower(List<TableName> names) {
+        return names.stream()
+                .map(name -> new TableName(lower(name.schema()), lower(name.table())))
+                .toList();
+    }
+
+    private String lower(String name) {
+        return lowerCaseNames ? name.toLowerCase(Locale.ROOT) : name;
+    }
+}
