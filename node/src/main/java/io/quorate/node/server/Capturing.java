@@ -39,6 +39,14 @@ final class Capturing implements AutoCloseable {
             Consumer<NodeEvent> events,
             FaultHandler faults) {}
 
+    /**
+     * A transaction may take this part of the heap: as event, payload, proposal, text and packet it takes about ten
+     * times its size where it is applied. One that is larger would end every service, and again after each start.
+     */
+    private static final int HEAP_SHARE = 12;
+
+    private static final long HEAP_MAX = Runtime.getRuntime().maxMemory();
+
     private final Ports ports;
     private final UUID server;
     private final SharedOwnWrites register;
@@ -131,7 +139,7 @@ final class Capturing implements AutoCloseable {
                         0x4000_0000L | (mixed & 0x3fff_ffffL))
                 .with(mysql.sslMode(), AppliedDdl.source(ports.incarnation()))
                 .withBytes(
-                        p.capture().transactionBytesMax().toBytes(),
+                        Math.min(p.capture().transactionBytesMax().toBytes(), HEAP_MAX / HEAP_SHARE),
                         p.capture().undecidedBytesMax().toBytes());
     }
 
