@@ -16,6 +16,9 @@ import org.slf4j.LoggerFactory;
 public final class Patience {
     private static final Logger log = LoggerFactory.getLogger(Patience.class);
     private static final Duration LOCKED_OUT = Duration.ofSeconds(1);
+    /** Most locks are gone after fewer tries; who holds the others is worth a question to the server. */
+    private static final int ASKS_FROM = 5;
+
     private static final Retry.Policy READ_ONLY = Retry.Policy.unbounded(
                     "the order is kept in the cache meanwhile, and only whoever made the server read-only knows"
                             + " for how long",
@@ -72,12 +75,13 @@ public final class Patience {
         if (place.isHead()) {
             place.othersYield();
         }
-        if (place.isLockedOut()) {
+        // Which lock it was differs from one failure to the next, and is no news.
+        Retry.Next next = locks.failed("locks", 0);
+        boolean lasts = next.attempts() >= ASKS_FROM || !next.again();
+        if (lasts && place.isLockedOut()) {
             begin();
             return LOCKED_OUT.toMillis();
         }
-        // Which lock it was differs from one failure to the next, and is no news.
-        Retry.Next next = locks.failed("locks", 0);
         if (!next.again()) {
             throw new QuorateException(
                     ErrorCode.APPLY_FAILED,
