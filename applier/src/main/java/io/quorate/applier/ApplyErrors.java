@@ -70,7 +70,7 @@ final class ApplyErrors {
     }
 
     /** The tables of a payload, or the beginning of its statement. */
-    private static String what(byte[] payload) {
+    static String what(byte[] payload) {
         Set<String> tables = new TreeSet<>();
         for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
             int type = BinlogEvents.type(payload, at);

@@ -70,7 +70,8 @@ final class Undo {
                         Inverse.of(w.payload()));
                 inverses.add(new Certified(0, Verdict.PASSED, 0, 0, LogPosition.START, false, inverse));
             } catch (QuorateException e) {
-                throw new QuorateException(e.code(), w.gtid() + ": " + e.getMessage(), e);
+                throw new QuorateException(
+                        e.code(), w.gtid() + " (" + ApplyErrors.what(w.payload()) + "): " + e.detail(), e);
             }
         }
         return inverses;
