@@ -3,6 +3,7 @@ package io.quorate.applier;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.OwnWrites.Doomed;
@@ -34,7 +35,10 @@ final class ApplyErrors {
                 code,
                 "undoing " + names(server, losers) + ", which lost against seqno " + winner.seqno() + " ("
                         + winner.writeSet().gtid() + "), failed: " + describe(e),
-                e);
+                e,
+                Difference.of(losers.stream()
+                        .map(loser -> new Gtid(server, loser.number()))
+                        .collect(Collectors.toSet())));
     }
 
     static QuorateException apply(Certified writeSet, SQLException e) {
@@ -57,7 +61,8 @@ final class ApplyErrors {
                 code,
                 "writeset " + writeSet.seqno() + " (" + writeSet.writeSet().gtid() + ", "
                         + what(writeSet.writeSet().payload()) + ") failed: " + describe(e),
-                e);
+                e,
+                Difference.at(writeSet.seqno()));
     }
 
     /** The GTIDs of some of them. */

@@ -4,6 +4,7 @@ package io.quorate.applier;
 import io.quorate.core.AppliedDdl;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.QuorateException;
@@ -109,7 +110,9 @@ final class DdlSession implements AutoCloseable {
         if (!executed(passedOver(seqno))) {
             throw new QuorateException(
                     ErrorCode.DEFINITION_VOID,
-                    "this server has run the definition at seqno " + seqno + ", which more of the others refuse");
+                    "this server has run the definition at seqno " + seqno + ", which more of the others refuse",
+                    null,
+                    Difference.at(seqno));
         }
     }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.core.binlog.ColumnType;
 import io.quorate.core.binlog.TableMap;
 import java.nio.charset.StandardCharsets;
@@ -61,7 +63,9 @@ final class SchemaCheck implements TableMaps.Check {
                     ErrorCode.TABLE_MISSING,
                     "table " + table + " does not exist here. If no node dropped it, it was made without the binlog"
                             + " (SET sql_log_bin = 0, as dumps of servers with GTIDs have it): loading the same dump"
-                            + " here in the same way mends that, too");
+                            + " here in the same way mends that, too",
+                    null,
+                    in(origin));
         }
         if (here.size() < origin.columns()) {
             throw other(table, origin, here, "");
@@ -73,7 +77,10 @@ final class SchemaCheck implements TableMaps.Check {
             String difference = difference(connection, origin, i, here.get(i));
             if (difference != null) {
                 throw new QuorateException(
-                        ErrorCode.SCHEMA_MISMATCH, "table " + table + ", column " + (i + 1) + ": " + difference);
+                        ErrorCode.SCHEMA_MISMATCH,
+                        "table " + table + ", column " + (i + 1) + ": " + difference,
+                        null,
+                        in(origin));
             }
         }
     }
@@ -82,7 +89,13 @@ final class SchemaCheck implements TableMaps.Check {
         return new QuorateException(
                 ErrorCode.SCHEMA_MISMATCH,
                 "table " + table + " has " + origin.columns() + " columns at the origin, " + here.size() + " here"
-                        + more);
+                        + more,
+                null,
+                in(origin));
+    }
+
+    private static Difference in(TableMap origin) {
+        return Difference.in(new TableName(origin.schema, origin.table));
     }
 
     private void requireConstant(String table, TableMap origin, List<Local> here) {

@@ -2,6 +2,7 @@
 package io.quorate.applier;
 
 import io.quorate.core.Certified;
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.OwnWrites.Doomed;
@@ -15,6 +16,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -71,7 +73,10 @@ final class Undo {
                 inverses.add(new Certified(0, Verdict.PASSED, 0, 0, LogPosition.START, false, inverse));
             } catch (QuorateException e) {
                 throw new QuorateException(
-                        e.code(), w.gtid() + " (" + ApplyErrors.what(w.payload()) + "): " + e.detail(), e);
+                        e.code(),
+                        w.gtid() + " (" + ApplyErrors.what(w.payload()) + "): " + e.detail(),
+                        e,
+                        Difference.of(Set.of(w.gtid())));
             }
         }
         return inverses;

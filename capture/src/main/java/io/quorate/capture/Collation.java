@@ -78,6 +78,20 @@ record Collation(String name, String charsetName, boolean singleByte) {
         return !charsetName.startsWith("utf16") && !charsetName.equals("utf32") && !charsetName.equals("ucs2");
     }
 
+    /**
+     * The charset of a statement's text.
+     *
+     * @param id of the client's collation; negative when the event doesn't say
+     * @return null when Java has none
+     */
+    static Charset charset(int id, Map<Integer, Collation> collations) {
+        if (id < 0) {
+            return StandardCharsets.UTF_8;
+        }
+        Collation collation = collations.get(id);
+        return collation == null ? null : collation.charset();
+    }
+
     /** The charset with which Java decodes it, null when there is none. */
     Charset charset() {
         Charset unicode = UNICODE.get(charsetName);

@@ -175,7 +175,7 @@ final class TransactionReader {
             return;
         }
         QueryEvent query = QueryEvent.read(b, offset, length);
-        Charset charset = charset(query);
+        Charset charset = Collation.charset(query.clientCollation, collations);
         String text = query.text(charset == null ? StandardCharsets.ISO_8859_1 : charset);
         Statement statement = Statement.parse(text, query.database, query.sqlMode);
         switch (statement.kind()) {
@@ -426,14 +426,6 @@ final class TransactionReader {
 
     private Gtid gtid() {
         return new Gtid(foreign == null ? settings.server() : foreign, number);
-    }
-
-    private Charset charset(QueryEvent query) {
-        if (query.clientCollation < 0) {
-            return StandardCharsets.UTF_8;
-        }
-        Collation collation = collations.get(query.clientCollation);
-        return collation == null ? null : collation.charset();
     }
 
     private static Xid xid(String text) {

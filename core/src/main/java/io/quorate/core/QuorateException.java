@@ -7,15 +7,22 @@ public final class QuorateException extends RuntimeException {
 
     private final ErrorCode code;
     private final String detail;
+    private final transient Difference difference;
 
     public QuorateException(ErrorCode code, String what) {
         this(code, what, null);
     }
 
     public QuorateException(ErrorCode code, String what, Throwable cause) {
+        this(code, what, cause, Difference.ANYWHERE);
+    }
+
+    /** @param difference where the server differs, for a code of kind {@link ErrorCode.Kind#DIFFERENCE} */
+    public QuorateException(ErrorCode code, String what, Throwable cause, Difference difference) {
         super(code.code() + " " + what + " [" + code.remedy() + "]", cause);
         this.code = code;
         this.detail = what;
+        this.difference = difference;
     }
 
     public ErrorCode code() {
@@ -25,5 +32,10 @@ public final class QuorateException extends RuntimeException {
     /** What happened, without the code and the way out. */
     public String detail() {
         return detail;
+    }
+
+    /** Where the server differs, of a failure of kind {@link ErrorCode.Kind#DIFFERENCE}. */
+    public Difference difference() {
+        return difference;
     }
 }

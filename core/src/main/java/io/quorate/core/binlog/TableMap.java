@@ -2,11 +2,14 @@
 package io.quorate.core.binlog;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.TableName;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.IntPredicate;
 
 /**
@@ -49,6 +52,18 @@ public final class TableMap {
 
     /** Column indexes of the primary key; empty when there is none or the event doesn't say. */
     public final int[] primaryKey;
+
+    /** The tables to which a payload of row events writes. */
+    public static Set<TableName> tables(byte[] payload) {
+        Set<TableName> tables = new HashSet<>();
+        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
+            if (BinlogEvents.type(payload, at) == BinlogEvents.TABLE_MAP) {
+                TableMap map = read(payload, at, BinlogEvents.length(payload, at));
+                tables.add(new TableName(map.schema, map.table));
+            }
+        }
+        return tables;
+    }
 
     private TableMap(EventReader in) {
         id = in.little(6);

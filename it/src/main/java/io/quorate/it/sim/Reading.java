@@ -2,6 +2,7 @@
 package io.quorate.it.sim;
 
 import io.quorate.core.Certified;
+import io.quorate.core.TableName;
 import io.quorate.core.WriteSetLog;
 import io.quorate.core.binlog.Upserts;
 import io.quorate.sst.stream.Moment;
@@ -108,7 +109,7 @@ final class Reading {
         missing = new ArrayList<>();
         for (Table table : Table.ALL) {
             String schema = "v" + donor.database().version(table);
-            units.put(table, new Unit(table.ordinal(), List.of(new Unit.Name(schema, table.name())), !table.keyed));
+            units.put(table, new Unit(table.ordinal(), List.of(new TableName(schema, table.name())), !table.keyed));
             for (long from = 0; from < (table.keyed ? KEYS_MAX : 1); from += PIECE_KEYS) {
                 missing.add(new Piece(table, from));
             }

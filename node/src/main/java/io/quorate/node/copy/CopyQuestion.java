@@ -2,13 +2,13 @@
 package io.quorate.node.copy;
 
 import io.quorate.core.LogPosition;
+import io.quorate.core.TableName;
 import io.quorate.node.question.Question;
 import io.quorate.node.question.StreamedQuestion;
 import io.quorate.sst.audit.AuditedTable.Stretch;
 import io.quorate.sst.stream.Catalog;
 import io.quorate.sst.stream.Moment;
 import io.quorate.sst.stream.Omitted;
-import io.quorate.sst.stream.Unit;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -57,7 +57,7 @@ public sealed interface CopyQuestion<A> extends Question<A> {
         /** The donor's server has to hold everything up to this seqno. */
         long after();
 
-        List<Unit.Name> tables();
+        List<TableName> tables();
     }
 
     /**
@@ -67,16 +67,16 @@ public sealed interface CopyQuestion<A> extends Question<A> {
      *     holds about this many bytes
      */
     @Question.Name("copy.rows-of-stretch")
-    record RowsOfStretch(long after, Unit.Name table, Stretch stretch, long bytes) implements Rows {
+    record RowsOfStretch(long after, TableName table, Stretch stretch, long bytes) implements Rows {
         @Override
-        public List<Unit.Name> tables() {
+        public List<TableName> tables() {
             return List.of(table);
         }
     }
 
     /** Asks for all rows of these tables, read at a moment at which nobody writes to them. */
     @Question.Name("copy.rows-of-tables")
-    record RowsOfTables(long after, List<Unit.Name> tables) implements Rows {}
+    record RowsOfTables(long after, List<TableName> tables) implements Rows {}
 
     /** @param to where the stretch ends; null for the end of the table */
     record Head(Moment moment, @Nullable String to) {}

@@ -4,6 +4,7 @@ package io.quorate.node.copy;
 import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.ist.RejoinCourse;
 import io.quorate.node.copy.CopyQuestion.Head;
 import io.quorate.node.member.MemberReport;
@@ -294,7 +295,7 @@ final class PieceFetcher implements AutoCloseable {
         long rows = 0;
         long[] came = {0};
         DataInputStream plain = new DataInputStream(new ZstdInputStreamNoFinalizer(in));
-        for (Unit.Name name : piece.unit().tables()) {
+        for (TableName name : piece.unit().tables()) {
             AuditedTable table = AuditedTable.read(connection, name.schema(), name.table());
             if (table == null) {
                 throw new QuorateException(ErrorCode.COPY_UNUSABLE, "this server has no table " + name);

@@ -8,6 +8,7 @@ import io.quorate.certification.OrderedStream;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.copy.CopyQuestion.CatalogAfter;
 import io.quorate.node.copy.CopyQuestion.Contents;
@@ -25,7 +26,6 @@ import io.quorate.sst.audit.AuditedTable.Stretch;
 import io.quorate.sst.stream.Catalog;
 import io.quorate.sst.stream.Moment;
 import io.quorate.sst.stream.RowWriter;
-import io.quorate.sst.stream.Unit;
 import java.io.BufferedOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -127,7 +127,7 @@ public final class StreamSource implements GivenCopies {
      *
      * @param tables the tables that are read
      */
-    private <A> A read(long after, List<Unit.Name> tables, Reading<A> reading) throws IOException {
+    private <A> A read(long after, List<TableName> tables, Reading<A> reading) throws IOException {
         if (!synced.getAsBoolean()) {
             throw refused(ErrorCode.COPY_NO_DONOR, "is not SYNCED");
         }
@@ -226,7 +226,7 @@ public final class StreamSource implements GivenCopies {
             statement.execute("UNLOCK TABLES");
         }
         try (DataOutputStream compressed = compressed(reply.begin(new Head(moment, null)))) {
-            for (Unit.Name name : question.tables()) {
+            for (TableName name : question.tables()) {
                 new RowWriter(compressed).write(connection, table(connection, name), Stretch.ALL);
             }
             compressed.writeLong(decided(working, moment));
@@ -280,7 +280,7 @@ public final class StreamSource implements GivenCopies {
         return stream.lastOrdered();
     }
 
-    private AuditedTable table(Connection connection, Unit.Name name) throws SQLException {
+    private AuditedTable table(Connection connection, TableName name) throws SQLException {
         AuditedTable table = AuditedTable.read(connection, name.schema(), name.table());
         if (table == null) {
             throw refused(ErrorCode.COPY_TOO_EARLY, "has no table " + name);

@@ -8,6 +8,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.core.WriteSetLog;
 import io.quorate.core.binlog.Upserts;
 import io.quorate.node.server.JoinCounts;
@@ -338,7 +339,7 @@ final class StreamedCopy {
     }
 
     private boolean replay(Connection connection) throws SQLException, IOException, InterruptedException {
-        Map<Unit.Name, Unit> unitOf = new HashMap<>();
+        Map<TableName, Unit> unitOf = new HashMap<>();
         units.forEach(unit -> unit.tables().forEach(name -> unitOf.put(name, unit)));
         Map<Integer, List<Done>> done = ledger.done(connection);
         CopyReplay replay =
@@ -368,13 +369,13 @@ final class StreamedCopy {
         return over;
     }
 
-    private static Upserts.Rules rules(Certified c, Map<Unit.Name, Unit> unitOf, Map<Integer, List<Done>> done) {
+    private static Upserts.Rules rules(Certified c, Map<TableName, Unit> unitOf, Map<Integer, List<Done>> done) {
         if (c.writeSet().isBarrier()) {
             // A statement on something other than tables; that is copied as it is at the end.
             return null;
         }
         return (schema, table) -> {
-            Unit unit = unitOf.get(new Unit.Name(schema, table));
+            Unit unit = unitOf.get(new TableName(schema, table));
             if (unit == null) {
                 throw new QuorateException(
                         ErrorCode.COPY_UNUSABLE,

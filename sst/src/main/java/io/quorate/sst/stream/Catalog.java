@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.stream;
 
+import io.quorate.core.TableName;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /**
  * Everything of a server that isn't rows. What {@link CatalogRestore} makes of it at another server is the same. The
@@ -43,7 +47,11 @@ public record Catalog(
             List<Clause> indexes,
             List<Clause> foreignKeys,
             String engine,
-            boolean keyed) {}
+            boolean keyed) {
+        public TableName fullName() {
+            return new TableName(schema, name);
+        }
+    }
 
     /**
      * What {@code ALTER TABLE ... ADD} takes.
@@ -104,6 +112,28 @@ public record Catalog(
      * @param admin whether the account may grant it to others
      */
     public record Role(String name, boolean admin) {}
+
+    /** These tables and their schemas, and all triggers; nothing else. */
+    public Catalog only(Set<TableName> names) {
+        List<Table> kept = tables.stream()
+                .filter(table -> names.contains(table.fullName()))
+                .toList();
+        List<Schema> around = schemas.stream()
+                .filter(schema -> kept.stream().anyMatch(table -> table.schema().equals(schema.name())))
+                .toList();
+        return new Catalog(omitted, around, kept, List.of(), List.of(), triggers, List.of(), List.of());
+    }
+
+    /** The tables that foreign keys tie together, each pair as child and parent. */
+    public Set<Map.Entry<TableName, TableName>> ties() {
+        Set<Map.Entry<TableName, TableName>> ties = new HashSet<>();
+        for (Table table : tables) {
+            for (Clause key : table.foreignKeys()) {
+                ties.add(Map.entry(table.fullName(), Unit.referenced(table.schema(), key.definition())));
+            }
+        }
+        return ties;
+    }
 
     /**
      * Reads what a server has. The statements run one after the other: what is made or dropped meanwhile may be in the

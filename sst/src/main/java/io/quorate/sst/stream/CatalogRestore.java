@@ -2,6 +2,7 @@
 package io.quorate.sst.stream;
 
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.sst.stream.Catalog.Clause;
 import io.quorate.sst.stream.Catalog.Schema;
 import io.quorate.sst.stream.Catalog.Table;
@@ -40,6 +41,28 @@ public final class CatalogRestore {
                 }
                 session.make("room for schema " + row.get(0), "DROP DATABASE IF EXISTS " + Session.quoted(row.get(0)));
             }
+        }
+    }
+
+    /** Drops tables, with their triggers. */
+    public static void drop(Connection joiner, Set<TableName> tables) throws SQLException {
+        try (Session session = Session.ofJoiner(joiner)) {
+            for (TableName table : tables) {
+                String name = Session.quoted(table.schema(), table.table());
+                session.make("room for table " + table, "DROP TABLE IF EXISTS " + name);
+            }
+        }
+    }
+
+    /** Makes those triggers that aren't here. */
+    public void createMissingTriggers(Connection joiner) throws SQLException {
+        try (Session session = Session.ofJoiner(joiner)) {
+            Set<List<String>> here =
+                    Set.copyOf(session.rows("SELECT TRIGGER_SCHEMA, TRIGGER_NAME FROM information_schema.TRIGGERS"));
+            new ProgramMaker(session, catalog)
+                    .make(catalog.triggers().stream()
+                            .filter(trigger -> !here.contains(List.of(trigger.schema(), trigger.name())))
+                            .toList());
         }
     }
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.stream;
 
-import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
+import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
 import io.quorate.core.binlog.TableMap;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Predicate;
 
@@ -47,7 +46,7 @@ public final class OrderScan {
      *
      * @param tables null for any
      */
-    private record Unclear(long seqno, Gtid gtid, Set<Unit.Name> tables, boolean passed) {
+    private record Unclear(long seqno, Gtid gtid, Set<TableName> tables, boolean passed) {
         boolean spoils(Unit unit, Moment moment) {
             return seqno > moment.applied()
                     && (!passed || unit.whole())
@@ -119,18 +118,8 @@ public final class OrderScan {
         // What was written before all had been applied with which the copy begins may name tables as they were called
         // then; a statement that renames one later has the copy begin anew.
         boolean mayBeRenamed = w.lastSeen() < after;
-        return new Unclear(c.seqno(), w.gtid(), w.isBarrier() || mayBeRenamed ? null : tables(w.payload()), c.passed());
-    }
-
-    private static Set<Unit.Name> tables(byte[] payload) {
-        Set<Unit.Name> tables = new HashSet<>();
-        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
-            if (BinlogEvents.type(payload, at) == BinlogEvents.TABLE_MAP) {
-                TableMap map = TableMap.read(payload, at, BinlogEvents.length(payload, at));
-                tables.add(new Unit.Name(map.schema, map.table));
-            }
-        }
-        return tables;
+        return new Unclear(
+                c.seqno(), w.gtid(), w.isBarrier() || mayBeRenamed ? null : TableMap.tables(w.payload()), c.passed());
     }
 
     /**

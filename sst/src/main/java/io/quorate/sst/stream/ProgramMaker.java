@@ -30,30 +30,18 @@ final class ProgramMaker {
     }
 
     List<String> make() throws SQLException {
-        for (List<String> row :
-                session.rows("SELECT SCHEMA_NAME, DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA")) {
-            collations.put(row.get(0), row.get(1));
-        }
         for (Schema schema : catalog.schemas()) {
             if (schema.readOnly()) {
                 session.setReadOnly(schema.name(), false);
             }
         }
-        boolean trusts = session.one("SELECT @@GLOBAL." + TRUST).equals("1");
-        if (!trusts) {
-            session.make(TRUST, "SET GLOBAL " + TRUST + " = ON");
-        }
-        List<String> left;
-        try {
+        List<String> left = trusted(() -> {
             makeAll(catalog.routines());
-            left = makeViews();
+            List<String> views = makeViews();
             makeAll(catalog.triggers());
             makeAll(catalog.events());
-        } finally {
-            if (!trusts) {
-                session.execute("SET GLOBAL " + TRUST + " = OFF");
-            }
-        }
+            return views;
+        });
         for (Schema schema : catalog.schemas()) {
             collate(schema.name(), schema.collation());
             if (schema.readOnly()) {
@@ -61,6 +49,36 @@ final class ProgramMaker {
             }
         }
         return left;
+    }
+
+    private interface Making<T> {
+        T make() throws SQLException;
+    }
+
+    private <T> T trusted(Making<T> making) throws SQLException {
+        for (List<String> row :
+                session.rows("SELECT SCHEMA_NAME, DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA")) {
+            collations.put(row.get(0), row.get(1));
+        }
+        boolean trusts = session.one("SELECT @@GLOBAL." + TRUST).equals("1");
+        if (!trusts) {
+            session.make(TRUST, "SET GLOBAL " + TRUST + " = ON");
+        }
+        try {
+            return making.make();
+        } finally {
+            if (!trusts) {
+                session.execute("SET GLOBAL " + TRUST + " = OFF");
+            }
+        }
+    }
+
+    /** Makes these alone. */
+    void make(List<Program> programs) throws SQLException {
+        trusted(() -> {
+            makeAll(programs);
+            return null;
+        });
     }
 
     /** One after the other in their order, which is the order in which a table's triggers run. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.stream;
 
+import io.quorate.core.TableName;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -19,41 +20,34 @@ import java.util.regex.Pattern;
  * @param number its place in the list, which identifies it
  * @param tables {@code schema.table} in pairs
  */
-public record Unit(int number, List<Name> tables, boolean whole) {
+public record Unit(int number, List<TableName> tables, boolean whole) {
     private static final Pattern CASCADES = Pattern.compile("ON (DELETE|UPDATE) (CASCADE|SET NULL|SET DEFAULT)");
     private static final Pattern REFERENCES = Pattern.compile("REFERENCES (?:`((?:[^`]|``)+)`\\.)?`((?:[^`]|``)+)`");
 
-    public record Name(String schema, String table) {
-        @Override
-        public String toString() {
-            return schema + "." + table;
-        }
-    }
-
     /** All units of a catalog: whole ones first, because the others are read in pieces anyway. */
     public static List<Unit> of(Catalog catalog) {
-        Map<Name, Name> leader = new HashMap<>();
-        Map<Name, Catalog.Table> tables =
-                new TreeMap<>(Comparator.comparing(Name::schema).thenComparing(Name::table));
+        Map<TableName, TableName> leader = new HashMap<>();
+        Map<TableName, Catalog.Table> tables =
+                new TreeMap<>(Comparator.comparing(TableName::schema).thenComparing(TableName::table));
         for (Catalog.Table table : catalog.tables()) {
-            Name name = new Name(table.schema(), table.name());
+            TableName name = table.fullName();
             tables.put(name, table);
             leader.put(name, name);
         }
-        for (Map.Entry<Name, Catalog.Table> each : tables.entrySet()) {
+        for (Map.Entry<TableName, Catalog.Table> each : tables.entrySet()) {
             for (Catalog.Clause key : cascading(each.getValue())) {
-                Name parent = referenced(each.getKey().schema(), key.definition());
+                TableName parent = referenced(each.getKey().schema(), key.definition());
                 if (leader.containsKey(parent)) {
                     leader.put(find(leader, parent), find(leader, each.getKey()));
                 }
             }
         }
-        Map<Name, List<Name>> groups = new TreeMap<>(Comparator.comparing(Name::toString));
+        Map<TableName, List<TableName>> groups = new TreeMap<>(Comparator.comparing(TableName::toString));
         tables.keySet().forEach(name -> groups.computeIfAbsent(find(leader, name), n -> new ArrayList<>())
                 .add(name));
         List<Unit> units = new ArrayList<>();
         for (boolean whole : new boolean[] {true, false}) {
-            for (List<Name> group : groups.values()) {
+            for (List<TableName> group : groups.values()) {
                 boolean asWhole = group.size() > 1
                         || !tables.get(group.get(0)).keyed()
                         || !cascading(tables.get(group.get(0))).isEmpty();
@@ -66,11 +60,11 @@ public record Unit(int number, List<Name> tables, boolean whole) {
     }
 
     public boolean has(Catalog.Table table) {
-        return tables.contains(new Name(table.schema(), table.name()));
+        return tables.contains(table.fullName());
     }
 
-    private static Name find(Map<Name, Name> leader, Name name) {
-        Name at = name;
+    private static TableName find(Map<TableName, TableName> leader, TableName name) {
+        TableName at = name;
         while (!leader.get(at).equals(at)) {
             at = leader.get(at);
         }
@@ -89,13 +83,13 @@ public record Unit(int number, List<Name> tables, boolean whole) {
         return new Catalog.Table(t.schema(), t.name(), t.create(), t.indexes(), cascading(t), t.engine(), t.keyed());
     }
 
-    private static Name referenced(String schema, String key) {
+    static TableName referenced(String schema, String key) {
         Matcher matcher = REFERENCES.matcher(key);
         if (!matcher.find()) {
             throw new IllegalArgumentException("not a foreign key: " + key);
         }
         String other = matcher.group(1);
-        return new Name(other == null ? schema : unquoted(other), unquoted(matcher.group(2)));
+        return new TableName(other == null ? schema : unquoted(other), unquoted(matcher.group(2)));
     }
 
     private static String unquoted(String identifier) {

@@ -9,11 +9,11 @@ import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
+import io.quorate.core.TableName;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSet.Kind;
 import io.quorate.core.WriteSetLog;
-import io.quorate.sst.stream.Unit.Name;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -31,9 +31,9 @@ import org.junit.jupiter.api.Timeout;
 class OrderScanTest {
     private static final UUID DONOR = new UUID(0, 1);
     private static final UUID OTHER = new UUID(0, 2);
-    private static final Unit PIECES_OF_A = new Unit(0, List.of(new Name("s", "a")), false);
-    private static final Unit WHOLE_A = new Unit(0, List.of(new Name("s", "a")), true);
-    private static final Unit WHOLE_B = new Unit(1, List.of(new Name("s", "b")), true);
+    private static final Unit PIECES_OF_A = new Unit(0, List.of(new TableName("s", "a")), false);
+    private static final Unit WHOLE_A = new Unit(0, List.of(new TableName("s", "a")), true);
+    private static final Unit WHOLE_B = new Unit(1, List.of(new TableName("s", "b")), true);
 
     private final Log log = new Log();
 
