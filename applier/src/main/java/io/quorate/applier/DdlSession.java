@@ -4,10 +4,7 @@ package io.quorate.applier;
 import io.quorate.core.AppliedDdl;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
-import io.quorate.core.Difference;
-import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
-import io.quorate.core.QuorateException;
 import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -57,11 +54,41 @@ final class DdlSession implements AutoCloseable {
         Statements make(boolean check);
     }
 
-    /** Executes all of the writeset under its GTID, unless the server has it already. */
-    void run(Certified writeSet, StatementsFactory factory) throws SQLException {
-        if (executed()) {
-            return;
-        }
+    /** The server, at the place of the writeset. */
+    DefinitionTurn.Server at(Certified writeSet, StatementsFactory factory) {
+        return new DefinitionTurn.Server() {
+            @Override
+            public boolean hasGtid() throws SQLException {
+                return executed(gtid);
+            }
+
+            @Override
+            public void run() throws SQLException {
+                DdlSession.this.run(writeSet, factory);
+            }
+
+            @Override
+            public boolean hasPassedOver(long seqno) throws SQLException {
+                return executed(passedOver(seqno));
+            }
+
+            @Override
+            public void notePassedOver(long seqno) throws SQLException {
+                session.execute("SET SESSION gtid_next = '" + passedOver(seqno) + "'");
+                session.execute("COMMIT");
+            }
+
+            @Override
+            public void useUpGtid(long seqno) throws SQLException {
+                // It forces everything before it as any definition does: that is what such a GTID means after a crash.
+                begin();
+                session.execute(UndoneTable.comment("the definition at seqno " + seqno + " is void"));
+            }
+        };
+    }
+
+    /** Executes all of the writeset under its GTID. */
+    private void run(Certified writeSet, StatementsFactory factory) throws SQLException {
         byte[] payload = writeSet.writeSet().payload();
         int rowsFrom = 0;
         if (BinlogEvents.type(payload, 0) == BinlogEvents.QUERY) {
@@ -84,44 +111,8 @@ final class DdlSession implements AutoCloseable {
         session.execute("COMMIT");
     }
 
-    /**
-     * Notes that this server has passed over the definition, which is void. Under the definition's own GTID it runs
-     * another statement, which changes nothing but forces everything before it as any definition does: that is what
-     * such a GTID means after a crash.
-     */
-    void passOver(long seqno) throws SQLException {
-        Gtid note = passedOver(seqno);
-        if (!executed(note)) {
-            session.execute("SET SESSION gtid_next = '" + note + "'");
-            session.execute("COMMIT");
-        }
-        if (!executed()) {
-            begin();
-            session.execute(UndoneTable.comment("the definition at seqno " + seqno + " is void"));
-        }
-    }
-
-    /**
-     * Fails when this server hasn't passed over a definition that is void: it has run it.
-     *
-     * @throws QuorateException DEFINITION_VOID
-     */
-    void requirePassedOver(long seqno) throws SQLException {
-        if (!executed(passedOver(seqno))) {
-            throw new QuorateException(
-                    ErrorCode.DEFINITION_VOID,
-                    "this server has run the definition at seqno " + seqno + ", which more of the others refuse",
-                    null,
-                    Difference.at(seqno));
-        }
-    }
-
     private Gtid passedOver(long seqno) {
         return new Gtid(AppliedDdl.passedOverSource(incarnation), seqno);
-    }
-
-    private boolean executed() throws SQLException {
-        return executed(gtid);
     }
 
     private boolean executed(Gtid asked) throws SQLException {

@@ -26,6 +26,11 @@ public interface Verdicts {
         VOID
     }
 
+    /** From what certification says of a definition. */
+    static Verdict of(boolean isVoid, boolean stands) {
+        return isVoid ? Verdict.VOID : stands ? Verdict.STANDS : Verdict.OPEN;
+    }
+
     /** Whether the definition at {@code seqno} is known to be void. */
     boolean isVoid(long seqno);
 

@@ -206,14 +206,7 @@ final class Worker implements Runnable {
     private void runAlone(Group group, Certified writeSet) throws SQLException {
         try (DdlSession ddl = context.ddl().open(writeSet)) {
             group.session(ddl.id());
-            long voids = writeSet.writeSet().voidsDefinition();
-            if (voids > 0) {
-                ddl.requirePassedOver(voids);
-            } else if (context.verdicts().isVoid(writeSet.seqno())) {
-                ddl.passOver(writeSet.seqno());
-            } else {
-                ddl.run(writeSet, this::separateStatements);
-            }
+            DefinitionTurn.take(writeSet, context.verdicts(), ddl.at(writeSet, this::separateStatements));
         } finally {
             group.session(session.id());
         }

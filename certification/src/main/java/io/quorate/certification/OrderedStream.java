@@ -267,7 +267,7 @@ public class OrderedStream implements OrderListener, OwnOrder {
 
     private void vote(Ballot ballot, LogPosition resumeAfter) {
         synchronized (lock) {
-            Certified verdict = certifier.vote(ballot, resumeAfter);
+            Certified verdict = vote(certifier, ballot, resumeAfter);
             position = resumeAfter;
             if (ballot.kind() == Ballot.Kind.REFUSED) {
                 log.warn("the server of {} refuses the definition at seqno {}", ballot.node(), ballot.seqno());
@@ -289,6 +289,11 @@ public class OrderedStream implements OrderListener, OwnOrder {
     /** Decides an entry. Certification alone does that; a subclass may observe the decision, or spoil it on purpose. */
     protected Certification certify(Certifier state, Proposal proposal, LogPosition at) {
         return state.certify(proposal, at);
+    }
+
+    /** Takes a ballot; open like {@link #certify}. */
+    protected Certified vote(Certifier state, Ballot ballot, LogPosition at) {
+        return state.vote(ballot, at);
     }
 
     private void tellProposer(Certification.Link link) {

@@ -118,33 +118,21 @@ record JoiningNode(
                 .filter(m -> m.hasSyncedServer() && m.applied() >= orderedThen)
                 .map(MemberReport::node)
                 .toList();
-        if (holders.isEmpty()) {
-            return "waiting for a node that can give a copy: none with a server is SYNCED and has applied seqno "
-                    + orderedThen;
-        }
-        int servers = Math.max(own.stream().ask(Certifier::voters), holders.size() + 1);
-        try {
-            if (2 * holders.size() < servers && mayBeRight(difference)) {
-                return "waiting, because only " + String.join(", ", holders) + " of " + servers
-                        + " servers holds what this one lacks. If that is the right one, rebuild this node; if not,"
-                        + " stop and rebuild that one";
-            }
-        } catch (IOException e) {
-            return "waiting for the server: " + e.getMessage();
+        String obstacle = new CopyRule(
+                        difference, orderedThen, holders, own.stream().ask(Certifier::voters))
+                .obstacle(this::hasVoidDefinition);
+        if (obstacle != null) {
+            return obstacle;
         }
         server.suspend();
         copy.want(own.stream().lastOrdered());
         return null;
     }
 
-    /** Whether it may be the others that hold something else than the order says. */
-    private boolean mayBeRight(ErrorCode difference) throws IOException {
-        if (difference != ErrorCode.APPLY_MISMATCH && difference != ErrorCode.SCHEMA_MISMATCH) {
-            return false;
-        }
+    private boolean hasVoidDefinition() throws IOException {
         UUID self = own.stream().self();
         long applied = contents().position().seqno();
-        return !own.stream().ask(certifier -> certifier.hasVoidDefinition(self, applied));
+        return own.stream().ask(certifier -> certifier.hasVoidDefinition(self, applied));
     }
 
     @Override

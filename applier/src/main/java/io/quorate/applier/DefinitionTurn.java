@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.Certified;
+import io.quorate.core.Difference;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.sql.SQLException;
+
+/**
+ * Decides what a server does at the place of a definition in the order, and at the place of the verdict that one is
+ * void. A definition runs once, under a GTID of its own, which tells after any crash whether it ran. One that is void
+ * is passed over: that is noted first, and then the definition's own GTID is used up by something that changes nothing.
+ * So a server that has the GTID and not the note has run the definition, and finds out at the verdict's place.
+ */
+public final class DefinitionTurn {
+    /** The server, at that place. A crash between any two calls finds what the earlier one has left. */
+    public interface Server {
+        /** Whether the definition's own GTID is used up. */
+        boolean hasGtid() throws SQLException;
+
+        /** Runs it under its own GTID. */
+        void run() throws SQLException;
+
+        /** Whether it is noted that this server has passed over the definition at {@code seqno}. */
+        boolean hasPassedOver(long seqno) throws SQLException;
+
+        /** Notes that. */
+        void notePassedOver(long seqno) throws SQLException;
+
+        /** Uses up the definition's own GTID by a statement that changes nothing. */
+        void useUpGtid(long seqno) throws SQLException;
+    }
+
+    private DefinitionTurn() {}
+
+    /**
+     * @throws QuorateException DEFINITION_VOID when this server has run a definition that is void
+     * @throws SQLException what the server refuses it with
+     */
+    public static void take(Certified writeSet, Verdicts verdicts, Server server) throws SQLException {
+        long voids = writeSet.writeSet().voidsDefinition();
+        if (voids > 0) {
+            requirePassedOver(voids, server);
+        } else if (verdicts.isVoid(writeSet.seqno())) {
+            passOver(writeSet.seqno(), server);
+        } else if (!server.hasGtid()) {
+            server.run();
+        }
+    }
+
+    private static void passOver(long seqno, Server server) throws SQLException {
+        if (!server.hasPassedOver(seqno)) {
+            if (server.hasGtid()) {
+                // It ran before the verdict was known, and the position that says so was lost in a crash.
+                throw ran(seqno);
+            }
+            server.notePassedOver(seqno);
+        }
+        if (!server.hasGtid()) {
+            server.useUpGtid(seqno);
+        }
+    }
+
+    private static void requirePassedOver(long seqno, Server server) throws SQLException {
+        if (!server.hasPassedOver(seqno)) {
+            throw ran(seqno);
+        }
+    }
+
+    private static QuorateException ran(long seqno) {
+        return new QuorateException(
+                ErrorCode.DEFINITION_VOID,
+                "this server has run the definition at seqno " + seqno + ", which more of the others refuse",
+                null,
+                Difference.at(seqno));
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.join;
+
+import io.quorate.core.ErrorCode;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * Decides whether a server that holds something else than the order says may get a full copy of another one now. Where
+ * a row or a table differs, and the nodes haven't voted about it, it may be the others that are wrong: one server on
+ * which somebody has deleted rows without the binlog would then have all others copy that. So at least half of the
+ * servers must hold what this one lacks.
+ *
+ * @param difference what showed that it holds something else
+ * @param orderedThen last seqno that was ordered then
+ * @param holders names of the nodes whose servers are SYNCED and have applied that
+ * @param voters how many servers hold what the order says, as far as the order was told, this one included or not
+ */
+public record CopyRule(ErrorCode difference, long orderedThen, List<String> holders, int voters) {
+    /** What is asked only where the answer matters. */
+    public interface Server {
+        /** Whether it has run a definition that is void, so that it isn't the others that are wrong. */
+        boolean hasVoidDefinition() throws IOException;
+    }
+
+    /** Why there can't be a copy yet; null when there can. */
+    public String obstacle(Server server) {
+        if (holders.isEmpty()) {
+            return "waiting for a node that can give a copy: none with a server is SYNCED and has applied seqno "
+                    + orderedThen;
+        }
+        int servers = Math.max(voters, holders.size() + 1);
+        try {
+            if (2 * holders.size() < servers && isAboutRows() && !server.hasVoidDefinition()) {
+                return "waiting, because only " + String.join(", ", holders) + " of " + servers
+                        + " servers holds what this one lacks. If that is the right one, rebuild this node; if not,"
+                        + " stop and rebuild that one";
+            }
+        } catch (IOException e) {
+            return "waiting for the server: " + e.getMessage();
+        }
+        return null;
+    }
+
+    private boolean isAboutRows() {
+        return difference == ErrorCode.APPLY_MISMATCH || difference == ErrorCode.SCHEMA_MISMATCH;
+    }
+}
