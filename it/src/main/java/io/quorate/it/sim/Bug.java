@@ -68,5 +68,27 @@ enum Bug {
     /** A copy's piece is taken before it is decided what becomes of what the donor's clients had committed. */
     COPY_OWN_NOT_AWAITED,
     /** A copy is brought to what its donors had applied, though their clients had committed more. */
-    COPY_CUT_SHORT
+    COPY_CUT_SHORT,
+    /** A node ends a vote by its own clock. */
+    CLOSED_BY_CLOCK,
+    /** A ballot that was sent again counts once more. */
+    VOTED_TWICE,
+    /** The server that gave a definition votes on it, though it hadn't seen all rows before it. */
+    EARLY_ORIGIN_VOTES,
+    /** A server says that it has run a definition before it comes to it. */
+    ANSWERED_TOO_EARLY,
+    /** Whoever says nothing has run the definition. */
+    SILENCE_COUNTS,
+    /** It isn't asked whether a definition is void before it is run. */
+    VERDICT_NOT_ASKED,
+    /** A server that has run a void definition keeps it. */
+    VOID_KEPT,
+    /** That a void definition was passed over isn't noted. */
+    PASSED_OVER_UNNOTED,
+    /** A definition that ran before it was found void counts as passed over. */
+    RAN_FORGOTTEN,
+    /** A server is replaced by what less than half of them hold. */
+    COPIED_FROM_FEW,
+    /** A server is replaced before the order has what its clients have committed. */
+    COPIED_UNHANDED
 }

@@ -41,7 +41,7 @@ record Change(Table table, int version, Row before, Row after) {
         keys.add(table.key(), KeyType.SHARED);
         if (table.keyed) {
             addKey(keys, 0);
-            for (int column : bugs.contains(Bug.UNIQUE_KEY_DROPPED) ? List.<Integer>of() : table.unique()) {
+            for (int column : bugs.contains(Bug.UNIQUE_KEY_DROPPED) ? List.<Integer>of() : table.unique(version)) {
                 addKey(keys, column);
             }
         } else {

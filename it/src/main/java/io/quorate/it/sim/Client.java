@@ -5,6 +5,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.UUID;
 
 /**
@@ -161,6 +162,9 @@ final class Client {
 
     private boolean change() {
         left--;
+        if (world.dispute != null && world.dispute.random.nextInt(world.dispute.tagsShare(node)) == 0) {
+            return tag(world.dispute.random);
+        }
         return switch (world.random.nextInt(8)) {
             case 0, 1 -> transfer();
             case 2 -> token();
@@ -214,6 +218,22 @@ final class Client {
     private boolean append() {
         Row list = any(Table.LIST);
         return put(Table.LIST, list, Row.of(list.get(0), list.get(1) + 1, list.get(2) * 31 + fresh++));
+    }
+
+    /** Of separate choices: whoever doesn't see the index must not trip over it more often than that rows lose. */
+    private boolean tag(Random random) {
+        List<Row> rows = (certified ? view : node.database().rows()).all(Table.TAG);
+        Row row = rows.isEmpty() ? null : rows.get(random.nextInt(rows.size()));
+        long tag = random.nextInt(8);
+        if (world.dispute.hasOddDefinition(node)) {
+            return true;
+        }
+        if (row == null || random.nextInt(3) == 0) {
+            long id = random.nextInt(5);
+            return node.model().isTampered(Table.TAG, id) || put(Table.TAG, null, Row.of(id, tag));
+        }
+        return node.model().isTampered(Table.TAG, row.get(0))
+                || put(Table.TAG, row, random.nextInt(3) == 0 ? null : row.with(1, tag));
     }
 
     private boolean child() {

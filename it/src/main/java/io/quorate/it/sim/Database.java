@@ -96,6 +96,9 @@ final class Database {
     private final Map<Long, Long> undone = new HashMap<>();
     private final Map<Table, Integer> versions = new HashMap<>();
     private final Set<Long> ddlDone = new HashSet<>();
+    /** Definitions of which it is noted that they are void and were passed over. */
+    private final Set<Long> passedOver = new HashSet<>();
+
     private final Map<Long, Transaction> prepared = new LinkedHashMap<>();
     /** In the database's own words: each prepared transaction that committed left a mark. */
     private final Set<Long> marks = new HashSet<>();
@@ -184,7 +187,7 @@ final class Database {
     }
 
     int version(Table table) {
-        return versions.getOrDefault(table, 0);
+        return table == Table.TAG ? (rows.isTagIndexed() ? 1 : 0) : versions.getOrDefault(table, 0);
     }
 
     Transaction begin(boolean client) {
@@ -222,7 +225,7 @@ final class Database {
         return holders;
     }
 
-    private static void needs(Change c, List<Long> exclusive, List<Long> shared) {
+    private void needs(Change c, List<Long> exclusive, List<Long> shared) {
         Table table = c.table();
         if (!table.keyed) {
             // Two may insert the same.
@@ -235,7 +238,7 @@ final class Database {
                 continue;
             }
             exclusive.add(table.key(0, row.get(0)));
-            for (int column : table.unique()) {
+            for (int column : rows.unique(table)) {
                 if (row.get(column) != null) {
                     exclusive.add(table.key(column, row.get(column)));
                 }
@@ -382,6 +385,41 @@ final class Database {
         versions.merge(table, 1, Integer::sum);
         log(new Logged(++lastNumber, -1, -1, new byte[0], List.of(), table));
         forcedTables = binlog.size();
+    }
+
+    /** A client adds the index of the tags, or drops it. */
+    void indexTagsByClient(boolean added) {
+        rows.indexTags(added);
+        log(new Logged(++lastNumber, -1, -1, Dispute.definition(added), List.of(), Table.TAG));
+    }
+
+    /** Whether a definition's own GTID is used up. */
+    boolean hasGtid(long seqno) {
+        return ddlDone.contains(seqno);
+    }
+
+    /** Uses it up by what changes nothing. */
+    void useUpGtid(long seqno) {
+        ddlDone.add(seqno);
+        log(new Logged(0, 0, -1, new byte[0], List.of(), Table.TAG));
+    }
+
+    void indexTagsApplied(boolean added, long seqno) {
+        rows.indexTags(added);
+        useUpGtid(seqno);
+    }
+
+    Set<Long> passedOver() {
+        return passedOver;
+    }
+
+    /** Changes a row without the binlog, if nobody holds it; null for none. */
+    boolean tamper(Table table, long id, Row row) {
+        if (locks.containsKey(table.key(0, id))) {
+            return false;
+        }
+        rows.tamper(table, id, row);
+        return true;
     }
 
     /** Under a GTID of its own, so that it runs once. */

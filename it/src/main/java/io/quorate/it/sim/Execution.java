@@ -4,9 +4,11 @@ package io.quorate.it.sim;
 import io.quorate.applier.ApplyCourse;
 import io.quorate.applier.ApplyStep;
 import io.quorate.applier.Blockers;
+import io.quorate.applier.DefinitionTurn;
 import io.quorate.applier.Group;
 import io.quorate.applier.Patience;
 import io.quorate.applier.Settlement;
+import io.quorate.applier.Verdicts;
 import io.quorate.core.CertifiedXid;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
@@ -36,6 +38,9 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     private static final int RETRIES_MAX = 100;
     private static final int LOCK_WAIT_TIMEOUT = 1205;
     private static final int ROW_NOT_FOUND = 1032;
+    private static final int DUPLICATE_ENTRY = 1062;
+    private static final int DUPLICATE_KEY_NAME = 1061;
+    private static final int NO_KEY = 1091;
     private static final int CONNECTION_LOST = 2013;
 
     /** A session waits for another one's lock. */
@@ -107,6 +112,12 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
             world.trace(node.name() + " loses a connection of its applier");
             node.sessionLost();
         } catch (QuorateException e) {
+            if (world.dispute != null && e.code().kind() == ErrorCode.Kind.DIFFERENCE) {
+                over = true;
+                world.dispute.requireCause(node, e);
+                node.differs(e);
+                return;
+            }
             // Where a cache was lost it isn't known what failed, and what clients did since fails in case it was built
             // on that.
             if (e.code() != ErrorCode.UNDO_IMPOSSIBLE || !node.hasLostCache()) {
@@ -153,6 +164,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
             case COMMIT -> commit();
             case SETTLE -> settle(first);
             case RUN_ALONE -> runAlone();
+            case ASK_OTHERS -> askOthers();
             case DONE -> finish();
             default -> throw new IllegalStateException("can't " + step);
         }
@@ -374,16 +386,99 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     }
 
     private void runAlone() throws SQLException {
-        Table table = Table.ALL[course.writeSet().writeSet().payload()[0]];
-        Set<Database.Transaction> users = node.database().users(table);
-        if (users.isEmpty()) {
-            node.database().ddlApplied(table, course.writeSet().seqno());
+        try {
+            DefinitionTurn.take(course.writeSet(), session.voting, Spoilt.server(this, world.bugs));
             done();
-            return;
+        } catch (InUse e) {
+            // The server doesn't say that what is prepared keeps a table.
+            waitsFor = e.users.stream().filter(user -> user.prepared() == 0).collect(Collectors.toSet());
+            waitForLock();
         }
-        // The server doesn't say that what is prepared keeps a table.
-        waitsFor = users.stream().filter(user -> user.prepared() == 0).collect(Collectors.toSet());
-        waitForLock();
+    }
+
+    private void askOthers() throws SQLException {
+        world.dispute.mayBreak(node);
+        Verdicts.Verdict verdict = session.voting.onRefused(course.writeSet().seqno());
+        if (verdict != Verdicts.Verdict.OPEN) {
+            end();
+            course.answered(verdict);
+        }
+    }
+
+    /** Whether the nodes have found that what it runs alone is void. */
+    boolean isVoid() {
+        return session.voting.isVoid(course.writeSet().seqno());
+    }
+
+    /** The table of a definition is in use. */
+    private static final class InUse extends SQLException {
+        private static final long serialVersionUID = 1;
+        private final transient Set<Database.Transaction> users;
+
+        InUse(Set<Database.Transaction> users) {
+            this.users = users;
+        }
+    }
+
+    /** The server, at the place of a definition; open for what {@link Bug}s make of it. */
+    class OfDatabase implements DefinitionTurn.Server {
+        @Override
+        public boolean hasGtid() throws SQLException {
+            mayBreak();
+            return node.database().hasGtid(course.writeSet().seqno());
+        }
+
+        @Override
+        public void run() throws SQLException {
+            byte[] definition = course.writeSet().writeSet().payload();
+            Table table = Table.ALL[definition[0]];
+            Set<Database.Transaction> users = node.database().users(table);
+            if (!users.isEmpty()) {
+                throw new InUse(users);
+            }
+            if (table == Table.TAG) {
+                indexTags(Dispute.isAdded(definition));
+            } else {
+                node.database().ddlApplied(table, course.writeSet().seqno());
+            }
+        }
+
+        private void indexTags(boolean adds) throws SQLException {
+            Rows rows = node.database().rows();
+            if (adds == rows.isTagIndexed()) {
+                throw new SQLException(adds ? "is there" : "isn't there", "42000", adds ? DUPLICATE_KEY_NAME : NO_KEY);
+            }
+            if (adds && rows.hasEqualTags()) {
+                throw new SQLException("duplicate entry", "23000", DUPLICATE_ENTRY);
+            }
+            node.database().indexTagsApplied(adds, course.writeSet().seqno());
+            mayBreak();
+        }
+
+        @Override
+        public boolean hasPassedOver(long seqno) throws SQLException {
+            return node.database().passedOver().contains(seqno);
+        }
+
+        @Override
+        public void notePassedOver(long seqno) throws SQLException {
+            mayBreak();
+            node.database().passedOver().add(seqno);
+            world.trace(node.name() + " passes over the definition at seqno " + seqno);
+            mayBreak();
+        }
+
+        @Override
+        public void useUpGtid(long seqno) throws SQLException {
+            node.database().useUpGtid(seqno);
+            mayBreak();
+        }
+
+        private void mayBreak() throws SQLException {
+            if (world.dispute != null) {
+                world.dispute.mayBreak(node);
+            }
+        }
     }
 
     private void finish() {

@@ -20,6 +20,7 @@ import java.util.List;
  * @param powerLosses of servers that don't force their logs; without any, they do
  * @param departures of a node, with its directory or of its own will, while others may be cut off
  * @param recoveries from the loss of all nodes but one
+ * @param disputes above 0 where rows stand against definitions; so many servers less one are tampered with
  */
 record Faults(
         double loss,
@@ -35,13 +36,14 @@ record Faults(
         double diskLoss,
         int powerLosses,
         int departures,
-        int recoveries) {
+        int recoveries,
+        int disputes) {
     static final int ALL_ENTRIES = Integer.MAX_VALUE;
     static final long ALL_BYTES = 1L << 30;
-    static final Faults NONE = new Faults(0, 0, 0, 0, 0, 2000, 300, 200, ALL_ENTRIES, ALL_BYTES, 0, 0, 0, 0);
+    static final Faults NONE = new Faults(0, 0, 0, 0, 0, 2000, 300, 200, ALL_ENTRIES, ALL_BYTES, 0, 0, 0, 0, 0);
     /** What there is to leave out. */
-    static final List<String> KINDS =
-            List.of("crashes", "cuts", "elections", "loss", "purges", "disks", "power", "departures", "recoveries");
+    static final List<String> KINDS = List.of(
+            "crashes", "cuts", "elections", "loss", "purges", "disks", "power", "departures", "recoveries", "disputes");
 
     /** Of servers that don't force their logs; with it, nodes keep their directories and no recovery is forced. */
     Faults withPowerLosses(int count) {
@@ -59,7 +61,28 @@ record Faults(
                 0,
                 count,
                 0,
+                0,
                 0);
+    }
+
+    /** With which no recovery is forced, and no cache is lost. */
+    Faults withDisputes(int count) {
+        return new Faults(
+                loss,
+                duplicate,
+                crashes,
+                cuts,
+                elections,
+                delayMicrosMax,
+                captureMicrosMax,
+                stepMicrosMax,
+                logEntriesMax,
+                cacheBytesMax,
+                0,
+                0,
+                departures,
+                0,
+                count);
     }
 
     Faults without(String what) {
@@ -78,6 +101,7 @@ record Faults(
                 what.equals("disks") ? 0 : diskLoss,
                 what.equals("power") ? 0 : powerLosses,
                 what.equals("departures") ? 0 : departures,
-                what.equals("recoveries") ? 0 : recoveries);
+                what.equals("recoveries") ? 0 : recoveries,
+                what.equals("disputes") ? 0 : disputes);
     }
 }

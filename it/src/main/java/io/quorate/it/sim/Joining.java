@@ -8,6 +8,7 @@ import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.HistoryCheck;
 import io.quorate.ist.RejoinCourse;
+import io.quorate.node.join.CopyRule;
 import io.quorate.node.join.JoinHost;
 import io.quorate.node.join.JoinMachine.Step;
 import io.quorate.node.join.JoinTurns;
@@ -92,6 +93,10 @@ final class Joining implements JoinHost {
 
     void missing(ErrorCode code, String why) {
         tell(() -> turns.missing(new QuorateException(code, why)));
+    }
+
+    void differs(QuorateException cause) {
+        tell(() -> turns.differs(cause));
     }
 
     void takenOut() {
@@ -235,17 +240,40 @@ final class Joining implements JoinHost {
 
     @Override
     public void handOver() {
-        throw new IllegalStateException("no server holds anything else than the order says");
+        node.handOver();
     }
 
     @Override
     public long lastOrdered() {
-        return node.storage().cache().last();
+        return node.lastOrdered();
     }
 
     @Override
     public String wantCopy(ErrorCode difference, long orderedThen) {
-        throw new IllegalStateException("no server holds anything else than the order says");
+        if (!node.hasHandedOver()) {
+            return "what this server has committed is being ordered first";
+        }
+        List<Node> holders = world.nodes().stream()
+                .filter(n -> n != node && world.isReachable(n, node) && n.isSynced() && n.applied() >= orderedThen)
+                .toList();
+        CopyRule rule = new CopyRule(
+                difference, orderedThen, holders.stream().map(Node::name).toList(), Spoilt.voters(node, world.bugs));
+        String obstacle = rule.obstacle(this::hasVoidDefinition);
+        if (obstacle == null) {
+            if (!hasVoidDefinition() && difference == ErrorCode.APPLY_MISMATCH) {
+                world.dispute.requireEnough(holders);
+            }
+            node.suspendServer(true);
+            node.wantCopy(node.lastOrdered());
+            world.dispute.mayCrashSoon(node);
+        }
+        return obstacle;
+    }
+
+    private boolean hasVoidDefinition() {
+        return node.stream()
+                .ask(certifier ->
+                        certifier.hasVoidDefinition(node.uuid(), node.database().position()));
     }
 
     @Override

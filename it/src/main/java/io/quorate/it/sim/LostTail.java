@@ -55,6 +55,11 @@ final class LostTail {
         return course.at() == TailCourse.Step.DONE;
     }
 
+    /** Whether this node knows how far the order is with its server. */
+    boolean isCurrent() {
+        return course.isCurrent(world.millis() * CLOCK);
+    }
+
     /** The last own number that was ordered when it was found out what the database lacks. */
     long orderedThen() {
         try {

@@ -3,8 +3,10 @@ package io.quorate.it.sim;
 
 import io.quorate.applier.TakenBack;
 import io.quorate.core.Certified;
+import io.quorate.core.Gtid;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +21,8 @@ final class Model {
     private final List<TakenBack> takenBack = new ArrayList<>();
     /** Every GTID number whose undo was ever committed here, and the position with it. */
     private final Map<Long, Long> undoneEver = new HashMap<>();
+    /** What somebody has made of rows here without the binlog, by table and id. */
+    private final Map<Table, Map<Long, Row>> tampered = new EnumMap<>(Table.class);
 
     private long seqno;
     /** From here on in the journal, transactions may still be open. */
@@ -45,12 +49,44 @@ final class Model {
         takenBack.add(range);
     }
 
+    /** Somebody has changed a row without the binlog; null for none. */
+    void tampered(Table table, long id, Row row) {
+        tampered.computeIfAbsent(table, t -> new HashMap<>()).put(id, row);
+    }
+
+    void mended(Table table, long id) {
+        tampered.get(table).remove(id);
+    }
+
+    boolean isTampered(Table table, long id) {
+        return tampered.getOrDefault(table, Map.of()).containsKey(id);
+    }
+
+    boolean isUntampered() {
+        return tampered.values().stream().allMatch(Map::isEmpty);
+    }
+
+    /** With what was changed without the binlog at another server, of which this one's is a copy. */
+    Model tamperedLike(Model that) {
+        that.tampered.forEach((table, rows) -> tampered.put(table, new HashMap<>(rows)));
+        return this;
+    }
+
+    /** These rows, as they are here with what was changed without the binlog. */
+    Rows tampered(Rows of) {
+        tampered.forEach((table, all) -> all.forEach((id, row) -> of.tamper(table, id, row)));
+        return of;
+    }
+
     private boolean isTakenBack(long number) {
         return takenBack.stream().anyMatch(range -> range.contains(number));
     }
 
     void undone(Collection<Long> numbers, long position) {
         numbers.forEach(number -> undoneEver.put(number, position));
+        if (world.dispute != null) {
+            numbers.forEach(number -> world.dispute.undone(node, number));
+        }
     }
 
     /**
@@ -100,16 +136,21 @@ final class Model {
                                 + ", and still stands at position " + position);
                 continue;
             }
+            boolean again = world.isReinserted(new Gtid(node.uuid(), entry.number()));
             for (Change change : entry.changes()) {
                 try {
-                    expected.apply(change);
+                    expected.apply(again ? expected.overwriting(change) : change);
                 } catch (Rows.Misfit e) {
                     throw new Violation(node.name() + " at " + position + ": " + entry.number()
                             + " doesn't fit on top of the order: " + e.getMessage());
                 }
             }
         }
+        tampered(expected);
         String difference = database.committed().difference(expected);
         World.require(difference == null, () -> node.name() + " at position " + position + " has " + difference);
+        if (world.dispute != null) {
+            world.dispute.check(node);
+        }
     }
 }

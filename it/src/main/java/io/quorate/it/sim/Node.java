@@ -10,6 +10,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.NodeMachine;
+import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSetLog;
 import io.quorate.ist.CheckpointStore;
@@ -75,6 +76,11 @@ final class Node {
     private final Set<Hold> holds = EnumSet.noneOf(Hold.class);
 
     private boolean worksOnServer;
+    private boolean handingOver;
+    private boolean handedOver;
+    /** Whether a copy is due to what its server holds, rather than to what it missed. */
+    private boolean differs;
+
     private boolean serverSuspended;
     /** Nobody can bring it back: somebody has to copy another server. */
     private boolean copyNeeded;
@@ -84,7 +90,7 @@ final class Node {
         this.number = number;
         this.arbitrator = arbitrator;
         this.databaseUp = !arbitrator;
-        this.uuid = new UUID(0, number);
+        this.uuid = new UUID(3, number);
         this.database = new Database(uuid, rows);
         if (world.faults.powerLosses() > 0) {
             database.relax();
@@ -221,6 +227,7 @@ final class Node {
         holds.add(Hold.START);
         worksOnServer = false;
         serverSuspended = false;
+        handingOver = false;
         if (wantsCopy()) {
             world.replacesServer(this, life);
         }
@@ -259,8 +266,10 @@ final class Node {
     }
 
     void suspendServer(boolean suspended) {
+        boolean closes = suspended || handingOver;
         serverSuspended = suspended;
-        if (suspended) {
+        handingOver = false;
+        if (closes) {
             closeSession();
         }
     }
@@ -406,19 +415,26 @@ final class Node {
                 session.quorumChanged(primary);
             }
         }
-        if (databaseUp && session == null && worksOnServer && !serverSuspended) {
+        if (handingOver) {
+            drain(primary);
+        } else if (databaseUp && session == null && worksOnServer && !serverSuspended) {
             workOnServer();
         }
-        if (session != null && !tail.isReady()) {
+        if (handingOver) {
+            tail = session == null ? null : tail;
+        } else if (session != null && !tail.isReady()) {
             recover();
         } else if (session != null) {
             session.look(session.mayCapture(primary, tail.orderedThen()));
+            if (world.dispute != null) {
+                session.voting.answer(session.applied(), isSynced());
+            }
         }
         if (machine == null) {
             return;
         }
         machine.on(
-                databaseUp && session != null && tail.isReady() && session.isCapturing()
+                databaseUp && session != null && !handingOver && tail.isReady() && session.isCapturing()
                         ? new NodeEvent.DatabaseUp()
                         : new NodeEvent.DatabaseDown("away"));
         machine.on(new NodeEvent.Progress(lastOrdered(), session == null ? 0 : session.applied(), world.millis()));
@@ -522,9 +538,33 @@ final class Node {
     /** Its server has all of another one's data in place of its own; it is a member as before. */
     void replaceServer(Node donor) {
         world.statistics.replaced++;
+        if (world.dispute == null) {
+            crashDatabase();
+            takeServer(donor);
+            joining.copying(null);
+            return;
+        }
+        new Voting(this).withdraw();
+        if (databaseUp && differs) {
+            world.dispute.requireHandedOver(this);
+        }
+        // From now on its own rows are gone.
         crashDatabase();
-        takeServer(donor);
-        joining.copying(null);
+        world.dispute.mayCrashSoon(this);
+        long ofLife = life;
+        world.after(1 + world.dispute.random.nextInt(4000), () -> {
+            if (ofLife == life
+                    && world.dispute.mayGive(donor)
+                    && donor.database().visible() >= copyFrom) {
+                takeServer(donor);
+                world.statistics.healed += differs ? 1 : 0;
+                differs = false;
+                joining.copying(null);
+            } else {
+                databaseUp = true;
+                world.replacesServer(this, ofLife);
+            }
+        });
     }
 
     /** Begins anew with the rows of another server, as a server of its own. */
@@ -539,13 +579,15 @@ final class Node {
     private void takeServer(Node donor) {
         long at = donor.database.visible();
         world.trace(name() + " is copied from " + donor.name() + " at " + at);
-        Rows rows = donor.model.ordered();
-        uuid = new UUID(0, number + 16L * ++copies);
-        database = world.copyOf(uuid, rows, at);
+        Rows ordered = donor.model.ordered();
+        Rows rows = donor.model.tampered(ordered.copy());
+        rows.indexTags(donor.database.rows().isTagIndexed());
+        uuid = new UUID(3, number + 16L * ++copies);
+        database = world.copyOf(uuid, rows, at, donor.database);
         if (world.faults.powerLosses() > 0) {
             database.relax();
         }
-        model = new Model(this, rows.copy(), at);
+        model = new Model(this, ordered, at).tamperedLike(donor.model);
         databaseUp = true;
         serverLife = ServerLife.NONE;
         copyFrom = -1;
@@ -614,6 +656,60 @@ final class Node {
         world.order().elect();
         joining.alone();
         wake();
+    }
+
+    // What it holds differs.
+
+    /** Its server holds something else than the order says. */
+    void differs(QuorateException cause) {
+        differs = true;
+        joining.differs(cause);
+    }
+
+    /** The link does nothing but have the order get what clients have committed. */
+    void handOver() {
+        handedOver = false;
+        handingOver = true;
+        serverSuspended = false;
+        world.dispute.mayCrashSoon(this);
+    }
+
+    boolean hasHandedOver() {
+        return handedOver || world.bugs.contains(Bug.COPIED_UNHANDED);
+    }
+
+    private void drain(boolean primary) {
+        if (!databaseUp || serverSuspended || handedOver) {
+            return;
+        }
+        if (session == null) {
+            tail = new LostTail(this);
+            session = new Session(this, true);
+        }
+        boolean current = tail.isCurrent();
+        if (current && stream.own().last() >= database.lastNumber()) {
+            handedOver = true;
+            closeSession();
+        } else {
+            session.look(current && primary);
+        }
+    }
+
+    /** Whether others may count on its server: it holds what the order says, as far as it knows. */
+    boolean isSynced() {
+        return machine != null && machine.state().writable();
+    }
+
+    /** Whether it is a member that works on its server. */
+    boolean isMember() {
+        return session != null && joining.at() == JoinMachine.Step.MEMBER;
+    }
+
+    /** Whether only a person can say which of the servers is right. */
+    boolean awaitsPerson() {
+        return joining != null
+                && joining.at() == JoinMachine.Step.AWAITING_COPY
+                && joining.toString().contains("waiting, because only");
     }
 
     // The order.

@@ -30,6 +30,9 @@ final class Reading {
     private static final int KEYS_MAX = 40;
     private static final int WAITS_MAX = 60;
 
+    /** Without tags, whose index comes and goes. */
+    private static final List<Table> READ = List.of(Table.ACCOUNT, Table.PARENT, Table.CHILD, Table.LIST, Table.SCRAP);
+
     private final World world;
     private final Random random;
     private final Map<Table, TreeMap<Long, Row>> keyed = new EnumMap<>(Table.class);
@@ -86,6 +89,8 @@ final class Reading {
     private Node donor() {
         List<Node> donors = world.nodes().stream()
                 .filter(n -> n.databaseUp && n.applied() >= 0 && n.isWritable() && n.takesPart())
+                .filter(n -> world.dispute == null
+                        || (world.dispute.mayGive(n) && n.model().isUntampered()))
                 .filter(n -> n.database().position() >= since && n.database().lastNumber() >= ordered(n))
                 .toList();
         return donors.isEmpty() ? null : donors.get(random.nextInt(donors.size()));
@@ -107,7 +112,7 @@ final class Reading {
         keyed.values().forEach(TreeMap::clear);
         scrap.clear();
         missing = new ArrayList<>();
-        for (Table table : Table.ALL) {
+        for (Table table : READ) {
             String schema = "v" + donor.database().version(table);
             units.put(table, new Unit(table.ordinal(), List.of(new TableName(schema, table.name())), !table.keyed));
             for (long from = 0; from < (table.keyed ? KEYS_MAX : 1); from += PIECE_KEYS) {
@@ -213,7 +218,7 @@ final class Reading {
                 carryOut(c);
             }
         }
-        for (Table table : Table.ALL) {
+        for (Table table : READ) {
             if (table.keyed) {
                 List<Row> here = List.copyOf(keyed.get(table).values());
                 World.require(

@@ -23,6 +23,8 @@ final class Rows {
     private final Map<Table, TreeMap<Long, Row>> keyed = new EnumMap<>(Table.class);
     private final Map<Row, Integer> scrap = new HashMap<>();
     private final Map<Long, Long> unique = new HashMap<>();
+    /** Whether the tags have their index, and so must differ. */
+    private boolean tagsDiffer;
 
     Rows() {
         for (Table t : Table.ALL) {
@@ -35,7 +37,53 @@ final class Rows {
         keyed.forEach((table, rows) -> copy.keyed.get(table).putAll(rows));
         copy.scrap.putAll(scrap);
         copy.unique.putAll(unique);
+        copy.tagsDiffer = tagsDiffer;
         return copy;
+    }
+
+    /** Columns with a unique index of their own, as the table is defined here. */
+    List<Integer> unique(Table table) {
+        return table.unique(tagsDiffer ? 1 : 0);
+    }
+
+    boolean isTagIndexed() {
+        return tagsDiffer;
+    }
+
+    /** Whether two rows have one tag. */
+    boolean hasEqualTags() {
+        Map<Long, Row> tags = keyed.get(Table.TAG);
+        return tags.values().stream().map(row -> row.get(1)).distinct().count() < tags.size();
+    }
+
+    /** Adds the index of the tags, which must differ, or drops it. */
+    void indexTags(boolean value) {
+        tagsDiffer = value;
+        for (Row row : keyed.get(Table.TAG).values()) {
+            long tag = Table.TAG.key(1, row.get(1));
+            if (value) {
+                unique.put(tag, row.get(0));
+            } else {
+                unique.remove(tag);
+            }
+        }
+    }
+
+    /** An insert that takes the place of what is there. */
+    Change overwriting(Change insert) {
+        return new Change(
+                insert.table(),
+                insert.version(),
+                get(insert.table(), insert.after().get(0)),
+                insert.after());
+    }
+
+    /** Without a look at any constraint, and without any trace but the row: null for none. */
+    void tamper(Table table, long id, Row row) {
+        Row old = row == null ? keyed.get(table).remove(id) : keyed.get(table).put(id, row);
+        if (old != null && table == Table.TAG && tagsDiffer) {
+            unique.remove(table.key(1, old.get(1)));
+        }
     }
 
     Row get(Table table, long id) {
@@ -80,7 +128,7 @@ final class Rows {
         check(c, rows, old);
         if (old != null) {
             rows.remove(old.get(0));
-            for (int column : c.table().unique()) {
+            for (int column : unique(c.table())) {
                 if (old.get(column) != null) {
                     unique.remove(c.table().key(column, old.get(column)));
                 }
@@ -88,7 +136,7 @@ final class Rows {
         }
         if (c.after() != null) {
             rows.put(c.after().get(0), c.after());
-            for (int column : c.table().unique()) {
+            for (int column : unique(c.table())) {
                 if (c.after().get(column) != null) {
                     unique.put(
                             c.table().key(column, c.after().get(column)),
@@ -102,7 +150,7 @@ final class Rows {
     Change put(Change c) {
         Map<Long, Row> rows = keyed.get(c.table());
         Row row = c.before() == null ? c.after() : c.before();
-        for (int column : c.table().unique()) {
+        for (int column : unique(c.table())) {
             if (row.get(column) != null) {
                 long value = c.table().key(column, row.get(column));
                 Long owner = c.before() == null ? unique.put(value, row.get(0)) : unique.remove(value);
@@ -139,7 +187,7 @@ final class Rows {
             if (moves && rows.containsKey(after.get(0))) {
                 throw new Misfit("duplicate " + after + " in " + c.table());
             }
-            for (int column : c.table().unique()) {
+            for (int column : unique(c.table())) {
                 Long owner =
                         after.get(column) == null ? null : unique.get(c.table().key(column, after.get(column)));
                 if (owner != null && (old == null || !owner.equals(old.get(0)))) {

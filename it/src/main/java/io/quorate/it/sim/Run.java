@@ -50,7 +50,8 @@ record Run(
                         r.nextInt(3) == 0 ? 0.1 : 0,
                         0,
                         Math.max(0, r.nextInt(6) - 2),
-                        Math.max(0, r.nextInt(6) - 3));
+                        Math.max(0, r.nextInt(6) - 3),
+                        0);
         int powerLosses = Math.max(0, r.nextInt(6) - 2);
         int nodes = 2 + r.nextInt(3);
         int clients = 1 + r.nextInt(3);
@@ -61,6 +62,10 @@ record Run(
             faults = faults.withPowerLosses(powerLosses);
         }
         boolean arbitrator = r.nextInt(4) == 0 && nodes > 2;
+        Random separate = new Random(mixed(seed) + 2);
+        if (separate.nextInt(3) == 0 && faults.powerLosses() == 0) {
+            faults = faults.withDisputes(1 + Math.max(0, separate.nextInt(6) - 3));
+        }
         return new Run(seed, mode, nodes, arbitrator, clients, micros, faults, bugs);
     }
 
@@ -135,6 +140,9 @@ record Run(
             world.after(world.random.nextInt((int) micros), () -> recover(world));
         }
         new Reading(world, seed);
+        if (world.dispute != null) {
+            world.dispute.begin(micros);
+        }
         world.run(micros, EVENTS_MAX);
         world.writing = false;
         for (long until = micros; !world.isSettled(); ) {

@@ -41,6 +41,7 @@ final class Session {
     private boolean held;
     private boolean closed;
 
+    final Voting voting;
     private final CaptureProtocol protocol;
     private Proposer proposer;
     /** Where in the binlog; below zero before it is known where to begin. */
@@ -61,6 +62,7 @@ final class Session {
                 : world.bugs.contains(Bug.FAILURES_FORGOTTEN)
                         ? new OwnWrites(position, Map.of(), c -> false)
                         : OwnWriteSets.beforeRepair(node.uuid(), node.takenBack(), node.lastOrdered());
+        voting = new Voting(node);
         protocol = protocol();
         attach();
         feed = new Feed(node.log(), here, own.prepared(), position + 1);
@@ -269,7 +271,8 @@ final class Session {
         KeysBuilder keys = new KeysBuilder();
         entry.changes().forEach(change -> change.addKeys(keys, world.bugs));
         if (entry.ddl() != null) {
-            keys.add(entry.ddl().key(), entry.ddl().keyed ? KeyType.UPDATE : KeyType.EXCLUSIVE);
+            boolean fits = entry.ddl().keyed && entry.ddl() != Table.TAG;
+            keys.add(entry.ddl().key(), fits ? KeyType.UPDATE : KeyType.EXCLUSIVE);
         }
         long seen = entry.isPrepared() ? entry.snapshot() : capturedSeen;
         if (world.bugs.contains(Bug.LAST_SEEN_TOO_HIGH)) {
@@ -288,7 +291,9 @@ final class Session {
 
     private byte[] payload(Database.Logged entry) {
         if (entry.ddl() != null) {
-            return new byte[] {(byte) entry.ddl().ordinal()};
+            return entry.ddl() == Table.TAG
+                    ? entry.payload()
+                    : new byte[] {(byte) entry.ddl().ordinal()};
         }
         return entry.isPrepared()
                 ? Change.prepared(entry.payload(), new CertifiedXid(node.number, entry.number(), "x", entry.snapshot()))

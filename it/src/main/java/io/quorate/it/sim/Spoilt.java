@@ -3,8 +3,12 @@ package io.quorate.it.sim;
 
 import io.quorate.applier.ApplyCourse;
 import io.quorate.applier.ApplyStep;
+import io.quorate.applier.DefinitionTurn;
 import io.quorate.applier.Group;
 import io.quorate.applier.TailCourse;
+import io.quorate.certification.Certifier;
+import io.quorate.core.Ballot;
+import io.quorate.core.Ballot.Kind;
 import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
@@ -181,6 +185,65 @@ final class Spoilt {
                 if (!bugs.contains(Bug.TRANSFER_NOT_FORCED)) {
                     super.force();
                 }
+            }
+        };
+    }
+
+    /** What is taken for the ballot that an entry holds. */
+    static List<Ballot> ballots(Ballot said, int index, World world) {
+        Poll poll = world.dispute.poll;
+        boolean late = world.now() - said.micros() > 1500;
+        if (said.kind() == Kind.REFUSED && late && world.bugs.contains(Bug.CLOSED_BY_CLOCK)) {
+            return List.of(said, as(said, Kind.CLOSE, said.server()));
+        }
+        if (said.kind() == Kind.REFUSED && poll.isRepeated(index, said) && world.bugs.contains(Bug.VOTED_TWICE)) {
+            return List.of(as(said, Kind.REFUSED, poll.other(said.server())));
+        }
+        UUID silent = said.kind() == Kind.CLOSE ? poll.silent(said.seqno()) : null;
+        boolean counts = silent != null && world.bugs.contains(Bug.SILENCE_COUNTS);
+        return counts ? List.of(as(said, Kind.RAN, silent), said) : List.of(said);
+    }
+
+    private static Ballot as(Ballot said, Kind kind, UUID server) {
+        return new Ballot(kind, said.node(), server, said.seqno(), said.micros());
+    }
+
+    /** A definition whose server is said to have seen all rows that were ordered before it. */
+    static Proposal proposal(Proposal p, Certifier certifier, World world) {
+        if (world.dispute == null || !world.bugs.contains(Bug.EARLY_ORIGIN_VOTES)) {
+            return p;
+        }
+        List<WriteSet> spoilt = new ArrayList<>();
+        for (WriteSet w : p.writeSets()) {
+            boolean rows = w.isDefinition() && w.lastSeen() >= world.dispute.lastDefinition();
+            spoilt.add(rows ? w.withLastSeen(certifier.lastSeqno()) : w);
+        }
+        return new Proposal(p.origin(), p.previous(), p.last(), p.lastSeen(), p.undecided(), spoilt);
+    }
+
+    /** How many servers there are, at the least. */
+    static int voters(Node node, Set<Bug> bugs) {
+        return bugs.contains(Bug.COPIED_FROM_FEW) ? 0 : node.stream().ask(Certifier::voters);
+    }
+
+    /** A server that is told wrongly what it passes over. */
+    static DefinitionTurn.Server server(Execution execution, Set<Bug> bugs) {
+        return execution.new OfDatabase() {
+            @Override
+            public boolean hasPassedOver(long seqno) throws SQLException {
+                return bugs.contains(Bug.VOID_KEPT) || super.hasPassedOver(seqno);
+            }
+
+            @Override
+            public void notePassedOver(long seqno) throws SQLException {
+                if (!bugs.contains(Bug.PASSED_OVER_UNNOTED)) {
+                    super.notePassedOver(seqno);
+                }
+            }
+
+            @Override
+            public boolean hasGtid() throws SQLException {
+                return super.hasGtid() && !(bugs.contains(Bug.RAN_FORGOTTEN) && execution.isVoid());
             }
         };
     }

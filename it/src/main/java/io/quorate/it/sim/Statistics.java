@@ -42,6 +42,14 @@ final class Statistics {
     long readAgain;
     long readAnew;
     long copiesRead;
+    long ballots;
+    long indexed;
+    long voided;
+    long stood;
+    long tampered;
+    long differed;
+    long healed;
+    long rebuilt;
 
     void decided(Verdict verdict) {
         verdicts.merge(verdict, 1L, Long::sum);
@@ -87,6 +95,14 @@ final class Statistics {
         readAgain += that.readAgain;
         readAnew += that.readAnew;
         copiesRead += that.copiesRead;
+        ballots += that.ballots;
+        indexed += that.indexed;
+        voided += that.voided;
+        stood += that.stood;
+        tampered += that.tampered;
+        differed += that.differed;
+        healed += that.healed;
+        rebuilt += that.rebuilt;
     }
 
     @Override
@@ -104,7 +120,12 @@ final class Statistics {
                 + refused + " refused; " + copies + " copies, " + replaced + " servers of members replaced; "
                 + copiesRead + " copies read by stream in " + pieces
                 + " pieces, " + readAgain + " of them again, " + readAnew + " begun anew after DDL; "
-                + arbitrators + " runs with an arbitrator; " + tailsLost + " servers lost up to " + lostCommits
+                + indexed + " indexes added or dropped, about which " + ballots + " ballots made " + voided
+                + " void and "
+                + stood + " stand; " + tampered + " rows changed without the binlog; " + differed
+                + " times a server differed, " + healed + " of them got a copy and " + rebuilt
+                + " were rebuilt by a person; " + arbitrators + " runs with an arbitrator; " + tailsLost
+                + " servers lost up to " + lostCommits
                 + " commits, " + tailsRepaired + " were repaired by taking back "
                 + takenBack + ", " + tailsRefused + " refused; "
                 + stuck + " runs ended with nobody left to copy from";

@@ -14,7 +14,9 @@ enum Table {
     /** id, length, digest of all that was appended: every lost or doubled append shows. */
     LIST(3, true, null),
     /** a, b: no key at all. */
-    SCRAP(2, false, null);
+    SCRAP(2, false, null),
+    /** id, tag: with a unique index of its tags that definitions add and drop. Empty unless a run has {@link Dispute}s. */
+    TAG(2, true, null);
 
     static final Table[] ALL = values();
 
@@ -29,9 +31,13 @@ enum Table {
         this.parent = parent;
     }
 
-    /** Columns with a unique index of their own. */
-    List<Integer> unique() {
-        return this == ACCOUNT ? List.of(2) : List.of();
+    /**
+     * Columns with a unique index of their own.
+     *
+     * @param version of the definition; of {@link #TAG} 1 with its index, 0 without
+     */
+    List<Integer> unique(int version) {
+        return this == ACCOUNT ? List.of(2) : this == TAG && version == 1 ? List.of(1) : List.of();
     }
 
     /**
@@ -39,7 +45,7 @@ enum Table {
      * column, which earlier rows may lack.
      */
     boolean fits(int rows, int definition) {
-        return rows == definition || (keyed && rows < definition);
+        return rows == definition || (keyed && rows < definition) || this == TAG;
     }
 
     long key() {

@@ -4,6 +4,8 @@ package io.quorate.it.sim;
 import io.quorate.certification.Certification;
 import io.quorate.certification.Certifier;
 import io.quorate.certification.OrderedStream;
+import io.quorate.core.Ballot;
+import io.quorate.core.Certified;
 import io.quorate.core.LogPosition;
 import io.quorate.core.Proposal;
 import java.nio.ByteBuffer;
@@ -45,7 +47,7 @@ final class WatchedStream extends OrderedStream {
     protected Certification certify(Certifier certifier, Proposal sent, LogPosition at) {
         int index = (int) at.index();
         boolean spoilt = world.bugs.contains(Bug.PURGED_TOO_EARLY) && index % 3 == 0;
-        Proposal proposal = spoilt ? Spoilt.withoutKeys(sent) : sent;
+        Proposal proposal = spoilt ? Spoilt.withoutKeys(sent) : Spoilt.proposal(sent, certifier, world);
         Certification result = super.certify(certifier, proposal, at);
         if (result.link() == Certification.Link.DUPLICATE && world.bugs.contains(Bug.DUPLICATE_TAKEN)) {
             result = super.certify(certifier, Spoilt.renamed(proposal, index), at);
@@ -53,6 +55,20 @@ final class WatchedStream extends OrderedStream {
         World.require(result.link() != Certification.Link.IMPOSSIBLE, () -> "impossible: " + proposal);
         world.decided(index, entry, certifier.digest(), result.certified(), node);
         return result;
+    }
+
+    @Override
+    protected Certified vote(Certifier certifier, Ballot said, LogPosition at) {
+        int index = (int) at.index();
+        Certified verdict = null;
+        for (Ballot ballot : Spoilt.ballots(said, index, world)) {
+            Certified found = super.vote(certifier, ballot, at);
+            verdict = found == null ? verdict : found;
+        }
+        boolean stands = certifier.stands(said.seqno());
+        world.voted(index, said, verdict != null, stands);
+        world.decided(index, entry, certifier.digest(), verdict == null ? List.of() : List.of(verdict), node);
+        return verdict;
     }
 
     @Override

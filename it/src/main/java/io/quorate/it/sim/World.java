@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import io.quorate.core.Ballot;
 import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
 import io.quorate.core.LogPosition;
@@ -46,6 +47,8 @@ final class World {
     final Path directory;
     /** Whether a node whom nobody can bring back has its server replaced by a copy, and stays a member. */
     final boolean copiesAllowed;
+    /** What servers may disagree about; null in runs without. */
+    final Dispute dispute;
 
     private final PriorityQueue<Event> events =
             new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::number));
@@ -75,6 +78,7 @@ final class World {
         this.bugs = run.bugs();
         this.directory = directory;
         this.copiesAllowed = random.nextInt(3) > 0;
+        this.dispute = run.faults().disputes() > 0 ? new Dispute(this, run.seed()) : null;
         this.ordered = opening();
         this.total = ordered.total();
         for (int i = 0; i < run.nodes(); i++) {
@@ -216,7 +220,13 @@ final class World {
         decisions.add(new Decision(entry, digest, result));
         for (Certified c : result) {
             require(c.seqno() == certified.size() + 1L, () -> "seqno " + c.seqno() + " after " + certified.size());
+            if (dispute != null && c.passed() && Dispute.isOfTags(c)) {
+                dispute.poll.passed(c, certified, ordered);
+            }
             certified.add(c);
+            if (dispute != null) {
+                dispute.decided(c);
+            }
             byNumber.computeIfAbsent(c.writeSet().gtid().source(), k -> new HashMap<>())
                     .put(c.writeSet().gtid().number(), c);
             trace("seqno " + c.seqno() + " " + c.verdict() + (c.passed() ? "" : " with " + c.conflictsWith()) + " "
@@ -230,6 +240,18 @@ final class World {
                         () -> "after seqno " + c.seqno() + " the total is another");
             }
         }
+    }
+
+    /** A node has taken a ballot; before it says what it decided. */
+    void voted(int index, Ballot ballot, boolean isVoid, boolean stands) {
+        if (index == decisions.size()) {
+            dispute.poll.take(index, ballot, isVoid, stands);
+        }
+    }
+
+    /** Whether somebody had deleted what it inserts, on its server and without the binlog. */
+    boolean isReinserted(Gtid gtid) {
+        return dispute != null && dispute.isReinserted(gtid);
     }
 
     /** The order is from now on what one node has of it; what only others had is forgotten. */
@@ -249,7 +271,22 @@ final class World {
                 .remove(c.writeSet().gtid().number()));
         gone.clear();
         ordered = opening();
-        certified.stream().filter(Certified::passed).forEach(c -> replay(ordered, c, false));
+        if (dispute != null) {
+            dispute.rewound();
+        }
+        for (Decision d : decisions) {
+            for (Certified c : d.certified) {
+                if (dispute != null && c.passed() && Dispute.isOfTags(c)) {
+                    dispute.poll.passed(c, certified.subList(0, (int) c.seqno() - 1), ordered);
+                }
+                if (c.passed()) {
+                    replay(ordered, c, false);
+                }
+                if (dispute != null) {
+                    dispute.decided(c);
+                }
+            }
+        }
         statistics.recoveries++;
         statistics.forgotten += lost;
         trace(survivor.node.name() + " goes on alone from entry " + index + " of " + survivor.end() + ", " + lost
@@ -261,23 +298,25 @@ final class World {
         return opening();
     }
 
-    /** A server with the rows of the order at a place. */
-    Database copyOf(UUID uuid, Rows rows, long seqno) {
+    /** A server with the rows of the order at a place, as another one has them. */
+    Database copyOf(UUID uuid, Rows rows, long seqno, Database donor) {
         Map<Table, Integer> versions = new EnumMap<>(Table.class);
         Set<Long> ddl = new HashSet<>();
         for (Certified c : certified.subList(0, (int) seqno)) {
-            if (c.passed() && c.writeSet().isBarrier()) {
+            if (c.passed() && c.writeSet().isDefinition()) {
                 versions.merge(Table.ALL[c.writeSet().payload()[0]], 1, Integer::sum);
                 ddl.add(c.seqno());
             }
         }
-        return new Database(
+        Database copy = new Database(
                 uuid,
                 rows,
                 seqno,
                 seqno == 0 ? LogPosition.START : certified(seqno).position(),
                 versions,
                 ddl);
+        copy.passedOver().addAll(donor.passedOver());
+        return copy;
     }
 
     /**
@@ -288,7 +327,9 @@ final class World {
         after(3000, () -> {
             List<Node> there =
                     membersThatTakePart().stream().filter(n -> n.databaseUp).toList();
-            List<Node> donors = there.stream().filter(n -> !n.isSuspect()).toList();
+            List<Node> donors = there.stream()
+                    .filter(n -> !n.isSuspect() && (dispute == null || dispute.mayGive(n)))
+                    .toList();
             stuck |= isNobodyLeft();
             if (stuck) {
                 return;
@@ -332,10 +373,12 @@ final class World {
             List<Node> donors = nodes.stream()
                     .filter(n -> n.takesPart() && n.databaseUp && !n.isArbitrator() && !n.wantsCopy() && !n.isSuspect())
                     .filter(n -> n.database().visible() >= node.copyFrom())
+                    .filter(n -> dispute == null || dispute.mayGive(n))
                     .toList();
             if (node.takesPart() && node.databaseUp && !donors.isEmpty()) {
                 node.replaceServer(donors.get(random.nextInt(donors.size())));
             } else {
+                if (System.getProperty("dbg") != null) trace("DBG " + node + " donors " + donors + nodes.stream().map(n -> n.isSynced() + " " + (dispute != null && dispute.hasOddDefinition(n))).toList());
                 replacesServer(node, life);
             }
         });
@@ -472,7 +515,7 @@ final class World {
                                         : "none"));
             }
             try {
-                model.apply(change);
+                model.apply(isReinserted(c.writeSet().gtid()) ? model.overwriting(change) : change);
             } catch (Rows.Misfit e) {
                 throw new Violation(
                         "seqno " + c.seqno() + " " + name(c) + " doesn't fit into the order: " + e.getMessage());
@@ -514,11 +557,14 @@ final class World {
     }
 
     void requireEqual() {
+        if (dispute != null) {
+            dispute.checkEnd();
+        }
         for (Node node : nodes) {
             if (node.isArbitrator()) {
                 continue;
             }
-            String difference = node.database().rows().difference(ordered);
+            String difference = node.database().rows().difference(node.model().tampered(ordered.copy()));
             require(difference == null, () -> "n" + node.number + " ends with " + difference);
         }
     }

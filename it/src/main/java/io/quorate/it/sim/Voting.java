@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it.sim;
+
+import io.quorate.applier.Verdicts;
+import io.quorate.core.Ballot;
+import io.quorate.core.BallotCodec;
+import io.quorate.node.server.VotingCourse;
+import java.util.UUID;
+
+/** What a server says about definitions, and when, the product's {@link VotingCourse} decides; here is the order. */
+final class Voting implements Verdicts, VotingCourse.Order {
+    private final Node node;
+    private final World world;
+    private final UUID server;
+    private final VotingCourse course = new VotingCourse(this);
+
+    Voting(Node node) {
+        this.node = node;
+        this.world = node.world;
+        this.server = node.uuid();
+    }
+
+    void answer(long applied, boolean synced) {
+        course.answer(world.bugs.contains(Bug.ANSWERED_TOO_EARLY) ? Long.MAX_VALUE : applied, synced);
+    }
+
+    void withdraw() {
+        course.withdraw();
+    }
+
+    @Override
+    public boolean isVoid(long seqno) {
+        return !world.bugs.contains(Bug.VERDICT_NOT_ASKED) && verdict(seqno) == Verdict.VOID;
+    }
+
+    @Override
+    public Verdict onRefused(long seqno) {
+        return course.refused(seqno, world.millis() * Joining.CLOCK);
+    }
+
+    @Override
+    public Verdict verdict(long seqno) {
+        return node.stream().ask(certifier -> Verdicts.of(certifier.isVoid(seqno), certifier.stands(seqno)));
+    }
+
+    @Override
+    public long[] unanswered() {
+        return node.stream().ask(certifier -> certifier.unanswered(server));
+    }
+
+    @Override
+    public boolean isVoter() {
+        return node.stream().ask(certifier -> certifier.isVoter(node.name(), server));
+    }
+
+    @Override
+    public void say(Ballot.Kind kind, long seqno) {
+        world.statistics.ballots++;
+        byte[] ballot = BallotCodec.encode(new Ballot(kind, node.name(), server, seqno, world.now()));
+        world.order().submit(node, ballot, () -> {});
+    }
+}
