@@ -38,8 +38,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A barrier is a statement that commits by itself. The losers that it dooms are undone before it, in a transaction
  * of its own, until there are no more of them; clients are kept from writing meanwhile. If the server refuses the
- * statement because of what it holds, the other nodes are asked: either all of them leave it out ({@link Verdicts}), or
- * this server is the odd one and the applier ends.
+ * statement because of what it holds, and no more losers explain that, the other nodes are asked: either all of them
+ * leave it out ({@link Verdicts}), or this server is the odd one and the applier ends.
  *
  * <p>In a group of own prepared transactions one after the other is settled; the position follows when there is time. A
  * transaction that passed and is neither prepared nor committed here any more is applied like a foreign one.
@@ -481,8 +481,11 @@ public final class ApplyCourse {
                 failedInTransaction(e);
             case SETTLE, RUN_ALONE -> {
                 if (group.isBarrier() && SqlErrors.isAboutContents(e)) {
+                    // Perhaps only for what clients have committed since the losers were chosen; they commit no more.
+                    hold(true);
                     failure = e;
-                    go(ApplyStep.ASK_OTHERS);
+                    failedAt = step;
+                    go(ApplyStep.EXPLAIN);
                     return;
                 }
                 if (!Patience.mayPass(e)) {
@@ -530,6 +533,9 @@ public final class ApplyCourse {
         } else if (explained) {
             failure = null;
             go(ApplyStep.AWAIT_CAPTURE);
+        } else if (failedAt == ApplyStep.RUN_ALONE) {
+            hold(false);
+            go(ApplyStep.ASK_OTHERS);
         } else {
             throw ApplyErrors.undo(server, losers(), group.work().get(0), failure);
         }

@@ -321,6 +321,7 @@ class ApplyCourseTest {
         begin(of(Records.ddl(5), Duty.EXECUTE));
         goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE);
         fails(RUN_ALONE, DUPLICATE);
+        goes(EXPLAIN);
         assertThat(course.next()).isEqualTo(ASK_OTHERS);
         course.answered(Verdicts.Verdict.OPEN);
         assertThat(course.next()).isEqualTo(ASK_OTHERS);
@@ -328,11 +329,25 @@ class ApplyCourseTest {
         goes(RUN_ALONE, SAVE_POSITION, DONE);
     }
 
+    /** A client committed it after the losers were chosen; it loses, and isn't what others have to be asked about. */
+    @Test
+    void aStatementThatALoserStandsAgainstRunsOnceThatIsUndone() throws SQLException {
+        say(Losers.NONE, doomed(7), doomed(7), doomed(7), Losers.NONE);
+        begin(of(Records.ddl(5), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE);
+        fails(RUN_ALONE, DUPLICATE);
+        answers(EXPLAIN, false);
+        goes(EXPLAIN, AWAIT_CAPTURE, TAKE_BACK, NOTE_UNDONE, LOOK, AWAIT_TURN, COMMIT);
+        goes(AWAIT_CAPTURE, RUN_ALONE, SAVE_POSITION, DONE);
+        assertThat(said).containsExactly("hold true", "undoing 1 at 5", "hold false");
+    }
+
     @Test
     void aStatementThatTheServerRefusesAndOthersRanShowsThatItHoldsSomethingElse() throws SQLException {
         begin(of(Records.record(5, 4, WriteSet.Kind.DDL, new byte[0]), Duty.EXECUTE));
         goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE);
         fails(RUN_ALONE, CHECK_VIOLATED);
+        goes(EXPLAIN);
         assertThat(course.next()).isEqualTo(ASK_OTHERS);
         assertThatThrownBy(() -> course.answered(Verdicts.Verdict.STANDS))
                 .isInstanceOfSatisfying(
@@ -396,11 +411,11 @@ class ApplyCourseTest {
                 AWAIT_TURN: COMMIT ROLL_BACK
                 COMMIT: CHOOSE ROLL_BACK AWAIT_CAPTURE SETTLE DONE
                 BACK_TO_SAVEPOINT: CHOOSE ROLL_BACK
-                EXPLAIN: BACK_TO_SAVEPOINT ROLL_BACK AWAIT_CAPTURE
+                EXPLAIN: BACK_TO_SAVEPOINT ROLL_BACK AWAIT_CAPTURE ASK_OTHERS
                 ROLL_BACK: AWAIT_HEAD CHOOSE EXPLAIN AWAIT_CAPTURE RUN_ALONE DONE
                 AWAIT_CAPTURE: AWAIT_HEAD CHOOSE ROLL_BACK
                 SETTLE: CHOOSE SETTLE DONE
-                RUN_ALONE: RUN_ALONE ASK_OTHERS CLEAR_PREPARED SAVE_POSITION
+                RUN_ALONE: EXPLAIN RUN_ALONE CLEAR_PREPARED SAVE_POSITION
                 ASK_OTHERS: RUN_ALONE
                 CLEAR_PREPARED: RUN_ALONE
                 SAVE_POSITION: CHOOSE SETTLE DONE

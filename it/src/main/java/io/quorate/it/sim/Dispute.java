@@ -3,11 +3,12 @@ package io.quorate.it.sim;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
+import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.QuorateException;
-import java.sql.SQLException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -44,7 +45,11 @@ final class Dispute {
     private final Set<Node> definers = new HashSet<>();
     private final Map<Node, Integer> waited = new HashMap<>();
     private boolean tampered;
+    /** Whether a client may have written on one server a tag that all others have. */
+    private boolean valuesFreed;
+
     private int crashes;
+    private int allWait;
 
     Dispute(World world, long seed) {
         this.world = world;
@@ -91,7 +96,7 @@ final class Dispute {
         if (!world.writing) {
             return;
         }
-        if (node.isWritable() && random.nextInt(3) > 0 && !hasOpenRows(node)) {
+        if (node.isWritable() && random.nextInt(3) > 0 && !hasOpenRows(node) && !hasOddDefinition(node)) {
             Rows rows = node.database().rows();
             boolean adds = !rows.isTagIndexed();
             if (!adds && random.nextInt(3) > 0) {
@@ -123,7 +128,7 @@ final class Dispute {
                 world.after(1 + random.nextInt(20_000), () -> reinsert(node, id));
             }
         } else if (tag != null && kind == 2) {
-            tamper(node, Table.TAG, tag.get(0), null);
+            valuesFreed |= tamper(node, Table.TAG, tag.get(0), null);
         } else if (tag != null && !node.database().rows().isTagIndexed()) {
             long id = FOREIGN_IDS + node.number;
             tamper(node, Table.TAG, id, Row.of(id, tag.get(1)));
@@ -165,8 +170,16 @@ final class Dispute {
         node.committed();
     }
 
-    /** Has servers rebuilt that wait for a person. */
+    /**
+     * Has servers rebuilt that wait for a person. Where every server waits for another one there is none to rebuild
+     * them from; without a person's doing, or two clients that define at a time, that must not happen.
+     */
     private void person() {
+        boolean all = world.nodes().stream().allMatch(n -> n.isArbitrator() || n.awaitsCopy());
+        allWait = all ? allWait + 1 : 0;
+        if (allWait > PATIENCE && (tampered || definers.size() > 1)) {
+            world.endsStuck();
+        }
         for (Node node : world.nodes()) {
             boolean waits = node.awaitsPerson();
             waited.merge(node, 1, (count, one) -> waits ? count + one : 0);
@@ -326,10 +339,17 @@ final class Dispute {
     /** A server that shows to differ must have a reason to. */
     void requireCause(Node node, QuorateException e) {
         World.require(
-                !isPlain(node) || !reinserted.isEmpty(),
+                !isPlain(node) || !reinserted.isEmpty() || valuesFreed || undoesBehind(node, e),
                 () -> node.name() + " holds what the order says, and is said to differ: " + e.getMessage());
         world.statistics.differed++;
         world.trace(node.name() + " differs: " + e.getMessage());
+    }
+
+    /**
+     * Whether it undoes, with another definition of the table, what a client committed in the moment before that ran.
+     */
+    private boolean undoesBehind(Node node, QuorateException e) {
+        return e.code() == ErrorCode.UNDO_MISMATCH && hasOpenRows(node);
     }
 
     /** Its index is the order's: nothing is left of a void definition once its verdict is applied. */

@@ -705,6 +705,11 @@ final class Node {
         return session != null && joining.at() == JoinMachine.Step.MEMBER;
     }
 
+    /** Whether its server is of no use before it has a copy of another one. */
+    boolean awaitsCopy() {
+        return copyNeeded || wantsCopy() || (joining != null && joining.at() == JoinMachine.Step.AWAITING_COPY);
+    }
+
     /** Whether only a person can say which of the servers is right. */
     boolean awaitsPerson() {
         return joining != null

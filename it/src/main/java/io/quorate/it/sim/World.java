@@ -378,7 +378,6 @@ final class World {
             if (node.takesPart() && node.databaseUp && !donors.isEmpty()) {
                 node.replaceServer(donors.get(random.nextInt(donors.size())));
             } else {
-                if (System.getProperty("dbg") != null) trace("DBG " + node + " donors " + donors + nodes.stream().map(n -> n.isSynced() + " " + (dispute != null && dispute.hasOddDefinition(n))).toList());
                 replacesServer(node, life);
             }
         });
@@ -550,6 +549,10 @@ final class World {
     /** All settled: the order has everything, every node has applied it, and their rows are the order's. */
     boolean isSettled() {
         return stuck || nodes.stream().allMatch(n -> n.isSettled(lastSeqno()));
+    }
+
+    void endsStuck() {
+        stuck = true;
     }
 
     boolean isStuck() {

@@ -190,6 +190,9 @@ public final class JoinMachine {
     private void member() {
         go(Step.MEMBER, "");
         receiveFirst();
+        if (step == Step.MEMBER && difference != null) {
+            go(Step.AWAITING_COPY, difference.getMessage());
+        }
     }
 
     private void settle() {
@@ -221,8 +224,9 @@ public final class JoinMachine {
     }
 
     /**
-     * Its server holds something else than the order says. One that is left alone anyway will show that again when it
-     * is worked on.
+     * Its server holds something else than the order says. That shows by what ends the work on it; so where the node is
+     * no member, it is remembered until it is one. A server that is left alone anyway will show it again when it is
+     * worked on.
      *
      * @param ordered last seqno that is ordered by now
      */
@@ -231,6 +235,9 @@ public final class JoinMachine {
             difference = cause;
             orderedThen = ordered;
             go(Step.AWAITING_COPY, cause.getMessage());
+        } else if (step == Step.TAKEN_OUT || step == Step.SETTLING_DATA || step == Step.ASKING_IN) {
+            difference = cause;
+            orderedThen = ordered;
         }
     }
 
@@ -302,6 +309,7 @@ public final class JoinMachine {
     /** A peer says that the cluster has begun a new life without this node. */
     public void leftBehind(String why) {
         if (canBeLeftBehind()) {
+            difference = null;
             go(Step.LEFT_BEHIND, why);
         }
     }

@@ -146,6 +146,21 @@ class JoinMachineTest {
         }
     }
 
+    /** The work on the server has ended with that, and nobody would begin it again. */
+    @Test
+    void aDifferenceThatShowsWhileItIsOutIsMendedOnceItIsAMember() {
+        JoinMachine machine = at(Step.TAKEN_OUT);
+        machine.differs(difference(), 9);
+        assertThat(machine.joins()).isTrue();
+        machine.dataSettled();
+        machine.admitted();
+        assertThat(machine.at()).isEqualTo(Step.AWAITING_COPY);
+        assertThat(machine.orderedThen()).isEqualTo(9);
+        machine.copyBegins();
+        machine.copying(null);
+        assertThat(machine.at()).isEqualTo(Step.MEMBER);
+    }
+
     @ParameterizedTest
     @EnumSource(Step.class)
     void whatCantBeMendedEndsWhateverHasBegun(Step from) {
