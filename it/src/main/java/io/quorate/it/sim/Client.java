@@ -225,7 +225,7 @@ final class Client {
         List<Row> rows = (certified ? view : node.database().rows()).all(Table.TAG);
         Row row = rows.isEmpty() ? null : rows.get(random.nextInt(rows.size()));
         long tag = random.nextInt(8);
-        if (world.dispute.hasOddDefinition(node)) {
+        if (world.dispute.keepsFromTags(node)) {
             return true;
         }
         if (row == null || random.nextInt(3) == 0) {

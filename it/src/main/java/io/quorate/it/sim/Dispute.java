@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
  * What servers can disagree about in a run: clients of every node add and drop the unique index of {@link Table#TAG},
@@ -252,9 +253,9 @@ final class Dispute {
         return voids.containsKey(seqno);
     }
 
-    /** The last definition of the tags that passed, 0 for none. */
-    long lastDefinition() {
-        return definitions.isEmpty() ? 0 : definitions.lastKey();
+    /** The last definition of the tags that passed up to a place in the order, 0 for none. */
+    long lastDefinition(long seqno) {
+        return definitions.headMap(seqno, true).isEmpty() ? 0 : definitions.floorKey(seqno);
     }
 
     /** Whether tags have their index after a place in the order, as far as the verdicts are known. */
@@ -284,10 +285,24 @@ final class Dispute {
         }
     }
 
-    /** Whether rows that clients of a server have written are not decided there yet. */
+    /**
+     * Whether a client keeps away from the tags: what it wrote would stand on a definition, or on rows written under
+     * another one, that may still be taken back. Their keys don't tell; see "not in the simulation".
+     */
+    boolean keepsFromTags(Node node) {
+        int now = node.database().version(Table.TAG);
+        return hasOddDefinition(node) || hasOpenRows(node, c -> c.version() != now);
+    }
+
     private boolean hasOpenRows(Node node) {
+        return hasOpenRows(node, c -> true);
+    }
+
+    /** Whether rows that clients of a server have written are not decided there yet. */
+    private boolean hasOpenRows(Node node, Predicate<Change> which) {
         for (Database.Logged entry : node.database().journal()) {
-            if (entry.byClient() && entry.changes().stream().anyMatch(c -> c.table() == Table.TAG)) {
+            if (entry.byClient()
+                    && entry.changes().stream().anyMatch(c -> c.table() == Table.TAG && which.test(c))) {
                 Certified fate = world.fate(node.uuid(), entry.number());
                 if (fate == null || fate.seqno() > node.database().position()) {
                     return true;

@@ -215,7 +215,7 @@ final class Spoilt {
         }
         List<WriteSet> spoilt = new ArrayList<>();
         for (WriteSet w : p.writeSets()) {
-            boolean rows = w.isDefinition() && w.lastSeen() >= world.dispute.lastDefinition();
+            boolean rows = w.isDefinition() && w.lastSeen() >= world.dispute.lastDefinition(certifier.lastSeqno());
             spoilt.add(rows ? w.withLastSeen(certifier.lastSeqno()) : w);
         }
         return new Proposal(p.origin(), p.previous(), p.last(), p.lastSeen(), p.undecided(), spoilt);
