@@ -301,8 +301,7 @@ final class Dispute {
     /** Whether rows that clients of a server have written are not decided there yet. */
     private boolean hasOpenRows(Node node, Predicate<Change> which) {
         for (Database.Logged entry : node.database().journal()) {
-            if (entry.byClient()
-                    && entry.changes().stream().anyMatch(c -> c.table() == Table.TAG && which.test(c))) {
+            if (entry.byClient() && entry.changes().stream().anyMatch(c -> c.table() == Table.TAG && which.test(c))) {
                 Certified fate = world.fate(node.uuid(), entry.number());
                 if (fate == null || fate.seqno() > node.database().position()) {
                     return true;

@@ -31,6 +31,7 @@ final class Poll {
     /** In which entry each was first there; the time doesn't count. */
     private final Map<Ballot, Integer> seen = new HashMap<>();
 
+    private final Map<Integer, UUID> standIns = new HashMap<>();
     private boolean over;
 
     Poll(Dispute dispute) {
@@ -86,22 +87,29 @@ final class Poll {
         return new Ballot(b.kind(), b.node(), b.server(), b.seqno(), 0);
     }
 
-    /** One of those who are asked that hasn't said anything; null when there is none. */
-    UUID silent(long seqno) {
-        Question q = questions.get(seqno);
-        return q == null
-                ? null
-                : q.electorate.stream()
-                        .filter(server -> !q.ran.contains(server) && !q.refused.contains(server))
-                        .findFirst()
-                        .orElse(null);
+    /**
+     * For a {@link Bug}: one of those who are asked that hasn't said anything when this entry is first there; null when
+     * there is none. The same for every node.
+     */
+    UUID silent(int index, long seqno) {
+        if (!standIns.containsKey(index)) {
+            Question q = questions.get(seqno);
+            Set<UUID> silent = new LinkedHashSet<>(q == null ? Set.of() : q.electorate);
+            if (q != null) {
+                silent.removeAll(q.ran);
+                silent.removeAll(q.refused);
+            }
+            standIns.put(index, silent.isEmpty() ? null : silent.iterator().next());
+        }
+        return standIns.get(index);
     }
 
-    UUID other(UUID server) {
-        return voters.values().stream()
+    /** For a {@link Bug}: another one that votes when this entry is first there. The same for every node. */
+    UUID other(int index, UUID server) {
+        return standIns.computeIfAbsent(index, i -> voters.values().stream()
                 .filter(v -> !v.equals(server))
                 .findFirst()
-                .orElse(server);
+                .orElse(server));
     }
 
     /**

@@ -197,9 +197,9 @@ final class Spoilt {
             return List.of(said, as(said, Kind.CLOSE, said.server()));
         }
         if (said.kind() == Kind.REFUSED && poll.isRepeated(index, said) && world.bugs.contains(Bug.VOTED_TWICE)) {
-            return List.of(as(said, Kind.REFUSED, poll.other(said.server())));
+            return List.of(as(said, Kind.REFUSED, poll.other(index, said.server())));
         }
-        UUID silent = said.kind() == Kind.CLOSE ? poll.silent(said.seqno()) : null;
+        UUID silent = said.kind() == Kind.CLOSE ? poll.silent(index, said.seqno()) : null;
         boolean counts = silent != null && world.bugs.contains(Bug.SILENCE_COUNTS);
         return counts ? List.of(as(said, Kind.RAN, silent), said) : List.of(said);
     }

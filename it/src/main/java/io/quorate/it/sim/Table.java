@@ -15,7 +15,7 @@ enum Table {
     LIST(3, true, null),
     /** a, b: no key at all. */
     SCRAP(2, false, null),
-    /** id, tag: with a unique index of its tags that definitions add and drop. Empty unless a run has {@link Dispute}s. */
+    /** id, tag: definitions add and drop its unique index of tags. Empty unless a run has a {@link Dispute}. */
     TAG(2, true, null);
 
     static final Table[] ALL = values();
