@@ -85,8 +85,6 @@ enum Bug {
     VOID_KEPT,
     /** That a void definition was passed over isn't noted. */
     PASSED_OVER_UNNOTED,
-    /** A definition that ran before it was found void counts as passed over. */
-    RAN_FORGOTTEN,
     /** A server is replaced by what less than half of them hold. */
     COPIED_FROM_FEW,
     /** A server is replaced before the order has what its clients have committed. */

@@ -405,11 +405,6 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
         }
     }
 
-    /** Whether the nodes have found that what it runs alone is void. */
-    boolean isVoid() {
-        return session.voting.isVoid(course.writeSet().seqno());
-    }
-
     /** The table of a definition is in use. */
     private static final class InUse extends SQLException {
         private static final long serialVersionUID = 1;

@@ -240,11 +240,6 @@ final class Spoilt {
                     super.notePassedOver(seqno);
                 }
             }
-
-            @Override
-            public boolean hasGtid() throws SQLException {
-                return super.hasGtid() && !(bugs.contains(Bug.RAN_FORGOTTEN) && execution.isVoid());
-            }
         };
     }
 

@@ -49,10 +49,7 @@ class SimulationTest {
                 .isGreaterThan(500);
         assertThat(all.copiesRead).as("copies read piece by piece").isGreaterThan(500);
         assertThat(all.readAgain).as("pieces read again").isGreaterThan(1000);
-        assertThat(all.voided).as("definitions that are void").isGreaterThan(10);
-        assertThat(all.stood)
-                .as("definitions that stand though some refuse them")
-                .isPositive();
+        assertThat(all.voided).as("definitions that are void").isGreaterThan(5);
         assertThat(all.tampered).as("rows changed without the binlog").isGreaterThan(30);
         assertThat(all.healed).as("servers that differed and got a copy").isGreaterThan(100);
         assertThat(all.arbitrators).as("runs with an arbitrator").isGreaterThan(100);
