@@ -244,7 +244,7 @@ final class Joining implements JoinHost {
     }
 
     @Override
-    public String wantCopy(ErrorCode difference, long orderedThen) {
+    public String wantCopy(QuorateException difference, long orderedThen) {
         throw new IllegalStateException("no server holds anything else than the order says");
     }
 

@@ -5,13 +5,16 @@ import io.quorate.applier.ServerLife;
 import io.quorate.applier.TakenBack;
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.CertifiedXid;
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
+import io.quorate.core.TableName;
 import io.quorate.core.WriteSetLog;
 import io.quorate.ist.RejoinCourse;
 import io.quorate.node.config.NodeProperties;
+import io.quorate.node.copy.DifferingTables.NotByTables;
 import io.quorate.node.member.MemberReport;
 import io.quorate.node.question.Questions;
 import io.quorate.node.server.JoinCounts;
@@ -30,6 +33,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -38,8 +42,9 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Gives this node's server all of another server's data when nothing less will do, by one of two methods: {@link
- * ClonedCopy} and {@link StreamedCopy}. Meanwhile the node takes part in the order and keeps what is ordered, as an
+ * Gives this node's server another server's data: some tables if it is known where the two differ ({@link
+ * CopiedTables}), or everything when nothing less will do, by one of two methods: {@link ClonedCopy} and {@link
+ * StreamedCopy}. Meanwhile the node takes part in the order and keeps what is ordered, as an
  * arbitrator does; a peer has told it what certification knew at the place where that begins. What this server has
  * committed and the order doesn't have is captured and ordered first, or it would be lost.
  *
@@ -68,6 +73,7 @@ public final class FullCopy implements ServerCopy, Refill {
     private final ByteBudget budget;
     private final ClonedCopy cloned;
     private final StreamedCopy streamed;
+    private final CopiedTables copiedTables;
     private final CopyMethod method;
     private volatile String obstacle;
     private long toldNanos;
@@ -101,11 +107,12 @@ public final class FullCopy implements ServerCopy, Refill {
         this.access = access;
         this.signals = signals;
         this.donors = donors;
-        this.note = CopyNote.read(ports.properties().dataDir());
+        this.note = CopyNote.read(ports.properties().dataDir(), donors.json());
         this.budget =
                 new ByteBudget(ports.properties().sst().bytesPerSecondMax().toBytes());
         this.cloned = new ClonedCopy(this, ports, access, signals, donors, budget);
         this.streamed = new StreamedCopy(ports, access, signals, donors, budget, this::tell);
+        this.copiedTables = new CopiedTables(this, ports, access, signals);
         this.method = new CopyMethod(ports.properties());
     }
 
@@ -126,10 +133,18 @@ public final class FullCopy implements ServerCopy, Refill {
     }
 
     @Override
-    public void want(long from) throws IOException {
+    public void want(long from, Difference where) throws IOException {
         CopyNote before = note;
-        keep(before == null ? CopyNote.wanted(from) : CopyNote.wanted(from).ownLast(before.ownLast()));
-        log.warn("this server needs a full copy of another one's data");
+        // Of a server that was to be copied before, more may be gone than differs now.
+        keep(
+                before == null
+                        ? CopyNote.wanted(from, where)
+                        : CopyNote.wanted(from, Difference.ANYWHERE).ownLast(before.ownLast()));
+        log.warn(
+                "this server needs a copy of {}",
+                note.where().mayBeAnywhere()
+                        ? "all of another one's data"
+                        : "those of another one's tables that differ");
     }
 
     @Override
@@ -148,7 +163,7 @@ public final class FullCopy implements ServerCopy, Refill {
         if (current == null || current.step() == CopyNote.Step.WANTED) {
             return null;
         }
-        return current.step() == CopyNote.Step.STREAMING ? streamed.look() : cloned.look();
+        return current.isByStream() ? streamed.look() : cloned.look();
     }
 
     @Override
@@ -157,9 +172,7 @@ public final class FullCopy implements ServerCopy, Refill {
         if (current == null || current.step() == CopyNote.Step.WANTED) {
             return null;
         }
-        return current.step() == CopyNote.Step.STREAMING
-                ? NodeProperties.Sst.Method.STREAM
-                : NodeProperties.Sst.Method.CLONE;
+        return current.isByStream() ? NodeProperties.Sst.Method.STREAM : NodeProperties.Sst.Method.CLONE;
     }
 
     @Override
@@ -173,7 +186,7 @@ public final class FullCopy implements ServerCopy, Refill {
         if (current == null) {
             return null;
         }
-        return current.step() == CopyNote.Step.STREAMING ? streamed.donor() : current.donor();
+        return current.isByStream() ? streamed.donor() : current.donor();
     }
 
     @Override
@@ -205,7 +218,7 @@ public final class FullCopy implements ServerCopy, Refill {
     }
 
     void keep(CopyNote next) throws IOException {
-        next.write(ports.properties().dataDir());
+        next.write(ports.properties().dataDir(), donors.json());
         note = next;
     }
 
@@ -219,8 +232,16 @@ public final class FullCopy implements ServerCopy, Refill {
                     case STREAMING -> stream();
                     case COPYING -> cloned.run();
                     case STRAIGHT -> cloned.apply();
+                    case TABLES -> tables();
+                    case TABLES_HERE -> finishTables();
                 }
+            } catch (NotByTables e) {
+                everything(e.getMessage());
             } catch (QuorateException e) {
+                if (note.step() == CopyNote.Step.TABLES_HERE && isNoUse(e)) {
+                    everything(e.getMessage());
+                    continue;
+                }
                 if (!isTriedAgain(e)) {
                     throw e;
                 }
@@ -243,6 +264,17 @@ public final class FullCopy implements ServerCopy, Refill {
         return e.code() == ErrorCode.COPY_NOT_BY_STREAM || (e.code().isRetryable() && !RejoinCourse.mends(e));
     }
 
+    /** Whether it shows that the copied tables aren't all that differs, or that the others can't be brought to them. */
+    private static boolean isNoUse(QuorateException e) {
+        return e.code().kind() == ErrorCode.Kind.DIFFERENCE || e.code() == ErrorCode.TAIL_UNCLEAR;
+    }
+
+    private void everything(String why) throws IOException {
+        log.warn("single tables won't do, everything is copied: {}", why);
+        CopyPlan.delete(ports.properties().dataDir());
+        keep(note.everything());
+    }
+
     void pause(long millis) throws InterruptedException {
         LinkSignals.Task task = signals.task();
         if (task.serves()) {
@@ -260,7 +292,8 @@ public final class FullCopy implements ServerCopy, Refill {
         CopyNote current = note;
         String from = current == null ? "" : donor();
         String donor = from == null || from.isEmpty() ? "another node" : from;
-        String text = "receiving a full copy of the data of " + donor + (what.isEmpty() ? "" : ": " + what);
+        String extent = current == null || current.where().mayBeAnywhere() ? "a full copy of the data" : "tables";
+        String text = "receiving " + extent + " of " + donor + (what.isEmpty() ? "" : ": " + what);
         progress.accept(text);
         boolean moves = look() != null && obstacle == null;
         if (!text.equals(told) && (!moves || System.nanoTime() - toldNanos > TOLD_EVERY.toNanos())) {
@@ -289,7 +322,8 @@ public final class FullCopy implements ServerCopy, Refill {
             pause(POLL_MILLIS);
             return;
         }
-        CopyMethod.Choice choice = choose(donor.node());
+        boolean everything = note.where().mayBeAnywhere();
+        CopyMethod.Choice choice = everything ? choose(donor.node()) : null;
         try (ServerSession session = sessions.get()) {
             tell("what this server has committed is being ordered first");
             if (!session.drain()) {
@@ -301,6 +335,11 @@ public final class FullCopy implements ServerCopy, Refill {
             ServerCheck.require(connection);
             access.readOnly(connection, true);
             requireNothingUndecided(connection);
+            if (!everything) {
+                CopyPlan.delete(ports.properties().dataDir());
+                keep(note.tables(lastOfOurs(connection), ports.stream().lastOrdered()));
+                return;
+            }
             CopyQuestion.CloneSource source = choice.source();
             if (source == null) {
                 CopyPlan.delete(ports.properties().dataDir());
@@ -387,11 +426,11 @@ public final class FullCopy implements ServerCopy, Refill {
 
     // STREAMING
 
-    private void stream() throws SQLException, IOException, InterruptedException {
+    private void stream() throws NotByTables, SQLException, IOException, InterruptedException {
         obstacle = null;
         long at;
         try {
-            at = streamed.run(note.from(), note.upTo());
+            at = streamed.run(note.from(), note.upTo(), Difference.ANYWHERE);
         } catch (QuorateException e) {
             boolean other = e.code() == ErrorCode.COPY_NOT_BY_STREAM
                     && ports.properties().sst().method() != NodeProperties.Sst.Method.STREAM;
@@ -413,10 +452,7 @@ public final class FullCopy implements ServerCopy, Refill {
             return;
         }
         try (Connection connection = reach()) {
-            UUID server = ServerAccess.uuid(connection);
-            if (ServerAccess.executed(connection).last(server) > note.ownLast()) {
-                log.warn("somebody has written to this server while it was copied; copying it anew");
-                keep(note.again());
+            if (wasWrittenTo(connection)) {
                 return;
             }
             streamed.open(connection);
@@ -428,6 +464,62 @@ public final class FullCopy implements ServerCopy, Refill {
                     connection,
                     at,
                     ServerLifeFile.read(ports.properties().dataDir()).reserved());
+            streamed.forget(connection);
+        }
+    }
+
+    private boolean wasWrittenTo(Connection connection) throws SQLException, IOException {
+        UUID server = ServerAccess.uuid(connection);
+        if (ServerAccess.executed(connection).last(server) <= note.ownLast()) {
+            return false;
+        }
+        log.warn("somebody has written to this server while it was copied; copying it anew");
+        keep(note.again());
+        return true;
+    }
+
+    // TABLES
+
+    private void tables() throws NotByTables, SQLException, IOException, InterruptedException {
+        obstacle = null;
+        long at;
+        try {
+            at = streamed.run(note.from(), note.upTo(), note.where());
+        } catch (QuorateException e) {
+            if (e.code() != ErrorCode.COPY_NOT_BY_STREAM) {
+                throw e;
+            }
+            throw new NotByTables(e.detail());
+        }
+        if (at < 0) {
+            if (streamed.begunAnew() >= ANEW_MAX) {
+                throw new NotByTables("they are changed too often");
+            }
+            return;
+        }
+        try (Connection connection = reach()) {
+            if (!wasWrittenTo(connection)) {
+                // A statement that changes definitions forces all that was committed before it.
+                unlogged(connection, "ALTER TABLE quorate.copy COMMENT = 'complete'");
+                keep(note.tablesHere(at));
+            }
+        }
+    }
+
+    private void finishTables() throws SQLException, IOException, InterruptedException {
+        Set<TableName> tables = streamed.tables();
+        if (tables == null) {
+            throw new IOException("what was copied is not known any more");
+        }
+        if (!copiedTables.bring(tables, note.upTo())) {
+            return;
+        }
+        try (Connection connection = reach()) {
+            streamed.open(connection);
+            GtidSet reserved =
+                    ServerLifeFile.read(ports.properties().dataDir()).reservedOf(ServerAccess.purged(connection));
+            log.info("{} are as the order has them", TableName.some(tables));
+            finish(connection, note.upTo(), reserved);
             streamed.forget(connection);
         }
     }
@@ -456,7 +548,7 @@ public final class FullCopy implements ServerCopy, Refill {
         ServerLifeFile.write(
                 properties.dataDir(),
                 new ServerLife(ServerAccess.started(connection), durable, reserved, new GtidSet(), TakenBack.NONE));
-        log.info("the full copy of the data of {} is complete; this server holds seqno {}", donor(), at);
+        log.info("the copy of {} is complete; this server holds seqno {}", donor(), at);
         ports.joins().count(JoinCounts.Step.COPY_COMPLETED);
         CopyNote.delete(properties.dataDir());
         note = null;

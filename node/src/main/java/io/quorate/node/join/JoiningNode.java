@@ -110,7 +110,7 @@ record JoiningNode(
     }
 
     @Override
-    public String wantCopy(ErrorCode difference, long orderedThen) throws IOException, InterruptedException {
+    public String wantCopy(QuorateException difference, long orderedThen) throws IOException, InterruptedException {
         if (!server.hasHandedOver()) {
             return "what this server has committed is being ordered first";
         }
@@ -124,7 +124,7 @@ record JoiningNode(
         }
         int servers = Math.max(own.stream().ask(Certifier::voters), holders.size() + 1);
         try {
-            if (2 * holders.size() < servers && mayBeRight(difference)) {
+            if (2 * holders.size() < servers && mayBeRight(difference.code())) {
                 return "waiting, because only " + String.join(", ", holders) + " of " + servers
                         + " servers holds what this one lacks. If that is the right one, rebuild this node; if not,"
                         + " stop and rebuild that one";
@@ -133,7 +133,7 @@ record JoiningNode(
             return "waiting for the server: " + e.getMessage();
         }
         server.suspend();
-        copy.want(own.stream().lastOrdered());
+        copy.want(own.stream().lastOrdered(), difference.difference());
         return null;
     }
 

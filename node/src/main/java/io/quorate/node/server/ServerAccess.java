@@ -10,6 +10,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.sst.CloneCopy;
 import java.io.IOException;
@@ -17,10 +18,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
@@ -215,6 +218,34 @@ public final class ServerAccess implements AutoCloseable {
                 connection,
                 "SELECT COALESCE(SUM(FILE_SIZE), 0) FROM information_schema.INNODB_TABLESPACES WHERE"
                         + " SPACE_TYPE = 'Single'"));
+    }
+
+    /** The size of some tables, by the server's statistics. Those that aren't there count nothing. */
+    public static long tableBytes(Connection connection, Collection<TableName> tables) throws SQLException {
+        long bytes = 0;
+        try (PreparedStatement statement = connection.prepareStatement(
+                "SELECT COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) FROM information_schema.TABLES WHERE"
+                        + " TABLE_SCHEMA = ? AND TABLE_NAME = ?")) {
+            for (TableName table : tables) {
+                statement.setString(1, table.schema());
+                statement.setString(2, table.table());
+                try (ResultSet row = statement.executeQuery()) {
+                    row.next();
+                    bytes += row.getLong(1);
+                }
+            }
+        }
+        return bytes;
+    }
+
+    public static boolean hasSchema(Connection connection, String schema) throws SQLException {
+        try (PreparedStatement statement =
+                connection.prepareStatement("SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?")) {
+            statement.setString(1, schema);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next();
+            }
+        }
     }
 
     /** The server's process; empty where its PID file can't be read or names no process of this host. */
