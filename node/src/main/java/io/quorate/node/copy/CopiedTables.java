@@ -62,7 +62,7 @@ final class CopiedTables {
             reserved = ServerLifeFile.read(ports.properties().dataDir()).reservedOf(ServerAccess.purged(connection));
             defined = DefinedTables.at(connection);
         }
-        WriteSetLog record = new LogWithoutTables(ports.cache(), tables, defined, at);
+        WriteSetLog record = new LogWithoutTables(ports.cache(), tables, defined::of, at);
         long ordered = ports.stream().positionOf(server).last();
         TakenBack back = new TailRepair(
                         new TailRepair.Access(access.workers(), LOCK_WAIT), record, server, ports.incarnation())

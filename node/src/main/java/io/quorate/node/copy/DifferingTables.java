@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.copy;
 
-import io.quorate.capture.DefinedTables;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.Difference;
@@ -19,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the tables that must be copied so that a server that differs holds again what the order says. They are those in
@@ -39,15 +40,15 @@ final class DifferingTables {
     /** The tables of each definition that this server hasn't run yet. */
     private final List<Set<TableName>> definitions = new ArrayList<>();
 
-    private final DefinedTables defined;
+    private final Function<WriteSet, @Nullable Set<TableName>> defined;
     private final WriteSetLog log;
     private final UUID server;
 
     /**
-     * @param defined for definitions as this server understands them
+     * @param defined the tables that a definition names, as {@link io.quorate.capture.DefinedTables#of} says
      * @param log the node's record
      */
-    DifferingTables(DefinedTables defined, WriteSetLog log, UUID server) {
+    DifferingTables(Function<WriteSet, @Nullable Set<TableName>> defined, WriteSetLog log, UUID server) {
         this.defined = defined;
         this.log = log;
         this.server = server;
@@ -131,7 +132,7 @@ final class DifferingTables {
             found.addAll(tables(c));
         }
         if (w.isDefinition() && c.passed()) {
-            Set<TableName> named = defined.of(w);
+            Set<TableName> named = defined.apply(w);
             if (named == null) {
                 throw new NotByTables("the definition at seqno " + c.seqno() + " may concern any table");
             }
@@ -145,7 +146,7 @@ final class DifferingTables {
         if (!w.isDefinition()) {
             return rowsOnly(w) ? TableMap.tables(w.payload()) : Set.of();
         }
-        Set<TableName> named = defined.of(w);
+        Set<TableName> named = defined.apply(w);
         if (named == null || named.isEmpty()) {
             throw new NotByTables("the definition at seqno " + c.seqno() + " isn't one of tables alone");
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.copy;
 
-import io.quorate.capture.DefinedTables;
 import io.quorate.core.Certified;
 import io.quorate.core.Keys;
 import io.quorate.core.TableName;
@@ -13,6 +12,8 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The node's record as a server sees it that holds some tables as they are at a later seqno already: up to there,
@@ -23,14 +24,16 @@ import java.util.Set;
 final class LogWithoutTables implements WriteSetLog {
     private final WriteSetLog log;
     private final Set<TableName> tables;
-    private final DefinedTables defined;
+    private final Function<WriteSet, @Nullable Set<TableName>> defined;
     private final long upTo;
 
     /**
      * @param tables closed as {@link DifferingTables} says, so that a definition is of these tables alone or of none
+     * @param defined the tables that a definition names, as {@link io.quorate.capture.DefinedTables#of} says
      * @param upTo the seqno at which the tables are
      */
-    LogWithoutTables(WriteSetLog log, Set<TableName> tables, DefinedTables defined, long upTo) {
+    LogWithoutTables(
+            WriteSetLog log, Set<TableName> tables, Function<WriteSet, @Nullable Set<TableName>> defined, long upTo) {
         this.log = log;
         this.tables = tables;
         this.defined = defined;
@@ -98,7 +101,7 @@ final class LogWithoutTables implements WriteSetLog {
     }
 
     private boolean isOfThem(WriteSet definition) {
-        Set<TableName> named = definition == null ? null : defined.of(definition);
+        Set<TableName> named = definition == null ? null : defined.apply(definition);
         return named != null && !Collections.disjoint(named, tables);
     }
 

@@ -237,8 +237,8 @@ final class StreamedCopy {
             throws NotByTables, SQLException, IOException, InterruptedException {
         long since = contents.moment().applied();
         PieceFetcher.awaitOrdered(ports, since, () -> !signals.task().serves());
-        Set<TableName> tables = new DifferingTables(
-                        DefinedTables.at(connection), ports.cache(), ServerAccess.uuid(connection))
+        DefinedTables defined = DefinedTables.at(connection);
+        Set<TableName> tables = new DifferingTables(defined::of, ports.cache(), ServerAccess.uuid(connection))
                 .find(where, ServerAccess.applied(connection), since, contents.catalog());
         for (TableName table : tables) {
             if (!ServerAccess.hasSchema(connection, table.schema())) {
