@@ -181,7 +181,8 @@ public enum ErrorCode {
             8001, Kind.FATAL, "a fault of Quorate itself: start this node again, and report it with what its log says");
 
     private static final class Text {
-        static final String COPY = "the node gets a full copy by itself; where quorate.sst.method is none, rebuild it";
+        static final String COPY =
+                "the node gets a copy of what differs by itself; where quorate.sst.method is none, rebuild it";
     }
 
     /** What is done about a failure, wherever it is met. */
@@ -196,7 +197,7 @@ public enum ErrorCode {
         REFUSAL,
         /**
          * The node's server holds something else than the order says. The node hands over what its clients have
-         * committed, and gets a full copy of another server's data by itself; where it may not have one, this is as
+         * committed, and gets a copy of what differs from another server by itself; where it may not have one, this is as
          * fatal.
          */
         DIFFERENCE,

@@ -9,7 +9,7 @@ import io.quorate.node.conflict.Explainer;
 import io.quorate.node.conflict.ServerKeyExplainer;
 import io.quorate.node.copy.ClonedSource;
 import io.quorate.node.copy.CopyQuestion;
-import io.quorate.node.copy.FullCopy;
+import io.quorate.node.copy.Copying;
 import io.quorate.node.copy.GivenCopies;
 import io.quorate.node.copy.StreamSource;
 import io.quorate.node.server.LinkSignals;
@@ -55,8 +55,8 @@ final class ServerKind implements NodeKind {
         LinkSignals signals = new LinkSignals();
         ServerSession.Ports ports = ports(base, told);
         Supplier<ServerSession> sessions = () -> new ServerSession(ports, access, signals);
-        FullCopy copy = new FullCopy(
-                new FullCopy.Ports(
+        Copying copy = new Copying(
+                new Copying.Ports(
                         properties,
                         ports.incarnation(),
                         ports.cache(),
@@ -65,7 +65,7 @@ final class ServerKind implements NodeKind {
                 sessions,
                 access,
                 signals,
-                new FullCopy.Donors(
+                new Copying.Donors(
                         base.network().members()::present,
                         base.network().questions(),
                         base.network().json()),

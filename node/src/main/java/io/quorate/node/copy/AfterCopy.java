@@ -25,12 +25,12 @@ import java.util.concurrent.atomic.AtomicReference;
 final class AfterCopy {
     private static final long POLL_MILLIS = 250;
 
-    private final FullCopy owner;
-    private final FullCopy.Ports ports;
+    private final Copying owner;
+    private final Copying.Ports ports;
     private final ServerAccess access;
     private final LinkSignals signals;
 
-    AfterCopy(FullCopy owner, FullCopy.Ports ports, ServerAccess access, LinkSignals signals) {
+    AfterCopy(Copying owner, Copying.Ports ports, ServerAccess access, LinkSignals signals) {
         this.owner = owner;
         this.ports = ports;
         this.access = access;

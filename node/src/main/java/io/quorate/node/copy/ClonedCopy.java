@@ -55,11 +55,11 @@ final class ClonedCopy {
 
     private static final long STANDS_NANOS = Duration.ofMinutes(10).toNanos();
 
-    private final FullCopy owner;
-    private final FullCopy.Ports ports;
+    private final Copying owner;
+    private final Copying.Ports ports;
     private final ServerAccess access;
     private final LinkSignals signals;
-    private final FullCopy.Donors donors;
+    private final Copying.Donors donors;
     private final ByteBudget budget;
     private volatile CopyProgress progress;
     private ProcessHandle mysqld;
@@ -68,11 +68,11 @@ final class ClonedCopy {
     private long movedNanos;
 
     ClonedCopy(
-            FullCopy owner,
-            FullCopy.Ports ports,
+            Copying owner,
+            Copying.Ports ports,
             ServerAccess access,
             LinkSignals signals,
-            FullCopy.Donors donors,
+            Copying.Donors donors,
             ByteBudget budget) {
         this.owner = owner;
         this.ports = ports;
@@ -333,7 +333,7 @@ final class ClonedCopy {
             if (prepared > 0) {
                 log.info("{} transactions that were prepared at the donor were rolled back here", prepared);
             }
-            FullCopy.unlogged(connection, "DELETE FROM quorate.undone", "DELETE FROM quorate.certified");
+            Copying.unlogged(connection, "DELETE FROM quorate.undone", "DELETE FROM quorate.certified");
             long last = owner.note().ownLast();
             GtidSet ours = last == 0 ? new GtidSet() : new GtidSet().add(ServerAccess.uuid(connection), 1, last);
             ServerAccess.closeAtStartNoMore(connection);

@@ -4,13 +4,11 @@ package io.quorate.node.copy;
 import io.quorate.applier.ServerLife;
 import io.quorate.applier.TakenBack;
 import io.quorate.certification.OrderedStream;
-import io.quorate.core.CertifiedXid;
 import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
-import io.quorate.core.TableName;
 import io.quorate.core.WriteSetLog;
 import io.quorate.ist.RejoinCourse;
 import io.quorate.node.config.NodeProperties;
@@ -22,10 +20,8 @@ import io.quorate.node.server.LinkSignals;
 import io.quorate.node.server.NodeIdentity;
 import io.quorate.node.server.Refill;
 import io.quorate.node.server.ServerAccess;
-import io.quorate.node.server.ServerCheck;
 import io.quorate.node.server.ServerLifeFile;
 import io.quorate.node.server.ServerSession;
-import io.quorate.sst.CloneCopy;
 import io.quorate.sst.CopyProgress;
 import java.io.IOException;
 import java.sql.Connection;
@@ -33,7 +29,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -51,9 +46,9 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>Every step is noted before it is taken ({@link CopyNote}); after a crash the node goes on with the step that was
  * noted. All of this is done by the link's thread.
  */
-public final class FullCopy implements ServerCopy, Refill {
-    private static final Logger log = LoggerFactory.getLogger(FullCopy.class);
-    private static final long POLL_MILLIS = 250;
+public final class Copying implements ServerCopy, Refill {
+    private static final Logger log = LoggerFactory.getLogger(Copying.class);
+    static final long POLL_MILLIS = 250;
     private static final Retry.Policy AGAIN = Retry.Policy.unbounded(
                     "the node waits for it with a server of no use to anybody, and whatever is in its way may"
                             + " pass or be mended",
@@ -61,10 +56,9 @@ public final class FullCopy implements ServerCopy, Refill {
             .telling(19, 20);
     private static final Duration TOLD_EVERY = Duration.ofSeconds(5);
     /** How often a stream begins anew before the other method is tried, where that is allowed. */
-    private static final int ANEW_MAX = 3;
+    static final int ANEW_MAX = 3;
 
     private final Ports ports;
-    private final Supplier<ServerSession> sessions;
     private final ServerAccess access;
     private final LinkSignals signals;
     private final Donors donors;
@@ -75,6 +69,7 @@ public final class FullCopy implements ServerCopy, Refill {
     private final StreamedCopy streamed;
     private final CopiedTables copiedTables;
     private final CopyMethod method;
+    private final CopyStart start;
     private volatile String obstacle;
     private long toldNanos;
     private String told = "";
@@ -94,7 +89,7 @@ public final class FullCopy implements ServerCopy, Refill {
      * @param sessions makes sessions with the server, which are not open yet
      * @param progress is told how far the copy is, in words for people; null when the copy is complete
      */
-    public FullCopy(
+    public Copying(
             Ports ports,
             Supplier<ServerSession> sessions,
             ServerAccess access,
@@ -102,7 +97,6 @@ public final class FullCopy implements ServerCopy, Refill {
             Donors donors,
             Consumer<String> progress) {
         this.ports = ports;
-        this.sessions = sessions;
         this.progress = progress;
         this.access = access;
         this.signals = signals;
@@ -112,8 +106,9 @@ public final class FullCopy implements ServerCopy, Refill {
                 new ByteBudget(ports.properties().sst().bytesPerSecondMax().toBytes());
         this.cloned = new ClonedCopy(this, ports, access, signals, donors, budget);
         this.streamed = new StreamedCopy(ports, access, signals, donors, budget, this::tell);
-        this.copiedTables = new CopiedTables(this, ports, access, signals);
+        this.copiedTables = new CopiedTables(this, streamed, ports, access, signals);
         this.method = new CopyMethod(ports.properties());
+        this.start = new CopyStart(this, method, sessions, ports, access, donors);
     }
 
     @Override
@@ -228,20 +223,19 @@ public final class FullCopy implements ServerCopy, Refill {
         while (note != null && signals.task().serves()) {
             try {
                 switch (note.step()) {
-                    case WANTED -> begin();
+                    case WANTED -> {
+                        cloned.reset();
+                        start.run();
+                    }
                     case STREAMING -> stream();
                     case COPYING -> cloned.run();
                     case STRAIGHT -> cloned.apply();
-                    case TABLES -> tables();
-                    case TABLES_HERE -> finishTables();
+                    case TABLES -> copiedTables.fetch();
+                    case TABLES_HERE -> copiedTables.finish();
                 }
             } catch (NotByTables e) {
                 everything(e.getMessage());
             } catch (QuorateException e) {
-                if (note.step() == CopyNote.Step.TABLES_HERE && isNoUse(e)) {
-                    everything(e.getMessage());
-                    continue;
-                }
                 if (!isTriedAgain(e)) {
                     throw e;
                 }
@@ -262,11 +256,6 @@ public final class FullCopy implements ServerCopy, Refill {
      */
     private static boolean isTriedAgain(QuorateException e) {
         return e.code() == ErrorCode.COPY_NOT_BY_STREAM || (e.code().isRetryable() && !RejoinCourse.mends(e));
-    }
-
-    /** Whether it shows that the copied tables aren't all that differs, or that the others can't be brought to them. */
-    private static boolean isNoUse(QuorateException e) {
-        return e.code().kind() == ErrorCode.Kind.DIFFERENCE || e.code() == ErrorCode.TAIL_UNCLEAR;
     }
 
     private void everything(String why) throws IOException {
@@ -303,89 +292,6 @@ public final class FullCopy implements ServerCopy, Refill {
         }
     }
 
-    // WANTED
-
-    private void begin() throws SQLException, IOException, InterruptedException {
-        cloned.reset();
-        if (budget.isPaused()) {
-            // MySQL's CLONE can't be held up once it has begun.
-            waits(PieceFetcher.PAUSED);
-            pause(POLL_MILLIS);
-            return;
-        }
-        MemberReport donor = donors.present().get().stream()
-                .filter(m -> m.hasSyncedServer() && m.applied() >= note.from())
-                .min(MemberReport.nearest(ports.properties().zone()))
-                .orElse(null);
-        if (donor == null) {
-            waits("no node with a server is SYNCED and has applied seqno " + note.from());
-            pause(POLL_MILLIS);
-            return;
-        }
-        boolean everything = note.where().mayBeAnywhere();
-        CopyMethod.Choice choice = everything ? choose(donor.node()) : null;
-        try (ServerSession session = sessions.get()) {
-            tell("what this server has committed is being ordered first");
-            if (!session.drain()) {
-                return;
-            }
-            session.withdraw();
-        }
-        try (Connection connection = reach()) {
-            ServerCheck.require(connection);
-            access.readOnly(connection, true);
-            requireNothingUndecided(connection);
-            if (!everything) {
-                CopyPlan.delete(ports.properties().dataDir());
-                keep(note.tables(lastOfOurs(connection), ports.stream().lastOrdered()));
-                return;
-            }
-            CopyQuestion.CloneSource source = choice.source();
-            if (source == null) {
-                CopyPlan.delete(ports.properties().dataDir());
-                keep(note.streaming(lastOfOurs(connection), ports.stream().lastOrdered()));
-                return;
-            }
-            CloneCopy.expect(connection);
-            keep(note.copying(lastOfOurs(connection), donor.node(), source.server(), GtidSet.parse(source.reserved())));
-            log.info(
-                    "copying the server of {} at {}:{}, about {} MB, with MySQL's CLONE; what this server holds goes",
-                    donor.node(),
-                    source.host(),
-                    source.port(),
-                    source.bytes() >> 20);
-            ports.joins().count(JoinCounts.Step.COPY_BEGUN);
-        }
-    }
-
-    private CopyMethod.Choice choose(String donor) throws SQLException {
-        try (Connection connection = reach()) {
-            return method.choose(() -> ask(donor), () -> {
-                new CloneCopy(access.credentials()).prepare(connection, "this node's server", "CLONE_ADMIN");
-                return ServerAccess.version(connection);
-            });
-        }
-    }
-
-    /**
-     * Fails when clients of this server have prepared transactions that they still have to decide themselves: those
-     * would be lost. Transactions that are prepared in the remains of an earlier copy don't matter; after such a copy
-     * {@code ownLast} is known already.
-     */
-    private void requireNothingUndecided(Connection connection) throws SQLException {
-        long given = ServerAccess.executed(connection).last(ServerAccess.uuid(connection));
-        List<String> undecided = CloneCopy.prepared(connection).stream()
-                .filter(xid -> !xid.endsWith("," + CertifiedXid.FORMAT))
-                .toList();
-        if (note.ownLast() == 0 && given > 0 && !undecided.isEmpty()) {
-            throw new QuorateException(
-                    ErrorCode.COPY_UNDECIDED,
-                    "clients have prepared transactions on this server that they have not decided: XA COMMIT or"
-                            + " XA ROLLBACK "
-                            + String.join("; ", undecided));
-        }
-    }
-
     static void unlogged(Connection connection, String... statements) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET SESSION sql_log_bin = 0");
@@ -413,15 +319,6 @@ public final class FullCopy implements ServerCopy, Refill {
         } catch (SQLException e) {
             throw access.unreachable(e);
         }
-    }
-
-    /** The highest GTID number this server ever gave out. */
-    private long lastOfOurs(Connection connection) throws SQLException {
-        UUID server = ServerAccess.uuid(connection);
-        long executed = ServerAccess.executed(connection).last(server);
-        return Math.max(
-                Math.max(note.ownLast(), executed),
-                ports.stream().positionOf(server).last());
     }
 
     // STREAMING
@@ -468,7 +365,8 @@ public final class FullCopy implements ServerCopy, Refill {
         }
     }
 
-    private boolean wasWrittenTo(Connection connection) throws SQLException, IOException {
+    /** Whether clients have written to this server since the copy began; then it begins anew. */
+    boolean wasWrittenTo(Connection connection) throws SQLException, IOException {
         UUID server = ServerAccess.uuid(connection);
         if (ServerAccess.executed(connection).last(server) <= note.ownLast()) {
             return false;
@@ -476,52 +374,6 @@ public final class FullCopy implements ServerCopy, Refill {
         log.warn("somebody has written to this server while it was copied; copying it anew");
         keep(note.again());
         return true;
-    }
-
-    // TABLES
-
-    private void tables() throws NotByTables, SQLException, IOException, InterruptedException {
-        obstacle = null;
-        long at;
-        try {
-            at = streamed.run(note.from(), note.upTo(), note.where());
-        } catch (QuorateException e) {
-            if (e.code() != ErrorCode.COPY_NOT_BY_STREAM) {
-                throw e;
-            }
-            throw new NotByTables(e.detail());
-        }
-        if (at < 0) {
-            if (streamed.begunAnew() >= ANEW_MAX) {
-                throw new NotByTables("they are changed too often");
-            }
-            return;
-        }
-        try (Connection connection = reach()) {
-            if (!wasWrittenTo(connection)) {
-                // A statement that changes definitions forces all that was committed before it.
-                unlogged(connection, "ALTER TABLE quorate.copy COMMENT = 'complete'");
-                keep(note.tablesHere(at));
-            }
-        }
-    }
-
-    private void finishTables() throws SQLException, IOException, InterruptedException {
-        Set<TableName> tables = streamed.tables();
-        if (tables == null) {
-            throw new IOException("what was copied is not known any more");
-        }
-        if (!copiedTables.bring(tables, note.upTo())) {
-            return;
-        }
-        try (Connection connection = reach()) {
-            streamed.open(connection);
-            GtidSet reserved =
-                    ServerLifeFile.read(ports.properties().dataDir()).reservedOf(ServerAccess.purged(connection));
-            log.info("{} are as the order has them", TableName.some(tables));
-            finish(connection, note.upTo(), reserved);
-            streamed.forget(connection);
-        }
     }
 
     /**
