@@ -274,6 +274,11 @@ class DefinitionsIT {
         } finally {
             cluster.goOn(1);
         }
+        // Wherever this meets the copy, it goes on.
+        assertThat(Cluster.within(Cluster.LIMIT, () -> !cluster.state(1).equals("SYNCED")))
+                .isTrue();
+        cluster.kill(1, Part.SERVICE);
+        cluster.startAgain();
         cluster.assertConverged();
         assertThat(untouched()).isEqualTo(untouched);
         for (int n = 1; n <= 3; n++) {
