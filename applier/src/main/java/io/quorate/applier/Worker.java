@@ -91,6 +91,10 @@ final class Worker implements Runnable {
 
     private void apply(Group group) throws SQLException, InterruptedException {
         group.session(session.id());
+        // A void definition itself has its GTID used up.
+        if (!group.isBarrier() && !group.isSettling()) {
+            group.leaveOut(c -> c.passed() && context.verdicts().isVoid(c.seqno()));
+        }
         if (!group.isBarrier() && definitions != context.schema().current()) {
             tableMaps.forget();
             definitions = context.schema().current();

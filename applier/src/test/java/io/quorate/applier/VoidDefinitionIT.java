@@ -93,7 +93,7 @@ class VoidDefinitionIT {
         assertThat(found).containsExactly(1L);
         assertThat(keys()).isEmpty();
         assertThat(server.queryLong("SELECT COUNT(*) FROM v.t")).isEqualTo(3);
-        replica.append(List.of(Records.certified(3, 2, WriteSet.voids(1, 0))));
+        replica.append(List.of(Records.certified(3, 2, WriteSet.voids(1, new long[0], 0))));
         replica.awaitApplied();
     }
 
@@ -104,7 +104,7 @@ class VoidDefinitionIT {
         others(Verdicts.Verdict.STANDS);
         origin.execute("ALTER TABLE v.t ADD UNIQUE (a)");
         replica.take(seqno -> seqno - 1);
-        replica.append(List.of(Records.certified(2, 1, WriteSet.voids(1, 0))));
+        replica.append(List.of(Records.certified(2, 1, WriteSet.voids(1, new long[0], 0))));
         replica.awaitApplied();
         assertThat(keys()).isEmpty();
     }
@@ -120,7 +120,7 @@ class VoidDefinitionIT {
         // Without the duplicate it would pass now, and must not.
         server.execute("SET SESSION sql_log_bin = 0", "DELETE FROM v.t WHERE id = 2");
         others(Verdicts.Verdict.STANDS);
-        replica.append(List.of(Records.certified(2, 1, WriteSet.voids(1, 0))));
+        replica.append(List.of(Records.certified(2, 1, WriteSet.voids(1, new long[0], 0))));
         replica.awaitApplied();
         assertThat(keys()).isEmpty();
     }
@@ -157,7 +157,7 @@ class VoidDefinitionIT {
         replica.take(seqno -> seqno - 1);
         replica.awaitApplied();
         assertThat(keys()).hasSize(1);
-        replica.append(List.of(Records.certified(2, 1, WriteSet.voids(1, 0))));
+        replica.append(List.of(Records.certified(2, 1, WriteSet.voids(1, new long[0], 0))));
         assertThat(replica.awaitFailure().code()).isEqualTo(ErrorCode.DEFINITION_VOID);
     }
 }

@@ -93,6 +93,9 @@ final class DefinitionConflicts {
             case TABLES -> plans.definitionsChanged(tables);
             case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> plans.definitionsChanged(List.of());
         }
+        if (readable && statement.keepsColumns() && scope != Scope.UPKEEP) {
+            keys.add(Keys.KEEPS_COLUMNS, KeyType.SHARED);
+        }
         switch (scope) {
             case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
             case OBJECTS -> keys.add(Keys.OBJECTS, KeyType.EXCLUSIVE);

@@ -22,6 +22,16 @@ public final class Keys {
      */
     public static final long NO_ROWS_BEFORE = 2L;
 
+    /**
+     * Taken by a definition that leaves a table's columns as they were (an index, a constraint): rows that are written
+     * under it fit the former definition too. So no row is built on it, and what becomes of it makes no difference to
+     * them.
+     */
+    public static final long KEEPS_COLUMNS = 3L;
+
+    /** Up to here hashes have a meaning of their own. */
+    public static final long RESERVED_LAST = KEEPS_COLUMNS;
+
     public static final Keys NONE = new Keys(new long[0], new byte[0]);
 
     private final long[] hashes;
