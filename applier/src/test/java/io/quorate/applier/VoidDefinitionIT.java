@@ -125,6 +125,26 @@ class VoidDefinitionIT {
         assertThat(keys()).isEmpty();
     }
 
+    /** Its origin went on writing to what nobody else has. */
+    @Test
+    void takesAlongWhatWasBuiltOnIt() throws Exception {
+        server.execute("SET SESSION sql_log_bin = 0", "CREATE TABLE v.u (a INT)");
+        found.addAll(List.of(3L, 4L));
+        others(Verdicts.Verdict.VOID);
+        origin.execute(
+                "CREATE TABLE v.u (id INT PRIMARY KEY)",
+                "INSERT INTO v.t VALUES (3, 3)",
+                "INSERT INTO v.u VALUES (1)",
+                "ALTER TABLE v.u ADD b INT",
+                "INSERT INTO v.t VALUES (4, 4)");
+        replica.take(seqno -> seqno - 1);
+        replica.append(List.of(Records.certified(6, 5, WriteSet.voids(1, new long[] {3, 4}, 0))));
+        replica.awaitApplied();
+        assertThat(server.queryLong("SELECT COUNT(*) FROM v.t")).isEqualTo(4);
+        assertThat(server.queryLong("SELECT COUNT(*) FROM v.u")).isZero();
+        assertThat(server.query("SHOW COLUMNS FROM v.u")).hasSize(1);
+    }
+
     /** The others may be away for long, and the service is stopped meanwhile. */
     @Test
     void isAskedAboutAgainByTheNextServiceWhereTheLastOneGotNoAnswer() throws Exception {
