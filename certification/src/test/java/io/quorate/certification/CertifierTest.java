@@ -108,6 +108,18 @@ class CertifierTest {
                 .isEqualTo(3);
     }
 
+    @Test
+    void whatNoOtherServerMayDoFailsWithWhatWasBuiltOnIt() {
+        KeysBuilder keys = new KeysBuilder();
+        keys.add(5, EXCLUSIVE);
+        keys.add(Keys.NOT_REPEATABLE, SHARED);
+        Certified numbered = write(A, 0, WriteSet.Kind.DDL, keys.build());
+        assertThat(numbered.verdict()).isEqualTo(Verdict.NOT_REPEATABLE);
+        assertThat(numbered.conflictsWith()).isZero();
+        assertThat(certifier.failures(A)).containsExactly(1);
+        assertThat(rows(B, 0, row(5, 100)).passed()).isTrue();
+    }
+
     /** Table 5, which A has defined as nobody else has; it had missed what B wrote there. */
     private void defined(long... marks) {
         voters();
@@ -460,7 +472,7 @@ class CertifierTest {
     void ddlIsABarrier() {
         write(A, 0, UPDATE, 1);
         write(A, 0, UPDATE, 2);
-        assertThat(write(B, 0, WriteSet.Kind.DDL, EXCLUSIVE, 3).dependsOn()).isEqualTo(2);
+        assertThat(write(B, 0, WriteSet.Kind.DDL, EXCLUSIVE, 13).dependsOn()).isEqualTo(2);
         assertThat(write(A, 0, UPDATE, 4).dependsOn()).isEqualTo(3);
     }
 

@@ -29,8 +29,14 @@ public final class Keys {
      */
     public static final long KEEPS_COLUMNS = 3L;
 
+    /**
+     * Taken by a definition that gives every server something else: it is ordered only to fail everywhere ({@link
+     * Verdict#NOT_REPEATABLE}), together with what was built on it.
+     */
+    public static final long NOT_REPEATABLE = 4L;
+
     /** Up to here hashes have a meaning of their own. */
-    public static final long RESERVED_LAST = KEEPS_COLUMNS;
+    public static final long RESERVED_LAST = NOT_REPEATABLE;
 
     public static final Keys NONE = new Keys(new long[0], new byte[0]);
 

@@ -8,7 +8,8 @@ import java.util.Map;
  * {@code /actuator/conflicts/SEQNO}: everything known of a transaction that lost, and of the one it lost against.
  *
  * @param seqno the loser's place in the order
- * @param verdict why: {@code CONFLICT}, {@code TOO_OLD}, {@code BUILT_ON_FAILED} or {@code VOID}
+ * @param verdict why: {@code CONFLICT}, {@code TOO_OLD}, {@code BUILT_ON_FAILED}, {@code NOT_REPEATABLE} or
+ *     {@code VOID}
  * @param met what both touched, in clear; empty when the rows don't show it
  * @param undone whether the loser was undone on the node asked, for people
  * @param loser the transaction that failed; undone on its own node, never seen on another

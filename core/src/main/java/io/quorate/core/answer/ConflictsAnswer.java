@@ -36,7 +36,8 @@ public sealed interface ConflictsAnswer {
      * One of these transactions, in short; a {@link ConflictAnswer} has everything.
      *
      * @param seqno the loser's place in the order
-     * @param verdict why it lost: {@code CONFLICT}, {@code TOO_OLD}, {@code BUILT_ON_FAILED} or {@code VOID}
+     * @param verdict why it lost: {@code CONFLICT}, {@code TOO_OLD}, {@code BUILT_ON_FAILED}, {@code NOT_REPEATABLE} or
+     *     {@code VOID}
      * @param met what both touched, empty when the rows don't show it
      * @param loser its GTID
      * @param committed when the loser was, by its server's clock

@@ -10,7 +10,8 @@ import java.util.List;
  * What the journal says of a writeset that failed, or passed and is void.
  *
  * @param seqno its place in the order; of a void definition, the place of that verdict
- * @param verdict why: {@code CONFLICT}, {@code TOO_OLD}, {@code BUILT_ON_FAILED} or {@code VOID}
+ * @param verdict why: {@code CONFLICT}, {@code TOO_OLD}, {@code BUILT_ON_FAILED}, {@code NOT_REPEATABLE} or
+ *     {@code VOID}
  * @param met what both transactions touched, in clear text; empty when it isn't known
  * @param loser the transaction that failed; it is undone on its own node, and no other node ever sees it
  * @param winner the transaction it lost against, or the failed or void one on which it was built; null when that is no

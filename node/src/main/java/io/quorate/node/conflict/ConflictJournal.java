@@ -183,7 +183,11 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
                 write(reader.voided(built, lost, winner, explainer.accountOf(lost)));
             }
         }
-        write(reader.voided(verdict.seqno(), winner, null, winner == null ? null : explainer.accountOf(winner)));
+        if (winner == null) {
+            log.warn("seqno {} is void and no longer in the writeset cache: it is not in the journal", definition);
+            return;
+        }
+        write(reader.voided(verdict.seqno(), winner, null, explainer.accountOf(winner)));
     }
 
     private void write(Conflict conflict) throws IOException {

@@ -59,15 +59,14 @@ final class ConflictReader {
      * Describes a void definition, or what was lost with it.
      *
      * @param seqno under which it is found: of the verdict, if it is the definition itself
-     * @param lost null when it is no longer known
-     * @param definition the one on which it was built; null if it is the definition itself
+     * @param definition the one on which it was built; null if it is the definition itself or is no longer known
      */
     Conflict voided(long seqno, Certified lost, Certified definition, String account) {
         return new Conflict(
                 seqno,
                 Conflict.VOID,
                 List.of(),
-                lost == null ? null : transaction(lost, rows(lost.writeSet()), account),
+                transaction(lost, rows(lost.writeSet()), account),
                 definition == null ? null : read(definition));
     }
 
