@@ -262,7 +262,7 @@ final class Worker implements Runnable {
 
         @Override
         public boolean isLockedOut() {
-            return context.lockouts().areHeldAgainst(session.id());
+            return context.lockouts().takeAgainst(group);
         }
 
         @Override

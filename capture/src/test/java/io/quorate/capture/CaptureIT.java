@@ -324,61 +324,6 @@ class CaptureIT {
         }
     }
 
-    @Test
-    void refusesATransactionBeyondTheLimit() throws Exception {
-        CaptureSettings small = CaptureFixture.settings(server).withBytes(1000, 1000);
-        try (CaptureFixture own = new CaptureFixture(server, CaptureFixture.present(server), small)) {
-            server.execute("INSERT INTO shop.item VALUES (80, 'fits', 1)");
-            own.awaitAll();
-            server.execute("INSERT INTO shop.blobs VALUES (80, REPEAT('z', 1000))");
-            assertThat(own.recorder.awaitFailure(CaptureFixture.LIMIT).code())
-                    .isEqualTo(ErrorCode.TRANSACTION_TOO_LARGE);
-        }
-    }
-
-    /** In InnoDB the rows of a table without keys are in the order in which this server got them. */
-    @Test
-    void rowsAreOnlyNumberedWhereAllServersNumberThemAlike() throws Exception {
-        String add = " ADD number INT AUTO_INCREMENT";
-        List<List<String>> alike = List.of(
-                List.of("(a INT)", add + " PRIMARY KEY"),
-                List.of("(a INT PRIMARY KEY)", "INSERT", add + " UNIQUE"),
-                List.of("(a INT PRIMARY KEY)", "INSERT", " DROP PRIMARY KEY," + add + " PRIMARY KEY"),
-                List.of("(a INT NOT NULL UNIQUE)", "INSERT", add + " PRIMARY KEY"));
-        int tables = 0;
-        for (List<String> one : alike) {
-            String table = "shop.alike" + ++tables;
-            List<String> statements = new ArrayList<>(List.of("CREATE TABLE " + table + one.get(0)));
-            if (one.size() > 2) {
-                statements.add("INSERT INTO " + table + " VALUES (1), (2)");
-            }
-            statements.add("ALTER TABLE " + table + one.get(one.size() - 1));
-            statements.add("INSERT INTO " + table + " (a) VALUES (7)");
-            assertThat(fixture.capture(statements.toArray(String[]::new)))
-                    .as(table)
-                    .noneMatch(w -> w.keys().contains(Keys.NOT_REPEATABLE));
-        }
-        List<List<String>> otherwise = List.of(
-                List.of("(a INT)", add + " PRIMARY KEY"),
-                List.of("(a INT UNIQUE)", add + " PRIMARY KEY"),
-                List.of("(a INT PRIMARY KEY) ENGINE=MyISAM", add + " UNIQUE"));
-        for (List<String> one : otherwise) {
-            String table = "shop.other" + ++tables;
-            server.execute("CREATE TABLE " + table + one.get(0), "INSERT INTO " + table + " VALUES (2), (1)");
-            try (CaptureFixture own = new CaptureFixture(server)) {
-                own.awaitAll();
-                server.execute("ALTER TABLE " + table + one.get(1));
-                QuorateException failure = own.recorder.awaitFailure(CaptureFixture.LIMIT);
-                assertThat(failure.code()).isEqualTo(ErrorCode.NUMBERED_BY_SERVER);
-                assertThat(failure).hasMessageContaining(table);
-                assertThat(own.recorder.writeSets()).isEmpty();
-            }
-        }
-        // The shared one has stopped as well: begin anew.
-        fixture.close();
-        fixture = new CaptureFixture(server);
-    }
-
     private static boolean endsStatement(WriteSet w) {
         byte[] p = w.payload();
         boolean ends = false;
