@@ -163,7 +163,9 @@ class CaptureIT {
 
         WriteSet user = fixture.captureOne("CREATE USER someone");
         assertThat(user.kind()).isEqualTo(WriteSet.Kind.DDL);
-        assertThat(user.keys()).isEqualTo(exclusive(Keys.OBJECTS));
+        assertThat(user.keys()).isEqualTo(new Keys(new long[] {Keys.KEEPS_COLUMNS, Keys.OBJECTS}, new byte[] {
+            (byte) KeyType.SHARED.ordinal(), (byte) KeyType.EXCLUSIVE.ordinal()
+        }));
     }
 
     /** What every application does that boots. */
