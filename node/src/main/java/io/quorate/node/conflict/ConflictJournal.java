@@ -229,7 +229,8 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
 
     private synchronized void append(Conflict conflict) throws IOException {
         if (current == null || Files.size(current) >= settings.bytesMax().toBytes() / FILES) {
-            current = directory.resolve(PREFIX + "%020d".formatted(conflict.seqno()) + SUFFIX);
+            // The files are in the order in which they were written, whatever is in them.
+            current = directory.resolve(PREFIX + "%020d".formatted(Math.max(last, conflict.seqno())) + SUFFIX);
             forgetOldest();
         }
         Files.writeString(
