@@ -7,7 +7,6 @@ import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
-import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
 import java.util.ArrayList;

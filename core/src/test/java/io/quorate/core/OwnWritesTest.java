@@ -273,7 +273,7 @@ class OwnWritesTest {
         for (long mark : marks) {
             keys.add(mark, SHARED);
         }
-        return own.captured(new WriteSet(
-                new Gtid(HERE, ++last), 0, 0, WriteSet.Kind.DDL, keys.build(), new byte[] {(byte) last}));
+        return own.captured(
+                new WriteSet(new Gtid(HERE, ++last), 0, 0, WriteSet.Kind.DDL, keys.build(), new byte[] {(byte) last}));
     }
 }
