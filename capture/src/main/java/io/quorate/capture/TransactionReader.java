@@ -257,6 +257,9 @@ final class TransactionReader {
             marked |= plan.map.table.equals(MARK_TABLE);
         } else {
             append(b, offset, length);
+            if (definitions.fitsFormer(plan, b, offset, length)) {
+                keys.add(Keys.fitsFormer(plan.tableKey), KeyType.SHARED);
+            }
         }
         firstTable = false;
     }

@@ -325,6 +325,32 @@ class CaptureIT {
         }
     }
 
+    /** They are not built on the later definition, whatever becomes of it. */
+    @Test
+    void tellsRowsThatFitTheFormerDefinition() throws Exception {
+        String insert = "INSERT INTO shop.former (id, a) VALUES ";
+        long fits = Keys.fitsFormer(KeyNames.table("shop", "former"));
+        fixture.capture("CREATE TABLE shop.former (id INT PRIMARY KEY, a VARCHAR(9))", insert + "(1, 'a')");
+        assertThat(fixture.captureOne(insert + "(2, 'a')").keys().contains(fits))
+                .as("a table that was made")
+                .isFalse();
+        try (CaptureFixture own = new CaptureFixture(server)) {
+            own.capture(insert + "(3, 'a')", "ALTER TABLE shop.former MODIFY a VARCHAR(9) NOT NULL");
+            assertThat(own.captureOne(insert + "(4, 'a')").keys().contains(fits))
+                    .isTrue();
+            own.capture("ALTER TABLE shop.former MODIFY a VARCHAR(10) NOT NULL");
+            assertThat(own.captureOne(insert + "(5, 'a')").keys().contains(fits))
+                    .isFalse();
+            own.capture("ALTER TABLE shop.former MODIFY a VARCHAR(9)");
+            assertThat(own.captureOne(insert + "(6, 'a')").keys().contains(fits))
+                    .as("as before the first of them")
+                    .isTrue();
+            own.capture("TRUNCATE shop.former");
+            assertThat(own.captureOne(insert + "(7, 'a')").keys().contains(fits))
+                    .isFalse();
+        }
+    }
+
     private static boolean endsStatement(WriteSet w) {
         byte[] p = w.payload();
         boolean ends = false;

@@ -199,6 +199,19 @@ class CertifierTest {
         assertThat(rows(A, 0, row(5, 101)).passed()).isTrue();
     }
 
+    /** A column that may no longer be NULL: the binlog shows that it is the same. */
+    @Test
+    void norAreRowsThatSayThatTheyFitTheFormerOne() {
+        defined();
+        Keys fits = new Keys(new long[] {Keys.fitsFormer(5)}, new byte[] {(byte) SHARED.ordinal()});
+        rows(A, 0, both(row(5, 100), fits));
+        rows(A, 0, row(5, 101));
+        rows(A, 0, both(row(5, 101), fits));
+        assertThat(voided().writeSet().voidsBuilt())
+                .as("the last one has a row of the one before")
+                .containsExactly(4, 5);
+    }
+
     @Test
     void rowsBesideAddedColumnsAreBuiltOnThem() {
         voters();

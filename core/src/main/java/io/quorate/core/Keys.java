@@ -51,6 +51,15 @@ public final class Keys {
         this.types = types;
     }
 
+    /**
+     * Taken beside the table's key by rows of a table that was defined anew, if they fit the former definition as well:
+     * they aren't built on the later one.
+     */
+    public static long fitsFormer(long table) {
+        long mixed = (table ^ 0x5DEECE66DL) * 0x9E3779B97F4A7C15L;
+        return mixed >= EVERYTHING && mixed <= RESERVED_LAST ? ~mixed : mixed;
+    }
+
     public int size() {
         return hashes.length;
     }

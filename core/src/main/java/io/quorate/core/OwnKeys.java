@@ -79,6 +79,7 @@ final class OwnKeys {
             int found = list.type(i);
             if (list.own(i).number >= before
                     || !Matrix.isBuiltOn(found, type)
+                    || (list.own(i).definition && fitsFormer(w, hash))
                     || list.own(i).isUndoneFor(lastSeen)
                     || (list.own(i).keepsColumns && !w.isDefinition())) {
                 continue;
@@ -96,6 +97,10 @@ final class OwnKeys {
             }
             updated |= strong;
         }
+    }
+
+    private static boolean fitsFormer(WriteSet w, long table) {
+        return w.keys().contains(Keys.fitsFormer(table));
     }
 
     /** Adds those that wrote rows of a table that is defined with these keys: they hold its lock. */

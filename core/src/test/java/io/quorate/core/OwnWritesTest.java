@@ -261,6 +261,7 @@ class OwnWritesTest {
         assertThat(captured(0, SHARED, TABLE).builtOn()).isEmpty();
         define(EXCLUSIVE);
         assertThat(captured(0, SHARED, TABLE).builtOn()).containsExactly(4);
+        assertThat(captured(0, SHARED, TABLE, Keys.fitsFormer(TABLE)).builtOn()).isEmpty();
         assertThat(define(EXCLUSIVE, Keys.KEEPS_COLUMNS).builtOn())
                 .as("a definition on a definition")
                 .containsExactly(4);
