@@ -46,8 +46,8 @@ public final class Group {
     }
 
     /**
-     * Leaves out the rows of what nobody is to have, as was found since it was added. What lost against it is undone all
-     * the same, for it has failed.
+     * Leaves out the rows of what nobody is to have, as was found since it was added. What lost against it has failed,
+     * and is undone all the same.
      */
     public void leaveOut(Predicate<Certified> isVoid) {
         work.replaceAll(c -> isVoid.test(c) ? c.withoutRows() : c);

@@ -90,9 +90,9 @@ final class KeyIndex {
     }
 
     /**
-     * Whether, of a writeset with these keys, one of its keys was last touched by one of those that {@code those} tells,
-     * in a way that would conflict if it hadn't seen it; or it is rows, and that one defined their table. Rows that fit
-     * their table's former definition aren't built on the present one.
+     * Whether one of these keys was last touched by one of those that {@code those} tells, in a way that would conflict
+     * if it hadn't been seen; or these are of rows, and that one defined their table. Rows that fit their table's former
+     * definition aren't built on the present one.
      */
     boolean builtOn(Keys keys, LongPredicate those) {
         boolean built = builtOn(Keys.EVERYTHING, KeyType.SHARED.ordinal(), those);

@@ -278,7 +278,7 @@ public class OrderedStream implements OrderListener, OwnOrder {
             }
             if (verdict != null) {
                 log.warn(
-                        "the definition at seqno {} is void by seqno {}, and with it {} writesets that were built on it",
+                        "the definition at seqno {} is void by seqno {}, and so are {} writesets that were built on it",
                         ballot.seqno(),
                         verdict.seqno(),
                         verdict.writeSet().voidsBuilt().length);
@@ -291,8 +291,8 @@ public class OrderedStream implements OrderListener, OwnOrder {
     }
 
     /**
-     * Whether the writeset at {@code seqno} passed and is void all the same: as a definition, or because it was built on
-     * one. Once a server has passed over a definition, all that this will ever say of earlier seqnos is known.
+     * Whether the writeset at {@code seqno} passed and is void all the same: as a definition, or because it was built
+     * on one. Once a server has passed over a definition, all that this will ever say of earlier seqnos is known.
      */
     public boolean isVoid(long seqno) {
         return seqno < lastVoid && ask(certifier -> certifier.isVoid(seqno));

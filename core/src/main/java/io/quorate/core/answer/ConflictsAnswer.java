@@ -43,8 +43,8 @@ public sealed interface ConflictsAnswer {
      * @param committed when the loser was, by its server's clock
      * @param account whose client committed it; null when it is another node's, or gone
      * @param rows how many the loser changed
-     * @param winnerSeqno of the one it lost against, or the failed or void one it was built on; null when that is no longer
-     *     known
+     * @param winnerSeqno of the one it lost against, or the failed or void one it was built on; null when that is no
+     *     longer known
      * @param winner its GTID, null likewise
      * @param undone whether the loser was undone on the node asked, for people
      */

@@ -33,8 +33,8 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Keeps every writeset that failed certification or turned out void, by seqno: one line of JSON each, in files of the node's data
- * directory, which are bounded by size and age. The journal is the same on every node, except for what only the loser's
+ * Keeps every writeset that failed certification or turned out void, by seqno: one line of JSON each, in files of the
+ * node's data directory, which are bounded by size and age. The journal is the same on every node, except for what only the loser's
  * node knows. The thread that hands out the order only passes on the seqno; the journal's own thread reads the
  * writesets, asks the server and writes.
  *
