@@ -91,8 +91,8 @@ final class KeyIndex {
 
     /**
      * Whether one of these keys was last touched by one of those that {@code those} tells, in a way that would conflict
-     * if it hadn't been seen; or these are of rows, and that one defined their table. Rows that fit their table's former
-     * definition aren't built on the present one.
+     * if it hadn't been seen; or these are of rows, and that one defined their table. Rows that fit their table's
+     * former definition aren't built on the present one.
      */
     boolean builtOn(Keys keys, LongPredicate those) {
         boolean built = builtOn(Keys.EVERYTHING, KeyType.SHARED.ordinal(), those);

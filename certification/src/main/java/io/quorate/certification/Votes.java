@@ -30,10 +30,11 @@ import java.util.UUID;
  * and somebody has run it. When a node asks to wait no longer ({@link Ballot.Kind#CLOSE}), more refusals than successes
  * make it void, and so does silence. Ballots after the answer change nothing.
  *
- * <p><b>What was built on it.</b> Until it is certain that a definition stands, it is noted what needs it of all that is
- * written on servers that have run it ({@link Definition}). If it turns out void, so is that. A definition stands
- * without any question once so many of those who would vote have run it that no vote could make it void: their lastSeen says so. It
- * also stands once too much is built on it to be taken back, or too much came after it for the index to tell.
+ * <p><b>What was built on it.</b> Until it is certain that a definition stands, it is noted what needs it of all that
+ * is written on servers that have run it ({@link Definition}). If it turns out void, so is that. A definition stands
+ * without any question once so many of those who would vote have run it that no vote could make it void: their lastSeen
+ * says so. It also stands once too much is built on it to be taken back, or too much came after it for the index to
+ * tell.
  */
 final class Votes {
     /** Of so many definitions it may be open at a time whether they stand; then the oldest does. */

@@ -34,9 +34,9 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Keeps every writeset that failed certification or turned out void, by seqno: one line of JSON each, in files of the
- * node's data directory, which are bounded by size and age. The journal is the same on every node, except for what only the loser's
- * node knows. The thread that hands out the order only passes on the seqno; the journal's own thread reads the
- * writesets, asks the server and writes.
+ * node's data directory, which are bounded by size and age. The journal is the same on every node, except for what only
+ * the loser's node knows. The thread that hands out the order only passes on the seqno; the journal's own thread reads
+ * the writesets, asks the server and writes.
  *
  * <p>Seqnos wait in a bounded queue. A seqno that doesn't fit is not lost: the highest one is remembered, and the
  * cache, which has every loser, is searched from the last seqno that was written up to there.
