@@ -212,7 +212,7 @@ final class Worker implements Runnable {
             group.session(ddl.id());
             long voids = writeSet.writeSet().voidsDefinition();
             if (voids > 0) {
-                ddl.requirePassedOver(voids);
+                ddl.requirePassedOver(writeSet.writeSet());
             } else if (context.verdicts().isVoid(writeSet.seqno())) {
                 ddl.passOver(writeSet.seqno());
             } else {
