@@ -8,14 +8,18 @@ import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSet;
 import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 
 /**
@@ -102,17 +106,22 @@ final class DdlSession implements AutoCloseable {
     }
 
     /**
-     * Fails when this server hasn't passed over a definition that is void: it has run it.
+     * Fails when this server hasn't passed over a definition that is void: it has run it, and may have what was built
+     * on it.
      *
+     * @param verdict that it is void
      * @throws QuorateException DEFINITION_VOID
      */
-    void requirePassedOver(long seqno) throws SQLException {
-        if (!executed(passedOver(seqno))) {
+    void requirePassedOver(WriteSet verdict) throws SQLException {
+        long definition = verdict.voidsDefinition();
+        if (!executed(passedOver(definition))) {
+            Set<Long> seqnos = Arrays.stream(verdict.voidsBuilt()).boxed().collect(Collectors.toSet());
+            seqnos.add(definition);
             throw new QuorateException(
                     ErrorCode.DEFINITION_VOID,
-                    "this server has run the definition at seqno " + seqno + ", which more of the others refuse",
+                    "this server has run the definition at seqno " + definition + ", which more of the others refuse",
                     null,
-                    Difference.at(seqno));
+                    new Difference(Set.of(), seqnos, Set.of()));
         }
     }
 

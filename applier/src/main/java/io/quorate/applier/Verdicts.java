@@ -26,7 +26,10 @@ public interface Verdicts {
         VOID
     }
 
-    /** Whether the definition at {@code seqno} is known to be void. */
+    /**
+     * Whether the writeset at {@code seqno} is known to be void: as a definition, or because it was built on one. Of
+     * what was built on a definition this is known once the definition has been passed over.
+     */
     boolean isVoid(long seqno);
 
     /**

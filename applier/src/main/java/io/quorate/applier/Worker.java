@@ -91,6 +91,10 @@ final class Worker implements Runnable {
 
     private void apply(Group group) throws SQLException, InterruptedException {
         group.session(session.id());
+        // A void definition itself has its GTID used up.
+        if (!group.isBarrier() && !group.isSettling()) {
+            group.leaveOut(c -> c.passed() && context.verdicts().isVoid(c.seqno()));
+        }
         if (!group.isBarrier() && definitions != context.schema().current()) {
             tableMaps.forget();
             definitions = context.schema().current();
@@ -208,7 +212,7 @@ final class Worker implements Runnable {
             group.session(ddl.id());
             long voids = writeSet.writeSet().voidsDefinition();
             if (voids > 0) {
-                ddl.requirePassedOver(voids);
+                ddl.requirePassedOver(writeSet.writeSet());
             } else if (context.verdicts().isVoid(writeSet.seqno())) {
                 ddl.passOver(writeSet.seqno());
             } else {
@@ -258,7 +262,7 @@ final class Worker implements Runnable {
 
         @Override
         public boolean isLockedOut() {
-            return context.lockouts().areHeldAgainst(session.id());
+            return context.lockouts().takeAgainst(group);
         }
 
         @Override

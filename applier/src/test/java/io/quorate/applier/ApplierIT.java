@@ -385,6 +385,28 @@ class ApplierIT {
         replica.assertSame(schema);
     }
 
+    @Test
+    void aBackupOfAnotherTableIsNoReasonToWaitForAClientForEver() throws Exception {
+        origin.execute(
+                "CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, n INT)",
+                "CREATE TABLE " + schema + ".other (id INT PRIMARY KEY)",
+                "INSERT INTO " + schema + ".t VALUES (1, 1)");
+        replica.start(Replica.SETTINGS.withLocks(Duration.ofSeconds(1), Duration.ZERO, 6));
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        try (Connection backup = server.connect();
+                Statement lock = backup.createStatement();
+                Connection client = server.connect();
+                Statement statement = client.createStatement()) {
+            lock.execute("LOCK TABLES " + schema + ".other READ");
+            client.setAutoCommit(false);
+            statement.execute("SELECT * FROM " + schema + ".t FOR UPDATE");
+            origin.execute("UPDATE " + schema + ".t SET n = 2");
+            replica.take(seqno -> seqno - 1);
+            assertThat(replica.awaitFailure().code()).isEqualTo(ErrorCode.APPLY_FAILED);
+        }
+    }
+
     /** For longer than a group is tried again. */
     @Test
     void backupsThatLockTheServerAreWaitedForAndNamed() throws Exception {

@@ -23,6 +23,7 @@ final class DefinitionConflicts {
     private final boolean lowerCaseNames;
     private final EmptyTables empty;
     private final WidenedTables widened = new WidenedTables();
+    private final FormerTables former = new FormerTables();
 
     DefinitionConflicts(TablePlans plans, boolean lowerCaseNames) {
         this.plans = plans;
@@ -77,6 +78,13 @@ final class DefinitionConflicts {
         }
     }
 
+    /** Whether rows with this TABLE_MAP fit their table as it was before it was last defined. */
+    boolean fitsFormer(TablePlan plan, byte[] b, int offset, int length) {
+        return !former.isNone()
+                && plan.map.names != null
+                && former.fits(new TableName(plan.map.schema, plan.map.table), b, offset, length);
+    }
+
     /**
      * Adds the keys of a definition, and takes note of it.
      *
@@ -86,12 +94,18 @@ final class DefinitionConflicts {
         empty.defined(statement);
         Scope scope = readable ? statement.scope() : Scope.EVERYTHING;
         List<TableName> tables = statement.tables() == null ? List.of() : lower(statement.tables());
+        if (!statement.keepsColumns() || !readable) {
+            former.defined(scope, statement, tables, plans::lastSeen);
+        }
         scope = widened.scope(scope, tables);
         switch (scope) {
             // A foreign key that is gone may have been in the way of any table's rows.
             case EVERYTHING, ROWS -> plans.definitionsChanged();
             case TABLES -> plans.definitionsChanged(tables);
             case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> plans.definitionsChanged(List.of());
+        }
+        if (readable && statement.keepsColumns() && scope != Scope.UPKEEP) {
+            keys.add(Keys.KEEPS_COLUMNS, KeyType.SHARED);
         }
         switch (scope) {
             case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);

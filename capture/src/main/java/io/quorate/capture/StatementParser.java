@@ -34,6 +34,7 @@ final class StatementParser {
     private boolean rowsGo;
     private boolean conditional;
     private boolean leavesEmpty;
+    private boolean keepsColumns;
     private Numbering numbering;
 
     StatementParser(SqlTokens tokens, String database) {
@@ -108,13 +109,23 @@ final class StatementParser {
             return adding(additions, named());
         }
         rowsGo = tokens.restHasAny(TAKE_ROWS);
+        keepsColumns = new KeptColumns(tokens).clauses();
         numbering = AddedColumns.numbering(tokens);
         return withRestOfTable();
     }
 
     /** @param additions what it adds, if that is all that it does; otherwise null */
     private static Statement adding(Scope additions, Statement s) {
-        return additions == null ? s : new Statement(s.kind(), additions, s.tables(), s.conditional(), false, null);
+        return additions == null
+                ? s
+                : new Statement(
+                        s.kind(),
+                        additions,
+                        s.tables(),
+                        s.conditional(),
+                        false,
+                        additions == Scope.ADDED_INDEXES,
+                        null);
     }
 
     /** Definitions without rows. A database that is dropped takes its tables along. */
@@ -129,7 +140,7 @@ final class StatementParser {
             return Statement.of(Kind.DDL);
         }
         conditional = takeIf() && !NOT_ATOMIC.contains(object);
-        return new Statement(Kind.DDL, Scope.OBJECTS, null, conditional, false, null);
+        return new Statement(Kind.DDL, Scope.OBJECTS, null, conditional, false, true, null);
     }
 
     /** Takes IF EXISTS or IF NOT EXISTS. */
@@ -201,7 +212,11 @@ final class StatementParser {
         while (!tokens.atEnd() && !tokens.peek().is("ON")) {
             tokens.take();
         }
-        return tokens.take("ON") && takeTable() ? named() : Statement.of(Kind.DDL);
+        if (!tokens.take("ON") || !takeTable()) {
+            return Statement.of(Kind.DDL);
+        }
+        keepsColumns = !new KeptColumns(tokens).isOverExpression();
+        return named();
     }
 
     /** The other tables that a definition names; statements that read or merge tables conflict with everything. */
@@ -248,7 +263,13 @@ final class StatementParser {
 
     private Statement named() {
         return new Statement(
-                Kind.DDL, rowsGo ? Scope.ROWS : Scope.TABLES, List.copyOf(tables), conditional, leavesEmpty, numbering);
+                Kind.DDL,
+                rowsGo ? Scope.ROWS : Scope.TABLES,
+                List.copyOf(tables),
+                conditional,
+                leavesEmpty,
+                keepsColumns,
+                numbering);
     }
 
     private boolean takeTable() {

@@ -12,7 +12,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /** The origins heard of, numbered in the order of their appearance, and how far each has come. */
 final class Origins {
@@ -63,6 +65,15 @@ final class Origins {
 
     long[] lastSeen() {
         return lastSeen;
+    }
+
+    /** Whether an origin has reported that it has applied this seqno. */
+    boolean hasSeen(UUID origin, long seqno) {
+        return position(find(origin)).lastSeen() >= seqno;
+    }
+
+    Set<UUID> thatHaveSeen(long seqno) {
+        return names.stream().filter(name -> hasSeen(name, seqno)).collect(Collectors.toSet());
     }
 
     Map<UUID, OriginPosition> all() {

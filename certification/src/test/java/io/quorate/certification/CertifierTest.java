@@ -33,6 +33,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 class CertifierTest {
@@ -105,6 +106,175 @@ class CertifierTest {
         assertThat(write(A, 2, SHARED, 9).dependsOn())
                 .as("nothing goes past the verdict")
                 .isEqualTo(3);
+    }
+
+    @Test
+    void whatNoOtherServerMayDoFailsWithWhatWasBuiltOnIt() {
+        KeysBuilder keys = new KeysBuilder();
+        keys.add(5, EXCLUSIVE);
+        keys.add(Keys.NOT_REPEATABLE, SHARED);
+        Certified numbered = write(A, 0, WriteSet.Kind.DDL, keys.build());
+        assertThat(numbered.verdict()).isEqualTo(Verdict.NOT_REPEATABLE);
+        assertThat(numbered.conflictsWith()).isZero();
+        assertThat(certifier.failures(A)).containsExactly(1);
+        assertThat(rows(B, 0, row(5, 100)).passed()).isTrue();
+    }
+
+    /** Table 5, which A has defined as nobody else has; it had missed what B wrote there. */
+    private void defined(long... marks) {
+        voters();
+        write(B, 0, SHARED, 5);
+        KeysBuilder keys = new KeysBuilder();
+        keys.add(5, EXCLUSIVE);
+        Arrays.stream(marks).forEach(mark -> keys.add(mark, SHARED));
+        assertThat(write(A, 0, WriteSet.Kind.DDL, keys.build()).seqno()).isEqualTo(2);
+    }
+
+    private static Keys row(long table, long row) {
+        KeysBuilder keys = new KeysBuilder();
+        keys.add(table, SHARED);
+        keys.add(row, EXCLUSIVE);
+        return keys.build();
+    }
+
+    private static Keys both(Keys one, Keys other) {
+        KeysBuilder both = new KeysBuilder();
+        for (Keys keys : List.of(one, other)) {
+            for (int i = 0; i < keys.size(); i++) {
+                both.add(keys.hash(i), keys.type(i));
+            }
+        }
+        return both.build();
+    }
+
+    private Certified rows(UUID origin, long lastSeen, Keys keys) {
+        return write(origin, lastSeen, WriteSet.Kind.ROWS, keys);
+    }
+
+    private Certified voided() {
+        say(Ballot.Kind.REFUSED, B, 2);
+        return say(Ballot.Kind.REFUSED, C, 2);
+    }
+
+    @Test
+    void whatWasBuiltOnAVoidDefinitionIsVoidWithIt() {
+        defined();
+        assertThat(rows(A, 0, row(5, 100)).passed()).isTrue();
+        assertThat(rows(A, 0, row(6, 200)).passed()).as("another table").isTrue();
+        assertThat(rows(A, 0, both(row(5, 300), row(6, 400))).passed()).isTrue();
+        assertThat(rows(A, 0, row(6, 400)).passed()).as("a row that 5 wrote").isTrue();
+        assertThat(rows(C, 1, row(6, 500)).passed()).as("before the definition").isTrue();
+        Certified verdict = voided();
+        assertThat(verdict.seqno()).isEqualTo(8);
+        assertThat(verdict.writeSet().voidsBuilt()).containsExactly(3, 5, 6);
+        assertThat(LongStream.rangeClosed(1, 8).filter(certifier::isVoid).toArray())
+                .containsExactly(2, 3, 5, 6);
+        assertThat(certifier.lastVoid()).isEqualTo(8);
+    }
+
+    @Test
+    void whatIsWrittenOnAVoidDefinitionBeforeItsServerMeetsTheVerdictFails() {
+        defined();
+        rows(A, 0, both(row(5, 100), row(6, 400)));
+        voided();
+        Certified more = rows(A, 0, row(5, 101));
+        assertThat(more.verdict()).isEqualTo(Verdict.BUILT_ON_FAILED);
+        assertThat(more.conflictsWith()).isEqualTo(2);
+        assertThat(rows(A, 2, row(6, 400)).verdict()).isEqualTo(Verdict.BUILT_ON_FAILED);
+        assertThat(rows(A, 2, row(6, 401)).passed()).isTrue();
+        assertThat(rows(B, 2, row(5, 110)).passed())
+                .as("B has passed over it, and not met the verdict")
+                .isTrue();
+        assertThat(rows(A, 4, row(5, 102)).passed()).as("after its copy").isTrue();
+    }
+
+    /** An index or a constraint. */
+    @Test
+    void rowsThatFitTheFormerDefinitionAreNotBuiltOnIt() {
+        defined(Keys.KEEPS_COLUMNS);
+        rows(A, 0, row(5, 100));
+        assertThat(voided().writeSet().voidsBuilt()).isEmpty();
+        assertThat(certifier.isVoid(2)).isTrue();
+        assertThat(certifier.isVoid(3)).isFalse();
+        assertThat(rows(A, 0, row(5, 101)).passed()).isTrue();
+    }
+
+    /** A column that may no longer be NULL: the binlog shows that it is the same. */
+    @Test
+    void norAreRowsThatSayThatTheyFitTheFormerOne() {
+        defined();
+        Keys fits = new Keys(new long[] {Keys.fitsFormer(5)}, new byte[] {(byte) SHARED.ordinal()});
+        rows(A, 0, both(row(5, 100), fits));
+        rows(A, 0, row(5, 101));
+        rows(A, 0, both(row(5, 101), fits));
+        assertThat(voided().writeSet().voidsBuilt())
+                .as("the last one has a row of the one before")
+                .containsExactly(4, 5);
+    }
+
+    @Test
+    void rowsBesideAddedColumnsAreBuiltOnThem() {
+        voters();
+        write(B, 0, SHARED, 5);
+        write(A, 0, WriteSet.Kind.DDL, UPDATE, 5);
+        rows(A, 0, row(5, 100));
+        assertThat(rows(B, 1, row(5, 101)).passed()).as("without the columns").isTrue();
+        assertThat(voided().writeSet().voidsBuilt()).containsExactly(3);
+    }
+
+    /** Another server may have run it too, which its lastSeen shows. */
+    @Test
+    void whatAnotherServerBuiltOnItIsVoidToo() {
+        voters();
+        UUID d = new UUID(4, 4);
+        UUID e = new UUID(5, 5);
+        say(Ballot.Kind.VOTER, d, 0);
+        say(Ballot.Kind.VOTER, e, 0);
+        write(B, 0, SHARED, 5);
+        write(A, 0, WriteSet.Kind.DDL, EXCLUSIVE, 5);
+        assertThat(rows(d, 2, row(5, 100)).passed()).isTrue();
+        say(Ballot.Kind.REFUSED, B, 2);
+        say(Ballot.Kind.REFUSED, C, 2);
+        Certified verdict = say(Ballot.Kind.REFUSED, e, 2);
+        assertThat(verdict.writeSet().voidsBuilt()).containsExactly(3);
+        assertThat(rows(d, 3, row(5, 101)).verdict()).isEqualTo(Verdict.BUILT_ON_FAILED);
+        assertThat(rows(e, 3, row(5, 102)).passed()).isTrue();
+        assertThat(rows(d, 4, row(5, 103)).passed())
+                .as("it has met the verdict")
+                .isTrue();
+    }
+
+    @Test
+    void aCheckpointHasWhatWasBuiltOnDefinitions() throws IOException {
+        defined();
+        rows(A, 0, row(5, 100));
+        readBack();
+        rows(A, 0, row(5, 101));
+        assertThat(voided().writeSet().voidsBuilt()).containsExactly(3, 4);
+        readBack();
+        assertThat(certifier.isVoid(4)).isTrue();
+        assertThat(certifier.lastVoid()).isEqualTo(5);
+        assertThat(rows(A, 0, row(5, 102)).passed()).isFalse();
+    }
+
+    private void readBack() throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        certifier.writeTo(new DataOutputStream(bytes));
+        Certifier read = Certifier.readFrom(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
+        assertThat(read.digest()).isEqualTo(certifier.digest());
+        certifier = read;
+    }
+
+    /** Nothing is lost that would be too much to be taken back. */
+    @Test
+    void aDefinitionStandsOnceTooMuchIsBuiltOnIt() {
+        defined();
+        for (int i = 0; i <= Votes.BUILT_MAX; i++) {
+            rows(A, 0, row(5, 100));
+        }
+        assertThat(voided()).isNull();
+        assertThat(certifier.stands(2)).isTrue();
+        assertThat(certifier.isVoid(3)).isFalse();
     }
 
     @Test
@@ -315,7 +485,7 @@ class CertifierTest {
     void ddlIsABarrier() {
         write(A, 0, UPDATE, 1);
         write(A, 0, UPDATE, 2);
-        assertThat(write(B, 0, WriteSet.Kind.DDL, EXCLUSIVE, 3).dependsOn()).isEqualTo(2);
+        assertThat(write(B, 0, WriteSet.Kind.DDL, EXCLUSIVE, 13).dependsOn()).isEqualTo(2);
         assertThat(write(A, 0, UPDATE, 4).dependsOn()).isEqualTo(3);
     }
 

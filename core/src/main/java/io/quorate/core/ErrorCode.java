@@ -72,9 +72,9 @@ public enum ErrorCode {
 
     NUMBERED_BY_SERVER(
             2011,
-            Kind.FATAL,
-            "rebuild this node from another one; the others still have the table without that column. Make a new table"
-                    + " with the column, copy the rows with INSERT ... SELECT, and swap the names"),
+            Kind.DIFFERENCE,
+            "the others still have the table without that column. Make a new table with the column, copy the rows with"
+                    + " INSERT ... SELECT, and swap the names; " + Text.COPY),
 
     FOREIGN_CLUSTER(3001, Kind.REFUSAL, "a peer answers for another cluster; correct quorate.cluster or quorate.peers"),
     INCOMPATIBLE_PEER(3002, Kind.REFUSAL, "a peer speaks another protocol version; upgrade the older node"),

@@ -82,14 +82,26 @@ class DefinitionsIT {
                 List.of("CREATE TABLE t (id INT PRIMARY KEY, a ENUM('x', 'y'))", "INSERT INTO t VALUES (1, 'x')");
         String row = "INSERT INTO t VALUES (2, 2)";
         Stream<Cell> all = Stream.of(
-                failing(
-                        "unique, and a duplicate",
+                new Cell(
+                        "unique, and a duplicate, and a row that fits",
                         true,
                         t,
-                        "INSERT INTO t VALUES (2, 1)",
-                        "ALTER TABLE t ADD UNIQUE u (a)",
+                        List.of("INSERT INTO t VALUES (2, 1)"),
+                        List.of("ALTER TABLE t ADD UNIQUE u (a)", "INSERT INTO t VALUES (3, 3)"),
+                        3,
+                        "UNIQUE KEY",
+                        false,
+                        false),
+                new Cell(
+                        "a column and unique, and a duplicate, and a row with the column",
+                        true,
+                        t,
+                        List.of("INSERT INTO t VALUES (2, 1)"),
+                        List.of("ALTER TABLE t ADD b INT, ADD UNIQUE u (a)", "INSERT INTO t VALUES (3, 3, 3)"),
                         2,
-                        "UNIQUE KEY"),
+                        "`b`",
+                        false,
+                        false),
                 cell("unique, and none", false, t, row, "ALTER TABLE t ADD UNIQUE u (a)", 2, "UNIQUE KEY"),
                 failing(
                         "check, and a row against it",
@@ -99,14 +111,16 @@ class DefinitionsIT {
                         "ALTER TABLE t ADD CHECK (a > 0)",
                         2,
                         "CHECK"),
-                failing(
-                        "not null, and a null",
-                        false,
+                new Cell(
+                        "not null, and a null, and a row that fits",
+                        true,
                         t,
-                        "INSERT INTO t VALUES (2, NULL)",
-                        "ALTER TABLE t MODIFY a INT NOT NULL",
-                        2,
-                        "`a` int NOT NULL"),
+                        List.of("INSERT INTO t VALUES (2, NULL)"),
+                        List.of("ALTER TABLE t MODIFY a INT NOT NULL", "INSERT INTO t VALUES (3, 3)"),
+                        3,
+                        "`a` int NOT NULL",
+                        false,
+                        false),
                 failing(
                         "foreign key, and an orphan",
                         false,
@@ -305,7 +319,7 @@ class DefinitionsIT {
         assertThat(cluster.http(3, "/actuator/conflicts")).contains("QRT-5004");
     }
 
-    /** The one that is gone is not waited for, and finds the definition void when it comes back. */
+    /** The one that is gone isn't waited for. When it is back, it finds the definition void, and a row built on it. */
     @Test
     @Order(4)
     void aVerdictIsFoundWithoutWhoIsAwayAndHeldToByWhoComesBack() throws Exception {
@@ -315,21 +329,35 @@ class DefinitionsIT {
             long before = cluster.lastOrdered(2);
             run(2, List.of("INSERT INTO t VALUES (2, 1)"));
             cluster.awaitOrdered(2, before);
-            run(1, List.of("ALTER TABLE t ADD UNIQUE u (a)"));
+            run(1, List.of("ALTER TABLE t ADD b INT, ADD UNIQUE u (a)", "INSERT INTO t VALUES (3, 3, 3)"));
             cluster.kill(3, Part.SERVICE);
         } finally {
             cluster.goOn(1);
         }
-        cluster.awaitQuery(1, "SELECT COUNT(*) FROM d.t", "2");
+        cluster.awaitQuery(1, "SELECT SUM(id) FROM d.t", "3");
         cluster.startAgain();
         cluster.assertConverged();
         assertThat(definition(3)).doesNotContain("UNIQUE KEY");
         assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(2);
     }
 
-    /** Where most servers lack what one holds, a copy would make the wrong of one server the wrong of all. */
+    /** No two servers number them alike, so the others keep the table as it was; so does the one, by a copy. */
     @Test
     @Order(5)
+    void numbersForRowsWithoutAnOrderAreTakenBackByACopy() throws Exception {
+        begin(List.of("CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1), (2)"));
+        run(1, List.of("ALTER TABLE t ADD id INT AUTO_INCREMENT PRIMARY KEY FIRST", "INSERT INTO t (a) VALUES (3)"));
+        cluster.awaitQuery(1, "SELECT COUNT(*) FROM information_schema.columns WHERE table_name = 't'", "1");
+        cluster.assertConverged();
+        for (int n = 1; n <= 3; n++) {
+            assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(2);
+            assertThat(cluster.http(n, "/actuator/conflicts")).contains("NOT_REPEATABLE");
+        }
+    }
+
+    /** Where most servers lack what one holds, a copy would make the wrong of one server the wrong of all. */
+    @Test
+    @Order(6)
     void rowsThatOneServerAloneHasLostAreNotTakenFromTheOthers() throws Exception {
         begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
         cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t");

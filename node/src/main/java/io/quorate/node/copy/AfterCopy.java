@@ -89,7 +89,7 @@ final class AfterCopy {
     private final class Asked implements Verdicts {
         @Override
         public boolean isVoid(long seqno) {
-            return ports.stream().ask(certifier -> certifier.isVoid(seqno));
+            return ports.stream().isVoid(seqno);
         }
 
         @Override

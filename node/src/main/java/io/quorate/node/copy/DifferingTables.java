@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.copy;
 
-import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.Difference;
 import io.quorate.core.TableName;
@@ -27,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>those of own definitions that failed, because a statement that was run can't be taken back;
+ *   <li>those of what is void together with a definition that this server has run;
  *   <li>those that a definition which this server hasn't run yet names together with one of them, as a RENAME does: it
  *       is run as a whole or not at all;
  *   <li>those that foreign keys tie to one of them. The copied tables are ahead of the others for a while, and a row
@@ -124,8 +124,15 @@ final class DifferingTables {
         }
     }
 
-    private void take(Certified c, Difference where, Set<Object> wanted) throws NotByTables {
+    private void take(Certified c, Difference where, Set<Object> wanted)
+            throws NotByTables, IOException, InterruptedException {
         WriteSet w = c.writeSet();
+        if (where.seqnos().contains(w.voidsDefinition())) {
+            for (long built : w.voidsBuilt()) {
+                found.addAll(tables(at(built)));
+            }
+            return;
+        }
         boolean failedHere =
                 w.isDefinition() && !c.passed() && w.gtid().source().equals(server);
         if (wanted.remove(w.gtid()) || where.seqnos().contains(c.seqno()) || failedHere) {
@@ -144,17 +151,13 @@ final class DifferingTables {
     private Set<TableName> tables(Certified c) throws NotByTables {
         WriteSet w = c.writeSet();
         if (!w.isDefinition()) {
-            return rowsOnly(w) ? TableMap.tables(w.payload()) : Set.of();
+            return TableMap.tables(w.payload());
         }
         Set<TableName> named = defined.apply(w);
         if (named == null || named.isEmpty()) {
             throw new NotByTables("the definition at seqno " + c.seqno() + " isn't one of tables alone");
         }
         return named;
-    }
-
-    private static boolean rowsOnly(WriteSet w) {
-        return w.payload().length >= BinlogEvents.HEADER_BYTES;
     }
 
     private void close(Set<Map.Entry<TableName, TableName>> ties) {

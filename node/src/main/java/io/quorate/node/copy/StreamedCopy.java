@@ -397,8 +397,8 @@ final class StreamedCopy {
     }
 
     private Upserts.Rules rules(Certified c, Map<TableName, Unit> unitOf, Map<Integer, List<Done>> done) {
-        if (c.writeSet().isBarrier()) {
-            // A statement on something other than tables; that is copied as it is at the end.
+        if (c.writeSet().isBarrier() || ports.stream().isVoid(c.seqno())) {
+            // A statement on something other than tables; that is copied as it is at the end. Or nobody is to have it.
             return null;
         }
         return (schema, table) -> {

@@ -42,7 +42,7 @@ final class Voting implements Verdicts {
 
     @Override
     public boolean isVoid(long seqno) {
-        return stream.ask(certifier -> certifier.isVoid(seqno));
+        return stream.isVoid(seqno);
     }
 
     @Override
@@ -69,8 +69,10 @@ final class Voting implements Verdicts {
     }
 
     private Verdict verdict(long seqno) {
-        return stream.ask(certifier ->
-                certifier.isVoid(seqno) ? Verdict.VOID : certifier.stands(seqno) ? Verdict.STANDS : Verdict.OPEN);
+        if (stream.isVoid(seqno)) {
+            return Verdict.VOID;
+        }
+        return stream.ask(certifier -> certifier.stands(seqno)) ? Verdict.STANDS : Verdict.OPEN;
     }
 
     /**

@@ -173,6 +173,14 @@ class DifferingTablesTest {
     }
 
     @Test
+    void theTablesOfWhatIsVoidWithADefinitionAreCopiedToo() throws Exception {
+        long isVoid = definition(HERE, 1, true, Set.of(A));
+        long built = rows(HERE, 2, true, A, C);
+        add(true, WriteSet.voids(isVoid, new long[] {built}, 0));
+        assertThat(find(Difference.at(isVoid), 2)).containsExactlyInAnyOrder(A, C);
+    }
+
+    @Test
     void tablesOfOwnDefinitionsThatFailedAreCopiedToo() throws Exception {
         long refused = rows(THERE, 1, true, A);
         definition(HERE, 1, false, Set.of(B));
@@ -240,8 +248,8 @@ class DifferingTablesTest {
     void theirDefinitionsAndTheVerdictsOnTheseAreNothing() throws Exception {
         long isVoid = definition(HERE, 1, true, Set.of(A));
         long other = definition(THERE, 1, true, Set.of(B));
-        add(true, WriteSet.voids(isVoid, 0));
-        add(true, WriteSet.voids(other, 0));
+        add(true, WriteSet.voids(isVoid, new long[0], 0));
+        add(true, WriteSet.voids(other, new long[0], 0));
         definition(HERE, 2, false, Set.of(A));
         List<WriteSet> left = without(5);
         assertThat(left)
