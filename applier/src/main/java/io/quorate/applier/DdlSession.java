@@ -106,8 +106,8 @@ final class DdlSession implements AutoCloseable {
     }
 
     /**
-     * Fails when this server hasn't passed over a definition that is void: it has run it, and may have what was built on
-     * it.
+     * Fails when this server hasn't passed over a definition that is void: it has run it, and may have what was built
+     * on it.
      *
      * @param verdict that it is void
      * @throws QuorateException DEFINITION_VOID
