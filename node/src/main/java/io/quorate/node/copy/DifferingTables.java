@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>those of own definitions that failed, because a statement that was run can't be taken back;
- *   <li>those of what is void together with a definition that this server has run;
  *   <li>those that a definition which this server hasn't run yet names together with one of them, as a RENAME does: it
  *       is run as a whole or not at all;
  *   <li>those that foreign keys tie to one of them. The copied tables are ahead of the others for a while, and a row
@@ -124,15 +123,8 @@ final class DifferingTables {
         }
     }
 
-    private void take(Certified c, Difference where, Set<Object> wanted)
-            throws NotByTables, IOException, InterruptedException {
+    private void take(Certified c, Difference where, Set<Object> wanted) throws NotByTables {
         WriteSet w = c.writeSet();
-        if (where.seqnos().contains(w.voidsDefinition())) {
-            for (long built : w.voidsBuilt()) {
-                found.addAll(tables(at(built)));
-            }
-            return;
-        }
         boolean failedHere =
                 w.isDefinition() && !c.passed() && w.gtid().source().equals(server);
         if (wanted.remove(w.gtid()) || where.seqnos().contains(c.seqno()) || failedHere) {

@@ -173,14 +173,6 @@ class DifferingTablesTest {
     }
 
     @Test
-    void theTablesOfWhatIsVoidWithADefinitionAreCopiedToo() throws Exception {
-        long isVoid = definition(HERE, 1, true, Set.of(A));
-        long built = rows(HERE, 2, true, A, C);
-        add(true, WriteSet.voids(isVoid, new long[] {built}, 0));
-        assertThat(find(Difference.at(isVoid), 2)).containsExactlyInAnyOrder(A, C);
-    }
-
-    @Test
     void tablesOfOwnDefinitionsThatFailedAreCopiedToo() throws Exception {
         long refused = rows(THERE, 1, true, A);
         definition(HERE, 1, false, Set.of(B));
