@@ -58,10 +58,10 @@ final class StreamedCopy {
     /** Memory that the server uses while it makes indexes. */
     private static final int INDEX_BUFFER_BYTES = 64 << 20;
 
-    private final FullCopy.Ports ports;
+    private final Copying.Ports ports;
     private final ServerAccess access;
     private final LinkSignals signals;
-    private final FullCopy.Donors donors;
+    private final Copying.Donors donors;
     private final Consumer<String> tell;
     private final ByteBudget budget;
     private volatile CopyProgress progress = CopyProgress.NONE;
@@ -78,10 +78,10 @@ final class StreamedCopy {
 
     /** @param tell is told what the copy is doing or waiting for */
     StreamedCopy(
-            FullCopy.Ports ports,
+            Copying.Ports ports,
             ServerAccess access,
             LinkSignals signals,
-            FullCopy.Donors donors,
+            Copying.Donors donors,
             ByteBudget budget,
             Consumer<String> tell) {
         this.ports = ports;
