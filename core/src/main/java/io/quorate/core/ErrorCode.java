@@ -197,8 +197,8 @@ public enum ErrorCode {
         REFUSAL,
         /**
          * The node's server holds something else than the order says. The node hands over what its clients have
-         * committed, and gets a copy of what differs from another server by itself; where it may not have one, this is as
-         * fatal.
+         * committed, and gets a copy of what differs from another server by itself; where it may not have one, this is
+         * as fatal.
          */
         DIFFERENCE,
         /** The node leaves the cluster rather than go on with less than it has promised. Trying again wouldn't help. */

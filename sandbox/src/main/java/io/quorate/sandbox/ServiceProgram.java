@@ -165,7 +165,10 @@ final class ServiceProgram {
         }
     }
 
-    /** Deletes all but the latest copies and those in use. Of two that do this at once, one would miss what it has just seen. */
+    /**
+     * Deletes all but the latest copies and those in use. Of two that do this at once, one would miss what it has just
+     * seen.
+     */
     void deleteOld() throws IOException {
         cache.exclusively("deleting", this::deleteOldAlone);
     }
