@@ -10,6 +10,7 @@ import java.io.StringWriter;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -114,10 +115,14 @@ final class OrderedFirstCases {
         }
 
         @Override
-        public void close() throws InterruptedException {
+        public void close() {
             stopped = true;
-            for (Thread thread : threads) {
-                thread.join();
+            try {
+                for (Thread thread : threads) {
+                    thread.join();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
             }
         }
     }
@@ -220,8 +225,8 @@ final class OrderedFirstCases {
         CompletableFuture<Said> asked;
         try {
             asked = CompletableFuture.supplyAsync(() -> ddl(1, "ALTER TABLE t DROP a"));
-            Cluster.within(java.time.Duration.ofSeconds(4), () -> "1"
-                    .equals(cluster.mysql(2).queryOne("SELECT @@read_only")));
+            Cluster.within(
+                    Duration.ofSeconds(4), () -> "1".equals(cluster.mysql(2).queryOne("SELECT @@read_only")));
             cluster.kill(1, Part.SERVICE);
         } finally {
             cluster.goOn(3);

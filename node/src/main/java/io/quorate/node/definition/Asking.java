@@ -19,6 +19,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /** What the node that has a definition ordered asks the members with a server, this node included. */
@@ -131,15 +132,20 @@ public final class Asking implements AutoCloseable {
         }
     }
 
-    /** The members that have applied the order up to {@code seqno}, with null, and the others, with the reason. */
-    Map<String, String> behind(long seqno) {
+    /**
+     * The members that have applied the order up to {@code seqno}, with null, and the others, with the reason.
+     *
+     * @param ordered gives the last seqno that is ordered here. Who knows more of the order may have passed over a
+     *     definition that isn't void here yet, and counts later
+     */
+    Map<String, String> behind(long seqno, LongSupplier ordered) {
         Map<String, String> behind = new TreeMap<>();
-        reports(false).forEach((name, report) -> behind.put(name, behind(report, name, seqno)));
+        reports(false).forEach((name, report) -> behind.put(name, behind(report, name, seqno, ordered.getAsLong())));
         return behind;
     }
 
-    private String behind(MemberReport report, String name, long seqno) {
-        if (report != null && report.applied() >= seqno) {
+    private String behind(MemberReport report, String name, long seqno, long ordered) {
+        if (report != null && report.applied() >= seqno && report.ordered() <= ordered) {
             return null;
         }
         Members.Heard last = members.all().get(name);

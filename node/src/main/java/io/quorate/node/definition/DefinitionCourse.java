@@ -161,7 +161,7 @@ final class DefinitionCourse {
         log.info("\"{}\" is seqno {}", answer.statement(), seqno);
         long ranNanos = 0;
         while (true) {
-            Map<String, String> behind = new TreeMap<>(ports.asking().behind(seqno));
+            Map<String, String> behind = new TreeMap<>(ports.asking().behind(seqno, ports.stream()::lastOrdered));
             List<String> ran = behind.entrySet().stream()
                     .filter(e -> e.getValue() == null)
                     .map(Map.Entry::getKey)
