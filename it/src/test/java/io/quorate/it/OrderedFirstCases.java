@@ -116,6 +116,10 @@ final class OrderedFirstCases {
 
         @Override
         public void close() {
+            stop();
+        }
+
+        void stop() {
             stopped = true;
             try {
                 for (Thread thread : threads) {
@@ -161,7 +165,7 @@ final class OrderedFirstCases {
             run(3, "TRUNCATE t");
             untilAfter = Set.copyOf(writers.acknowledged);
             writers.awaitMore(10);
-            writers.close();
+            writers.stop();
             beforeTruncate.addAll(writers.acknowledged);
         }
         cluster.assertConverged();
