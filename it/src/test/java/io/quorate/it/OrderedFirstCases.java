@@ -154,7 +154,9 @@ final class OrderedFirstCases {
                     "CREATE TABLE other (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES other (id))",
                     "CREATE VIEW v AS SELECT id FROM t")) {
                 run(2, statement);
-                writers.awaitMore(10);
+                if (!statement.endsWith("moved")) {
+                    writers.awaitMore(10);
+                }
             }
             assertThat(writers.errors).contains(READ_ONLY);
             all = Set.copyOf(writers.acknowledged);
@@ -200,7 +202,7 @@ final class OrderedFirstCases {
     }
 
     void ofTwoNodesThatCreateOneTableOneIsRefusedByTheServers() throws Exception {
-        String statement = "CREATE TABLE both (id INT PRIMARY KEY)";
+        String statement = "CREATE TABLE twins (id INT PRIMARY KEY)";
         CompletableFuture<Said> other = CompletableFuture.supplyAsync(() -> ddl(2, statement));
         List<Said> said = List.of(ddl(1, statement), other.get());
         assertThat(said).extracting(Said::code).as("%s", said).containsExactlyInAnyOrder(0, 1);
