@@ -151,7 +151,7 @@ final class OrderedFirstCases {
                     "ALTER TABLE t DROP COLUMN b",
                     "RENAME TABLE t TO moved",
                     "RENAME TABLE moved TO t",
-                    "CREATE TABLE other (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES other (id))",
+                    "CREATE TABLE other (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES other (id))",
                     "CREATE VIEW v AS SELECT id FROM t")) {
                 run(2, statement);
                 if (!statement.endsWith("moved")) {
