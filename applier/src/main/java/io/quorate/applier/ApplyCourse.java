@@ -3,6 +3,7 @@ package io.quorate.applier;
 
 import io.quorate.core.Certified;
 import io.quorate.core.LogPosition;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.OwnWrites.Losers;
 import java.sql.SQLException;
@@ -179,6 +180,11 @@ public final class ApplyCourse {
                     default -> false;
                 };
         return before ? null : attempt.position();
+    }
+
+    /** Why the server refuses the definition about which the others are asked. */
+    public String refusal() {
+        return ApplyErrors.describe(failure);
     }
 
     public boolean positionSaved() {
@@ -480,7 +486,7 @@ public final class ApplyCourse {
             case SET_SAVEPOINT, TAKE_BACK, NOTE_UNDONE, APPLY, LOOK, COMMIT, BACK_TO_SAVEPOINT ->
                 failedInTransaction(e);
             case SETTLE, RUN_ALONE -> {
-                if (group.isBarrier() && SqlErrors.isAboutContents(e)) {
+                if (group.isBarrier() && mayBeVotedOn(e)) {
                     failure = e;
                     go(ApplyStep.ASK_OTHERS);
                     return;
@@ -502,6 +508,14 @@ public final class ApplyCourse {
             }
             default -> throw e;
         }
+    }
+
+    /**
+     * Whether the others may refuse the definition too. If a client has run it on a server, that must be because of
+     * what the servers hold; if it is ordered first, it may be because of the statement itself.
+     */
+    private boolean mayBeVotedOn(SQLException e) {
+        return SqlErrors.isAboutContents(e) || (OrderedFirst.is(writeSet().writeSet()) && !Patience.mayPass(e));
     }
 
     private void failedInTransaction(SQLException e) {

@@ -32,6 +32,9 @@ public interface Verdicts {
      */
     boolean isVoid(long seqno);
 
+    /** What this server says about the definition at {@code seqno}, which it refuses; called before it asks. */
+    default void refusal(long seqno, String error) {}
+
     /**
      * This server refuses the definition at {@code seqno}; asks the others, and waits for their answer for a limited
      * time. Called again while the answer is {@link Verdict#OPEN}.

@@ -120,7 +120,7 @@ final class Worker implements Runnable {
             case AWAIT_TURN -> course.answered(context.pipeline().awaitTurn(group));
             case LOOK, EXPLAIN, AWAIT_CAPTURE -> course.answered(awaitCapture());
             case SETTLE -> course.answered(context.settler().settle(course.writeSet()));
-            case ASK_OTHERS -> course.answered(askOthers(course.writeSet().seqno()));
+            case ASK_OTHERS -> course.answered(askOthers(course.writeSet().seqno(), course.refusal()));
             default -> {
                 execute(step, course, group);
                 course.done();
@@ -169,7 +169,8 @@ final class Worker implements Runnable {
     }
 
     /** Asks for a limited time; what follows from {@link Verdicts.Verdict#OPEN} is that it is asked again. */
-    private Verdicts.Verdict askOthers(long seqno) throws InterruptedException {
+    private Verdicts.Verdict askOthers(long seqno, String error) throws InterruptedException {
+        context.verdicts().refusal(seqno, error);
         Verdicts.Verdict verdict = context.verdicts().onRefused(seqno);
         if (verdict == Verdicts.Verdict.OPEN) {
             context.pipeline().pause(0);

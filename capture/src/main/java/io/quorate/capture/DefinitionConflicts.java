@@ -42,7 +42,7 @@ final class DefinitionConflicts {
         }
         return switch (statement.scope()) {
             case OBJECTS -> true;
-            case TABLES -> statement.tables().stream().allMatch(plans::isAtomic);
+            case TABLES, COPIED_DEFINITION -> statement.tables().stream().allMatch(plans::isAtomic);
             case EVERYTHING, ROWS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> false;
         };
     }
@@ -101,7 +101,7 @@ final class DefinitionConflicts {
         switch (scope) {
             // A foreign key that is gone may have been in the way of any table's rows.
             case EVERYTHING, ROWS -> plans.definitionsChanged();
-            case TABLES -> plans.definitionsChanged(tables);
+            case TABLES, COPIED_DEFINITION -> plans.definitionsChanged(tables);
             case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> plans.definitionsChanged(List.of());
         }
         if (readable && statement.keepsColumns() && scope != Scope.UPKEEP) {
@@ -113,7 +113,7 @@ final class DefinitionConflicts {
             case UPKEEP -> {
                 // It may run at any place.
             }
-            case TABLES, ADDED_COLUMNS, ADDED_INDEXES -> addTables(scope, tables, keys);
+            case TABLES, COPIED_DEFINITION, ADDED_COLUMNS, ADDED_INDEXES -> addTables(scope, tables, keys);
             case ROWS -> {
                 keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
                 addTables(scope, tables, keys);
@@ -126,6 +126,8 @@ final class DefinitionConflicts {
         boolean rowsFit = columns || scope == Scope.ADDED_INDEXES;
         for (TableName name : tables) {
             keys.add(KeyNames.table(name.schema(), name.table()), rowsFit ? KeyType.UPDATE : KeyType.EXCLUSIVE);
+            // What is read for a copy conflicts with definitions, not with rows.
+            rowsFit |= scope == Scope.COPIED_DEFINITION;
             if (columns) {
                 keys.add(KeyNames.wholeRows(name.schema(), name.table()), KeyType.EXCLUSIVE);
             }

@@ -33,9 +33,13 @@ final class FormerTables {
         switch (scope) {
             case TABLES, ADDED_COLUMNS -> {
                 for (TableName name : tables) {
-                    byte[] event = statement.leavesEmpty() ? null : seen.apply(name);
-                    columns.putIfAbsent(name, event == null ? UNKNOWN : columns(event));
+                    note(name, statement.leavesEmpty() ? null : seen.apply(name));
                 }
+            }
+            case COPIED_DEFINITION -> {
+                // The first table is new, and the one that it is like stays as it is.
+                note(tables.get(0), null);
+                tables.stream().skip(1).forEach(name -> note(name, seen.apply(name)));
             }
             case ROWS -> tables.forEach(name -> columns.put(name, UNKNOWN));
             case EVERYTHING -> columns.replaceAll((name, former) -> UNKNOWN);
@@ -46,6 +50,10 @@ final class FormerTables {
         while (columns.size() > TABLES_MAX) {
             columns.remove(columns.keySet().iterator().next());
         }
+    }
+
+    private void note(TableName name, byte[] event) {
+        columns.putIfAbsent(name, event == null ? UNKNOWN : columns(event));
     }
 
     boolean isNone() {

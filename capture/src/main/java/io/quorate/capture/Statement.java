@@ -31,6 +31,11 @@ record Statement(
         /** The tables named, whose rows stay as they are. */
         TABLES,
         /**
+         * The first of the tables named, which is made with the definition of the second ({@code CREATE TABLE ...
+         * LIKE}). The second stays as it is, with its rows.
+         */
+        COPIED_DEFINITION,
+        /**
          * The tables named, which get columns at their end: rows written without these fit as well, and get the same
          * values as the rows that were there.
          */

@@ -81,7 +81,7 @@ final class StatementParser {
         if (tokens.take("TABLE")) {
             conditional = takeIf();
             leavesEmpty = true;
-            return takeTable() ? withRestOfTable() : Statement.of(Kind.DDL);
+            return takeTable() ? createdTable() : Statement.of(Kind.DDL);
         }
         boolean plain = true;
         while (tokens.peek().is("UNIQUE")
@@ -95,6 +95,15 @@ final class StatementParser {
         }
         Statement statement = indexOn();
         return plain && statement.tables() != null ? adding(new Additions(tokens).index(), statement) : statement;
+    }
+
+    private Statement createdTable() {
+        boolean copies = tokens.peek().is("LIKE")
+                || (tokens.peek().isSign('(') && tokens.peek(1).is("LIKE"));
+        Statement s = withRestOfTable();
+        return !copies || s.tables() == null
+                ? s
+                : new Statement(s.kind(), Scope.COPIED_DEFINITION, s.tables(), s.conditional(), true, false, null);
     }
 
     private Statement alter() {

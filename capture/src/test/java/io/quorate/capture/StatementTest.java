@@ -378,4 +378,12 @@ class StatementTest {
     void takesAnythingElseForAChangeOfColumns(String sql) {
         assertThat(Statement.parse(sql, "db", 0).keepsColumns()).isFalse();
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"CREATE TABLE t LIKE u", "create table if not exists t (LIKE u)"})
+    void aTableLikeAnotherLeavesThatOneAsItIs(String sql) {
+        Statement s = Statement.parse(sql, "db", 0);
+        assertThat(s.scope()).isEqualTo(Scope.COPIED_DEFINITION);
+        assertThat(s.tables()).isEqualTo(names("db.t;db.u"));
+    }
 }

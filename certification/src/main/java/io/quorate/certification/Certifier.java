@@ -7,6 +7,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
 import io.quorate.core.Matrix;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.Proposal;
 import io.quorate.core.Verdict;
@@ -55,6 +56,10 @@ import java.util.UUID;
  * that it is void takes a seqno of its own and goes to every node as a writeset does ({@link WriteSet#voids}). What
  * servers that had run it wrote on top of it is void with it, by the same verdict; what they write before they have met
  * the verdict fails as built on it.
+ *
+ * <p><b>Ordered first.</b> A definition that no server has run yet ({@link OrderedFirst}) is run at its place on every
+ * server. So it has seen everything before it, whatever its lastSeen, and fails against nothing. Its origin is no
+ * server, and the purge doesn't wait for it.
  *
  * <p><b>Restart.</b> The state is what all proposals up to one place in the log made of it, and only that. The owner
  * writes it out ({@link #writeTo}) together with the {@code resumeAfter} of the last entry delivered, at a moment when
@@ -168,6 +173,11 @@ public final class Certifier {
         return votes.answer(seqno) == Votes.Answer.STANDS;
     }
 
+    /** Whether some servers refuse the definition at {@code seqno}, and the nodes haven't found what becomes of it. */
+    public boolean isDoubted(long seqno) {
+        return votes.answer(seqno) == Votes.Answer.OPEN;
+    }
+
     /**
      * Whether a definition that clients of this server have run is void, among those after {@code seqno}: then the
      * server holds what nobody is to have.
@@ -224,9 +234,11 @@ public final class Certifier {
         long seqno = ++lastSeqno;
         boolean touchesEverything = w.keys().touchEverything();
         int asks = w.isPrepared() ? Entry.NOBODY : origin;
-        index.meet(w.keys(), asks, w.lastSeen());
+        // What is run at its place on every server has seen everything before it.
+        long lastSeen = OrderedFirst.is(w) ? seqno - 1 : w.lastSeen();
+        index.meet(w.keys(), asks, lastSeen);
         long conflictsWith = index.conflictsWith();
-        if (touchesEverything && passed.foreignTo(asks) > w.lastSeen()) {
+        if (touchesEverything && passed.foreignTo(asks) > lastSeen) {
             conflictsWith = passed.foreignTo(asks);
         }
         long dependsOn = w.isBarrier() || touchesEverything
@@ -245,14 +257,14 @@ public final class Certifier {
             verdict = Verdict.BUILT_ON_FAILED;
             conflictsWith = failedBelow;
             builtOnFailedCount++;
-        } else if (generations.droppedForeignTo(asks) > w.lastSeen() || failures.mayHide(w)) {
+        } else if (generations.droppedForeignTo(asks) > lastSeen || failures.mayHide(w)) {
             verdict = Verdict.TOO_OLD;
             tooOldCount++;
         }
         if (verdict == Verdict.PASSED) {
             votes.note(w, seqno, index);
             if (w.isDefinition()) {
-                boolean unseen = index.unseen() > 0 || (touchesEverything && passed.foreignTo(asks) > w.lastSeen());
+                boolean unseen = index.unseen() > 0 || (touchesEverything && passed.foreignTo(asks) > lastSeen);
                 votes.passed(seqno, w, !unseen);
             }
             pass(w, w.isPrepared() ? Entry.FOREIGN_TO_ALL : origin, seqno);

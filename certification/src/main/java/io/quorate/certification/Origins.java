@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.certification;
 
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.OriginPosition;
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -55,7 +56,8 @@ final class Origins {
 
     void move(int number, OriginPosition to) {
         positions.set(number, to);
-        lastSeen[number] = to.lastSeen();
+        // Nobody waits for what is no server.
+        lastSeen[number] = OrderedFirst.isOrigin(names.get(number)) ? Long.MAX_VALUE : to.lastSeen();
         failures.get(number).seen(to.lastSeen());
     }
 

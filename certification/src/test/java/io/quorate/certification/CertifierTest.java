@@ -17,6 +17,7 @@ import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.KeysBuilder;
 import io.quorate.core.LogPosition;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.Proposal;
 import io.quorate.core.QuorateException;
@@ -479,6 +480,57 @@ class CertifierTest {
         assertThat(write(A, 5, WriteSet.Kind.DDL, truncate).passed())
                 .as("another one, seen")
                 .isTrue();
+    }
+
+    private Certified orderFirst(long previous, Keys keys) {
+        WriteSet w = OrderedFirst.definition(previous, 1, 0, 0, keys, new byte[0]);
+        Certification c = certifier.certify(OrderedFirst.proposal(w), AT);
+        return c.link() == Link.TAKEN ? c.certified().get(0) : null;
+    }
+
+    private static Keys keys(KeyType type, long... hashes) {
+        KeysBuilder builder = new KeysBuilder();
+        Arrays.stream(hashes).forEach(hash -> builder.add(hash, type));
+        return builder.build();
+    }
+
+    /** It is run at its place everywhere, so it has seen what is before it; who wrote without it has not. */
+    @Test
+    void aDefinitionThatIsOrderedFirstFailsAgainstNothingAndWinsAgainstWhoHasNotSeenIt() {
+        write(A, 0, SHARED, 5);
+        write(B, 0, WriteSet.Kind.DDL, EXCLUSIVE, 5, 6);
+        Certified definition = orderFirst(0, keys(EXCLUSIVE, 5, Keys.NO_ROWS_BEFORE));
+        assertThat(definition.verdict()).isEqualTo(Verdict.PASSED);
+        assertThat(definition.dependsOn()).isEqualTo(2);
+        assertThat(orderFirst(1, keys(EXCLUSIVE, Keys.EVERYTHING)).verdict()).isEqualTo(Verdict.PASSED);
+        assertThat(write(A, 2, SHARED, 5).verdict()).isEqualTo(Verdict.CONFLICT);
+        assertThat(write(A, 4, SHARED, 5).verdict()).isEqualTo(Verdict.PASSED);
+    }
+
+    @Test
+    void ofTwoDefinitionsUnderOneNumberTheFirstIsOrderedAndNothingTakesANumberUp() {
+        assertThat(orderFirst(0, keys(EXCLUSIVE, 5))).isNotNull();
+        assertThat(orderFirst(0, keys(EXCLUSIVE, 6))).isNull();
+        assertThat(certifier.certify(OrderedFirst.nothing(1), AT).link()).isEqualTo(Link.TAKEN);
+        assertThat(orderFirst(1, keys(EXCLUSIVE, 6))).isNull();
+        assertThat(orderFirst(2, keys(EXCLUSIVE, 6))).isNotNull();
+        assertThat(certifier.lastSeqno()).isEqualTo(2);
+    }
+
+    @Test
+    void thePurgeDoesNotWaitForDefinitionsThatAreOrderedFirst() throws IOException {
+        orderFirst(0, keys(EXCLUSIVE, 5));
+        certifier = copy(certifier);
+        for (int i = 1; i <= 2000; i++) {
+            write(A, i, UPDATE, 1000 + i);
+        }
+        assertThat(certifier.stats().keys()).isLessThan(200);
+    }
+
+    private static Certifier copy(Certifier from) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        from.writeTo(new DataOutputStream(bytes));
+        return Certifier.readFrom(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
     }
 
     @Test

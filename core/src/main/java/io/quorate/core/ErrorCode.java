@@ -112,6 +112,7 @@ public enum ErrorCode {
             3012,
             Kind.FATAL,
             "see the cause in the log, and start this node again, with a larger heap (-Xmx) if memory ran out"),
+    DEFINITION_NOT_ORDERED(3013, Kind.REFUSAL, "nothing has happened; correct what the message names, and ask again"),
 
     UNDO_IMPOSSIBLE(4003, Kind.DIFFERENCE, "the other nodes never had that transaction; " + Text.COPY),
     UNDO_MISMATCH(

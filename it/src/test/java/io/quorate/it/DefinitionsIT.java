@@ -355,9 +355,35 @@ class DefinitionsIT {
         }
     }
 
-    /** Where most servers lack what one holds, a copy would make the wrong of one server the wrong of all. */
     @Test
     @Order(6)
+    void whatIsOrderedFirstCostsNoRow() throws Exception {
+        begin(List.of(T, ONE));
+        new OrderedFirstCases(cluster).besideWritersOfAllNodes();
+    }
+
+    @Test
+    @Order(7)
+    void whatIsOrderedFirstAndFailsFailsEverywhereAlike() throws Exception {
+        begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 1)"));
+        OrderedFirstCases cases = new OrderedFirstCases(cluster);
+        cases.aDuplicateKeepsAUniqueKeyFromEverybody();
+        cases.ofTwoNodesThatCreateOneTableOneIsRefusedByTheServers();
+        cases.onlyWhoMayDoEverythingMayAsk();
+    }
+
+    @Test
+    @Order(8)
+    void whatIsOrderedFirstHappensEverywhereOrNowhere() throws Exception {
+        begin(List.of(T, ONE));
+        OrderedFirstCases cases = new OrderedFirstCases(cluster);
+        cases.whoIsAwayIsNamedAndNothingHappens();
+        cases.fencesOfANodeThatIsGoneAreLifted();
+    }
+
+    /** Where most servers lack what one holds, a copy would make the wrong of one server the wrong of all. */
+    @Test
+    @Order(9)
     void rowsThatOneServerAloneHasLostAreNotTakenFromTheOthers() throws Exception {
         begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
         cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t");

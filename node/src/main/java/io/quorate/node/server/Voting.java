@@ -26,6 +26,7 @@ final class Voting implements Verdicts {
     private final UUID server;
     private final OrderedStream stream;
     private final TotalOrder order;
+    private final Refusals refusals;
 
     /** The definition that this server refuses; 0 for none. One at a time, for each is a barrier. */
     private long refused;
@@ -33,11 +34,17 @@ final class Voting implements Verdicts {
     private long refusedNanos;
     private long saidNanos;
 
-    Voting(String node, UUID server, OrderedStream stream, TotalOrder order) {
+    Voting(String node, UUID server, OrderedStream stream, TotalOrder order, Refusals refusals) {
         this.node = node;
         this.server = server;
         this.stream = stream;
         this.order = order;
+        this.refusals = refusals;
+    }
+
+    @Override
+    public void refusal(long seqno, String error) {
+        refusals.add(seqno, error);
     }
 
     @Override

@@ -59,6 +59,9 @@ class RejoinTest {
         public void writable(boolean value) {}
 
         @Override
+        public void fence(boolean value) {}
+
+        @Override
         public void stopWorking() {}
 
         @Override
