@@ -53,8 +53,8 @@ final class DdlSession implements AutoCloseable {
 
     /** Makes the statements for row events. */
     interface StatementsFactory {
-        /** @param check whether the tables are to be compared with the origin's */
-        Statements make(boolean check);
+        /** @param existing whether the tables were there before; otherwise a CREATE TABLE precedes its rows */
+        Statements make(boolean existing);
     }
 
     /** Executes all of the writeset under its GTID, unless the server has it already. */
