@@ -81,11 +81,7 @@ final class SuiteCommand implements Callable<Integer> {
         long end = System.nanoTime() + minutes * 60_000_000_000L;
         try {
             for (SuiteScript script : scripts) {
-                if (System.nanoTime() > end) {
-                    System.out.println("the time is over; not run any more: from " + script.name());
-                    break;
-                }
-                results.add(result(run, script, root));
+                results.add(result(run, script, root, System.nanoTime() > end));
             }
         } finally {
             run.end();
@@ -94,15 +90,20 @@ final class SuiteCommand implements Callable<Integer> {
         return results.stream().allMatch(result -> result.problems().isEmpty()) ? 0 : 1;
     }
 
-    private SuiteResult result(SuiteRun run, SuiteScript script, Path root) {
+    private SuiteResult result(SuiteRun run, SuiteScript script, Path root, boolean late) {
         // Scripts that are named are run whatever they need.
         Optional<String> leftOut = names.isEmpty() ? script.leftOut(root) : Optional.empty();
-        SuiteResult result = leftOut.isPresent()
-                ? new SuiteResult(script.name(), SuiteResult.LEFT_OUT, leftOut.get(), 0, List.of())
-                : run.run(script);
-        if (leftOut.isEmpty()) {
-            System.out.print(result.lines());
+        if (leftOut.isPresent() || late) {
+            return new SuiteResult(
+                    script.name(), SuiteResult.LEFT_OUT, leftOut.orElse("the time was over"), 0, List.of());
         }
+        SuiteResult result = run.run(script);
+        System.out.print(result.lines());
+        report(result);
+        return result;
+    }
+
+    private void report(SuiteResult result) {
         if (report != null) {
             try {
                 Files.writeString(report, result.lines(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
@@ -110,7 +111,6 @@ final class SuiteCommand implements Callable<Integer> {
                 throw new UncheckedIOException("cannot write to " + report, e);
             }
         }
-        return result;
     }
 
     private List<SuiteScript> scripts(Path root) {

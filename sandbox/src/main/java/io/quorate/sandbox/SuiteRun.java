@@ -15,7 +15,7 @@ import java.util.function.Supplier;
  * whether all nodes are SYNCED and hold the same. A cluster that has lost a node, or differs, is replaced by a new one.
  */
 final class SuiteRun {
-    private static final Duration SYNCED_LIMIT = Duration.ofMinutes(3);
+    private static final Duration SYNCED_LIMIT = Duration.ofMinutes(10);
     private static final long LEVEL_SECONDS = 300;
 
     /** All rights of an application that administers itself; none that replicates, stops the server or its binlog. */
