@@ -412,6 +412,23 @@ class ApplierIT {
         replica.assertSame(schema);
     }
 
+    /** What was written before the failure stays, and the server counts the transaction as executed. */
+    @Test
+    void aPartOfAStatementWithoutTransactionsIsNeverTakenForAllOfIt() throws Exception {
+        origin.execute("USE " + schema, "CREATE TABLE plain (id INT PRIMARY KEY) ENGINE = MyISAM");
+        replica.start(Replica.SETTINGS);
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        server.execute("SET SESSION sql_log_bin = 0", "INSERT INTO " + schema + ".plain VALUES (3)");
+        origin.execute("USE " + schema, "INSERT INTO plain VALUES (1), (2), (3), (4)");
+        replica.take(seqno -> seqno - 1);
+        for (int i = 0; i < 3; i++) {
+            assertThat(catchThrowable(replica::awaitApplied)).hasMessageContaining("QRT-5001");
+            replica.stop();
+            replica.start(Replica.SETTINGS);
+        }
+    }
+
     @Test
     void aClientsTransactionInTheWayIsEnded() throws Exception {
         origin.execute(

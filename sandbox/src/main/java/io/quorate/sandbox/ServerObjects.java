@@ -73,6 +73,10 @@ final class ServerObjects {
                         + " FROM information_schema.table_privileges UNION ALL"
                         + " SELECT grantee, CONCAT_WS(' ', table_schema, table_name, column_name, privilege_type)"
                         + " FROM information_schema.column_privileges) AS rights GROUP BY grantee");
+        queries.put(
+                "rights on a routine of",
+                "SELECT CONCAT(user, '@', host, ' on ', routine_type, ' ', db, '.', routine_name), proc_priv"
+                        + " FROM mysql.procs_priv");
         return queries;
     }
 

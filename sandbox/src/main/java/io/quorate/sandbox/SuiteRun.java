@@ -18,13 +18,13 @@ final class SuiteRun {
     private static final Duration SYNCED_LIMIT = Duration.ofMinutes(10);
     private static final long LEVEL_SECONDS = 300;
 
-    /** All rights of an application that administers itself; none that replicates, stops the server or its binlog. */
+    /** All rights of an application that administers itself; none that replicates, or sets global variables. */
     private static final List<String> ACCOUNT = List.of(
             "CREATE USER 'suite'@'localhost' IDENTIFIED BY 'suite'",
             "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, CREATE TEMPORARY TABLES,"
                     + " LOCK TABLES, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, EVENT, TRIGGER,"
                     + " PROCESS, FILE, RELOAD, SHOW DATABASES, CREATE USER, CREATE ROLE, DROP ROLE, CREATE TABLESPACE,"
-                    + " REPLICATION CLIENT, XA_RECOVER_ADMIN, SYSTEM_VARIABLES_ADMIN, SESSION_VARIABLES_ADMIN,"
+                    + " REPLICATION CLIENT, XA_RECOVER_ADMIN, SESSION_VARIABLES_ADMIN,"
                     + " SET_USER_ID, ROLE_ADMIN, SYSTEM_USER ON *.* TO 'suite'@'localhost' WITH GRANT OPTION",
             "REVOKE INSERT, UPDATE, DELETE, CREATE, DROP, ALTER ON mysql.* FROM 'suite'@'localhost'");
 
