@@ -57,18 +57,22 @@ final class DdlSession implements AutoCloseable {
 
     /** Makes the statements for row events. */
     interface StatementsFactory {
-        /** @param check whether the tables are to be compared with the origin's */
-        Statements make(boolean check);
+        /** @param existing whether the tables were there before; otherwise a CREATE TABLE precedes its rows */
+        Statements make(boolean existing);
     }
 
     /** Executes all of the writeset under its GTID, unless the server has it already. */
     void run(Certified writeSet, StatementsFactory factory) throws SQLException {
+        byte[] payload = writeSet.writeSet().payload();
+        boolean definition = BinlogEvents.type(payload, 0) == BinlogEvents.QUERY;
         if (executed()) {
+            if (!definition) {
+                requireWhole(writeSet);
+            }
             return;
         }
-        byte[] payload = writeSet.writeSet().payload();
         int rowsFrom = 0;
-        if (BinlogEvents.type(payload, 0) == BinlogEvents.QUERY) {
+        if (definition) {
             rowsFrom = BinlogEvents.length(payload, 0);
             QueryEvent query = QueryEvent.parse(payload, 0);
             prepare(query, rowsFrom < payload.length);
@@ -86,6 +90,32 @@ final class DdlSession implements AutoCloseable {
         }
         // This also uses up the GTID of a statement that changed nothing. The connection isn't used any more.
         session.execute("COMMIT");
+        if (!definition) {
+            note(whole());
+        }
+    }
+
+    /** A statement that fails in the middle leaves what it has done, in the binlog, too, under its GTID. */
+    private void requireWhole(Certified writeSet) throws SQLException {
+        if (!executed(whole())) {
+            throw new QuorateException(
+                    ErrorCode.APPLY_MISMATCH,
+                    "this server may have only a part of writeset " + writeSet.seqno() + " ("
+                            + writeSet.writeSet().gtid() + ", "
+                            + ApplyErrors.what(writeSet.writeSet().payload()) + "): the engine has no transactions",
+                    null,
+                    Difference.at(writeSet.seqno()));
+        }
+    }
+
+    private Gtid whole() {
+        return new Gtid(AppliedDdl.wholeSource(incarnation), gtid.number());
+    }
+
+    /** An empty transaction. */
+    private void note(Gtid what) throws SQLException {
+        session.execute("SET SESSION gtid_next = '" + what + "'");
+        session.execute("COMMIT");
     }
 
     /**
@@ -94,10 +124,8 @@ final class DdlSession implements AutoCloseable {
      * such a GTID means after a crash.
      */
     void passOver(long seqno) throws SQLException {
-        Gtid note = passedOver(seqno);
-        if (!executed(note)) {
-            session.execute("SET SESSION gtid_next = '" + note + "'");
-            session.execute("COMMIT");
+        if (!executed(passedOver(seqno))) {
+            note(passedOver(seqno));
         }
         if (!executed()) {
             begin();

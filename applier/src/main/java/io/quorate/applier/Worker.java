@@ -142,7 +142,7 @@ final class Worker implements Runnable {
                 session.execute(UndoneTable.forget(context.undo().settledNumber(), course.undoneAt()));
                 session.execute(UndoneTable.insert(course.losers(), course.undoneAt()));
             }
-            case APPLY -> run(course.writeSets(), course.position());
+            case APPLY -> run(toApply(course), course.position());
             case COMMIT -> commit(course.losers(), course.undoneAt());
             case BACK_TO_SAVEPOINT -> {
                 session.execute("ROLLBACK TO SAVEPOINT quorate");
@@ -183,6 +183,12 @@ final class Worker implements Runnable {
         List<Certified> inverses = context.undo().inverses(writeSets);
         leftRows.require(writeSets);
         run(inverses, position);
+    }
+
+    private List<Certified> toApply(ApplyCourse course) throws SQLException {
+        return course.childrenFirst()
+                ? List.of(ChildrenFirst.of(course.writeSet(), session.connection()))
+                : course.writeSets();
     }
 
     /** @param position the position to write before anything else; null when it is written already */
@@ -227,9 +233,10 @@ final class Worker implements Runnable {
         }
     }
 
-    private Statements separateStatements(boolean check) {
-        TableMaps maps = new TableMaps(check ? context.check() : event -> {});
-        return new Statements(maps, context.settings().groupBytesMax());
+    private Statements separateStatements(boolean existing) {
+        return existing
+                ? Statements.single(new TableMaps(context.check()))
+                : new Statements(new TableMaps(event -> {}), context.settings().groupBytesMax());
     }
 
     private void done(Group group, boolean positionSaved) {
