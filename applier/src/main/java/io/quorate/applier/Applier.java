@@ -133,9 +133,10 @@ public final class Applier implements AutoCloseable {
         register = register(position.seqno(), undone);
         pipeline = new Pipeline(schedule, new Telling(), settings.groupInterval(), settings.positionInterval());
         settler = new Settler(new AuxiliaryConnection(source), register.prepared(), pipeline, counters);
-        openWorkers(new Undo(register, server, writeSets, new Cascades(auxiliary), new Engines(auxiliary)));
+        Lockouts lockouts = new Lockouts();
+        openWorkers(new Undo(register, server, writeSets, new Cascades(auxiliary), new Engines(auxiliary)), lockouts);
         reader = thread("quorate-applier-reader", () -> read(position.seqno() + 1));
-        LockWatch watch = new LockWatch(pipeline, settler, auxiliary, counters, settings.blockerGrace());
+        LockWatch watch = new LockWatch(pipeline, settler, auxiliary, counters, lockouts, settings.blockerGrace());
         lockWatch = watch;
         thread("quorate-applier-locks", watch);
         threads.forEach(Thread::start);
@@ -154,7 +155,7 @@ public final class Applier implements AutoCloseable {
         }
     }
 
-    private void openWorkers(Undo undo) throws SQLException {
+    private void openWorkers(Undo undo, Lockouts lockouts) throws SQLException {
         Worker.Context context = new Worker.Context(
                 settings,
                 pipeline,
@@ -166,7 +167,7 @@ public final class Applier implements AutoCloseable {
                 settler,
                 new Ending(),
                 new SchemaCheck(auxiliary),
-                new Lockouts(auxiliary));
+                lockouts);
         boolean opened = false;
         try {
             for (int i = 0; i < settings.workers(); i++) {

@@ -3,6 +3,7 @@ package io.quorate.applier;
 
 import io.quorate.core.Certified;
 import io.quorate.core.LogPosition;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.OwnWrites.Losers;
 import java.sql.SQLException;
@@ -34,7 +35,8 @@ import org.slf4j.LoggerFactory;
  * if the reason may pass (locks, a server that is read-only) or if the group wasn't the head. After any other failure
  * of the head its writesets are applied one by one: either the failure was an effect of the grouping, or the writeset
  * at fault is known then. A writeset that mixes engines with and without transactions runs outside of a transaction,
- * and the position is saved after it.
+ * and the position is saved after it. If a row is missing, the writeset is tried once more in another sequence ({@link
+ * ChildrenFirst}).
  *
  * <p>A barrier is a statement that commits by itself. The losers that it dooms are undone before it, in a transaction
  * of its own, until there are no more of them; clients are kept from writing meanwhile. If the server refuses the
@@ -119,6 +121,9 @@ public final class ApplyCourse {
     private SQLException failure;
     private ApplyStep failedAt;
     private ApplyStep afterRollback;
+    /** The failure of a writeset that is tried in another sequence; null while none is. */
+    private SQLException missingRow;
+
     private boolean holding;
     private boolean positionSaved = true;
 
@@ -181,8 +186,18 @@ public final class ApplyCourse {
         return before ? null : attempt.position();
     }
 
+    /** Why the server refuses the definition about which the others are asked. */
+    public String refusal() {
+        return ApplyErrors.describe(failure);
+    }
+
     public boolean positionSaved() {
         return positionSaved;
+    }
+
+    /** Whether the rows of children are to be applied before those of their parents. */
+    boolean childrenFirst() {
+        return missingRow != null;
     }
 
     /** What is to be done now. When asked again, the answer is the same until the step is done. */
@@ -274,6 +289,7 @@ public final class ApplyCourse {
     }
 
     private void beginAlone() {
+        missingRow = null;
         Certified one = writeSet();
         boolean last = index == group.work().size() - 1;
         Position position = last ? whole() : new Position(one.seqno(), one.position());
@@ -480,7 +496,7 @@ public final class ApplyCourse {
             case SET_SAVEPOINT, TAKE_BACK, NOTE_UNDONE, APPLY, LOOK, COMMIT, BACK_TO_SAVEPOINT ->
                 failedInTransaction(e);
             case SETTLE, RUN_ALONE -> {
-                if (group.isBarrier() && SqlErrors.isAboutContents(e)) {
+                if (group.isBarrier() && mayBeVotedOn(e)) {
                     // Perhaps only for what clients have committed since the losers were chosen; they commit no more.
                     hold(true);
                     failure = e;
@@ -505,6 +521,14 @@ public final class ApplyCourse {
             }
             default -> throw e;
         }
+    }
+
+    /**
+     * Whether the others may refuse the definition too. If a client has run it on a server, that must be because of
+     * what the servers hold; if it is ordered first, it may be because of the statement itself.
+     */
+    private boolean mayBeVotedOn(SQLException e) {
+        return SqlErrors.isAboutContents(e) || (OrderedFirst.is(writeSet().writeSet()) && !Patience.mayPass(e));
     }
 
     private void failedInTransaction(SQLException e) {
@@ -570,9 +594,20 @@ public final class ApplyCourse {
             throw ApplyErrors.undo(server, losers(), writeSet(), e);
         }
         if (SqlErrors.of(e) != SqlErrors.MIXED_ENGINES) {
-            throw ApplyErrors.apply(writeSet(), e);
+            inAnotherSequence(e);
+            return;
         }
         patience.begin();
         go(ApplyStep.RUN_ALONE);
+    }
+
+    private void inAnotherSequence(SQLException e) {
+        boolean untried = missingRow == null && failedAt == ApplyStep.APPLY && SqlErrors.isMissingRow(e);
+        if (!untried || !ChildrenFirst.mayMatter(writeSet())) {
+            throw ApplyErrors.apply(writeSet(), missingRow == null ? e : missingRow);
+        }
+        missingRow = e;
+        patience.begin();
+        tryAgain();
     }
 }

@@ -4,7 +4,10 @@ package io.quorate.applier;
 import io.quorate.core.AppliedDdl;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
+import io.quorate.core.Difference;
+import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
+import io.quorate.core.QuorateException;
 import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -50,8 +53,8 @@ final class DdlSession implements AutoCloseable {
 
     /** Makes the statements for row events. */
     interface StatementsFactory {
-        /** @param check whether the tables are to be compared with the origin's */
-        Statements make(boolean check);
+        /** @param existing whether the tables were there before; otherwise a CREATE TABLE precedes its rows */
+        Statements make(boolean existing);
     }
 
     /** The server, at the place of the writeset. */
@@ -68,14 +71,18 @@ final class DdlSession implements AutoCloseable {
             }
 
             @Override
+            public void requireWhole() throws SQLException {
+                DdlSession.this.requireWhole(writeSet);
+            }
+
+            @Override
             public boolean hasPassedOver(long seqno) throws SQLException {
                 return executed(passedOver(seqno));
             }
 
             @Override
             public void notePassedOver(long seqno) throws SQLException {
-                session.execute("SET SESSION gtid_next = '" + passedOver(seqno) + "'");
-                session.execute("COMMIT");
+                note(passedOver(seqno));
             }
 
             @Override
@@ -90,8 +97,9 @@ final class DdlSession implements AutoCloseable {
     /** Executes all of the writeset under its GTID. */
     private void run(Certified writeSet, StatementsFactory factory) throws SQLException {
         byte[] payload = writeSet.writeSet().payload();
+        boolean definition = isDefinition(payload);
         int rowsFrom = 0;
-        if (BinlogEvents.type(payload, 0) == BinlogEvents.QUERY) {
+        if (definition) {
             rowsFrom = BinlogEvents.length(payload, 0);
             QueryEvent query = QueryEvent.parse(payload, 0);
             prepare(query, rowsFrom < payload.length);
@@ -108,6 +116,36 @@ final class DdlSession implements AutoCloseable {
             }
         }
         // This also uses up the GTID of a statement that changed nothing. The connection isn't used any more.
+        session.execute("COMMIT");
+        if (!definition) {
+            note(whole());
+        }
+    }
+
+    private static boolean isDefinition(byte[] payload) {
+        return BinlogEvents.type(payload, 0) == BinlogEvents.QUERY;
+    }
+
+    /** A statement that fails in the middle leaves what it has done, in the binlog, too, under its GTID. */
+    private void requireWhole(Certified writeSet) throws SQLException {
+        if (!isDefinition(writeSet.writeSet().payload()) && !executed(whole())) {
+            throw new QuorateException(
+                    ErrorCode.APPLY_MISMATCH,
+                    "this server may have only a part of writeset " + writeSet.seqno() + " ("
+                            + writeSet.writeSet().gtid() + ", "
+                            + ApplyErrors.what(writeSet.writeSet().payload()) + "): the engine has no transactions",
+                    null,
+                    Difference.at(writeSet.seqno()));
+        }
+    }
+
+    private Gtid whole() {
+        return new Gtid(AppliedDdl.wholeSource(incarnation), gtid.number());
+    }
+
+    /** An empty transaction. */
+    private void note(Gtid what) throws SQLException {
+        session.execute("SET SESSION gtid_next = '" + what + "'");
         session.execute("COMMIT");
     }
 

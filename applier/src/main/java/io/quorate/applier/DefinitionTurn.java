@@ -5,7 +5,11 @@ import io.quorate.core.Certified;
 import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.WriteSet;
 import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Decides what a server does at the place of a definition in the order, and at the place of the verdict that one is
@@ -18,6 +22,9 @@ public final class DefinitionTurn {
     public interface Server {
         /** Whether the definition's own GTID is used up. */
         boolean hasGtid() throws SQLException;
+
+        /** Fails if what has the GTID may be a part only, as of rows of engines without transactions. */
+        void requireWhole() throws SQLException;
 
         /** Runs it under its own GTID. */
         void run() throws SQLException;
@@ -39,12 +46,14 @@ public final class DefinitionTurn {
      * @throws SQLException what the server refuses it with
      */
     public static void take(Certified writeSet, Verdicts verdicts, Server server) throws SQLException {
-        long voids = writeSet.writeSet().voidsDefinition();
-        if (voids > 0) {
-            requirePassedOver(voids, server);
+        WriteSet w = writeSet.writeSet();
+        if (w.voidsDefinition() > 0) {
+            requirePassedOver(w, server);
         } else if (verdicts.isVoid(writeSet.seqno())) {
             passOver(writeSet.seqno(), server);
-        } else if (!server.hasGtid()) {
+        } else if (server.hasGtid()) {
+            server.requireWhole();
+        } else {
             server.run();
         }
     }
@@ -53,7 +62,7 @@ public final class DefinitionTurn {
         if (!server.hasPassedOver(seqno)) {
             if (server.hasGtid()) {
                 // It ran before the verdict was known, and the position that says so was lost in a crash.
-                throw ran(seqno);
+                throw ran(seqno, Set.of(seqno));
             }
             server.notePassedOver(seqno);
         }
@@ -62,17 +71,20 @@ public final class DefinitionTurn {
         }
     }
 
-    private static void requirePassedOver(long seqno, Server server) throws SQLException {
-        if (!server.hasPassedOver(seqno)) {
-            throw ran(seqno);
+    private static void requirePassedOver(WriteSet verdict, Server server) throws SQLException {
+        long definition = verdict.voidsDefinition();
+        if (!server.hasPassedOver(definition)) {
+            Set<Long> differing = Arrays.stream(verdict.voidsBuilt()).boxed().collect(Collectors.toSet());
+            differing.add(definition);
+            throw ran(definition, differing);
         }
     }
 
-    private static QuorateException ran(long seqno) {
+    private static QuorateException ran(long seqno, Set<Long> differing) {
         return new QuorateException(
                 ErrorCode.DEFINITION_VOID,
                 "this server has run the definition at seqno " + seqno + ", which more of the others refuse",
                 null,
-                Difference.at(seqno));
+                new Difference(Set.of(), differing, Set.of()));
     }
 }

@@ -5,6 +5,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.LogPosition;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * Consecutive writesets that are committed together. Those that need no work here (own ones that passed, failed ones of
@@ -42,6 +43,14 @@ public final class Group {
             work.add(next);
             bytes += next.writeSet().payload().length;
         }
+    }
+
+    /**
+     * Leaves out the rows of what nobody is to have, as was found since it was added. What lost against it has failed,
+     * and is undone all the same.
+     */
+    public void leaveOut(Predicate<Certified> isVoid) {
+        work.replaceAll(c -> isVoid.test(c) ? c.withoutRows() : c);
     }
 
     public long first() {

@@ -69,6 +69,7 @@ final class LockWatch implements Runnable {
     private final Settler settler;
     private final AuxiliaryConnection auxiliary;
     private final Counters counters;
+    private final Lockouts seen;
     private final long graceNanos;
     private Group watched;
     private long watchedNanos;
@@ -76,11 +77,18 @@ final class LockWatch implements Runnable {
     private String lastComplaint = "";
     private volatile String blockedBy;
 
-    LockWatch(Pipeline pipeline, Settler settler, AuxiliaryConnection auxiliary, Counters counters, Duration grace) {
+    LockWatch(
+            Pipeline pipeline,
+            Settler settler,
+            AuxiliaryConnection auxiliary,
+            Counters counters,
+            Lockouts seen,
+            Duration grace) {
         this.pipeline = pipeline;
         this.settler = settler;
         this.auxiliary = auxiliary;
         this.counters = counters;
+        this.seen = seen;
         this.graceNanos = grace.toNanos();
     }
 
@@ -141,6 +149,9 @@ final class LockWatch implements Runnable {
             }
             find(connection, LOCKOUTS, lockouts);
         });
+        if (lockouts.stream().anyMatch(holder -> isInTheWay(holder.waiter, session, all))) {
+            seen.seen(head);
+        }
         Optional<Holder> lockout =
                 lockouts.stream().filter(holder -> holder.waiter == session).findFirst();
         blockedBy = lockout.or(() ->
@@ -164,6 +175,12 @@ final class LockWatch implements Runnable {
                     .distinct()
                     .forEach(id -> kill(first(all, session, id), head));
         }
+    }
+
+    /** Whether it is the head's own session that waits, or one for which that is waiting. */
+    private static boolean isInTheWay(long waiter, long session, List<Holder> all) {
+        return waiter == session
+                || all.stream().anyMatch(holder -> holder.waiter == session && holder.holder == waiter);
     }
 
     private static Holder first(List<Holder> all, long waiter, long id) {

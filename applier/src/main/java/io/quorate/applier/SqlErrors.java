@@ -58,6 +58,11 @@ enum SqlErrors {
         return e.getErrorCode() == 1146 || e.getErrorCode() == 1049;
     }
 
+    /** Whether a row that is to be changed isn't there. */
+    static boolean isMissingRow(SQLException e) {
+        return e.getErrorCode() == 1032;
+    }
+
     /** Whether a server that holds something else might not have given this error. */
     static boolean isAboutContents(SQLException e) {
         return switch (of(e)) {

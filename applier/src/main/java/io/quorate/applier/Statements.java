@@ -7,7 +7,9 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The events of a group as the fewest BINLOG statements: the server treats everything up to an event with STMT_END as
@@ -25,6 +27,11 @@ import java.util.List;
  * <p>The position row's update is the first row event. Its TABLE_MAP goes last: the server opens tables in reverse
  * order and logs their maps in the order in which it opened them, and the capture recognizes our transactions by the
  * first one in the binlog.
+ *
+ * <p>Rows of engines without transactions are a single statement, however large: its end commits, and uses up the GTID
+ * under which it runs. If there are tables of engine MERGE among them, the server takes the tables that these unite for
+ * some that were mapped, so it doesn't come to those mapped first and drops their rows without an error. So tables that
+ * are mapped without having rows, as the united ones are, go first.
  */
 final class Statements {
     private static final int FLAGS = BinlogEvents.HEADER_BYTES + 6;
@@ -48,11 +55,19 @@ final class Statements {
     private int statement;
     private int checkFlags;
     private int lastRows;
+    private boolean single;
 
     /** @param bytesMax of the events of one BINLOG; only a single larger event exceeds it */
     Statements(TableMaps tableMaps, int bytesMax) {
         this.tableMaps = tableMaps;
         this.bytesMax = bytesMax;
+    }
+
+    /** For engines without transactions. */
+    static Statements single(TableMaps tableMaps) {
+        Statements statements = new Statements(tableMaps, LargePackets.EVENTS_BYTES_MAX);
+        statements.single = true;
+        return statements;
     }
 
     /**
@@ -82,6 +97,9 @@ final class Statements {
         }
         while (writeSet < writeSets.size()) {
             byte[] payload = writeSets.get(writeSet).writeSet().payload();
+            if (single && offset == 0) {
+                mapWithoutRows(payload);
+            }
             if (offset == payload.length) {
                 writeSet++;
                 offset = 0;
@@ -94,6 +112,24 @@ final class Statements {
         byte[] events = out.size() == 0 ? null : out.toArray();
         out.clear();
         return events;
+    }
+
+    private void mapWithoutRows(byte[] payload) throws SQLException {
+        Set<Long> written = new HashSet<>();
+        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
+            if (BinlogEvents.isRows(BinlogEvents.type(payload, at))) {
+                written.add(BinlogEvents.tableId(payload, at));
+            }
+        }
+        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
+            if (BinlogEvents.type(payload, at) == BinlogEvents.TABLE_MAP
+                    && !written.contains(BinlogEvents.tableId(payload, at))) {
+                TableMap map = tableMaps.of(payload, at, BinlogEvents.length(payload, at));
+                if (!map.mapped(statement)) {
+                    maps.append(map.event(), 0, map.event().length);
+                }
+            }
+        }
     }
 
     /** Takes the event at {@link #offset}; false when it is for the next BINLOG. */
@@ -119,7 +155,7 @@ final class Statements {
     private boolean addRows(byte[] payload, int length) {
         TableMap map = mapOf(BinlogEvents.tableId(payload, offset));
         int flags = payload[offset + FLAGS] & CHECK_FLAGS;
-        if (rows.size() > 0 && flags != checkFlags) {
+        if (rows.size() > 0 && flags != checkFlags && !single) {
             endStatement();
         }
         long total = (long) out.size() + maps.size() + rows.size() + length + map.event().length;

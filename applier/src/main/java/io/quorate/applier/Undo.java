@@ -4,6 +4,7 @@ package io.quorate.applier;
 import io.quorate.core.Certified;
 import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
 import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.QuorateException;
@@ -60,6 +61,7 @@ final class Undo {
     List<Certified> inverses(List<WriteSet> losers) throws SQLException {
         List<Certified> inverses = new ArrayList<>(losers.size());
         for (WriteSet w : losers) {
+            requireRepeatable(w);
             try {
                 cascades.require(w);
                 engines.require(w);
@@ -80,6 +82,17 @@ final class Undo {
             }
         }
         return inverses;
+    }
+
+    private static void requireRepeatable(WriteSet w) {
+        if (w.isDefinition() && w.keys().contains(Keys.NOT_REPEATABLE)) {
+            throw new QuorateException(
+                    ErrorCode.NUMBERED_BY_SERVER,
+                    w.gtid() + " (" + ApplyErrors.what(w.payload()) + ") numbered rows that no primary key sorted:"
+                            + " every server would number them in another order",
+                    null,
+                    Difference.of(Set.of(w.gtid())));
+        }
     }
 
     private WriteSet recorded(Doomed loser) throws InterruptedException {

@@ -31,8 +31,14 @@ public interface Verdicts {
         return isVoid ? Verdict.VOID : stands ? Verdict.STANDS : Verdict.OPEN;
     }
 
-    /** Whether the definition at {@code seqno} is known to be void. */
+    /**
+     * Whether the writeset at {@code seqno} is known to be void: as a definition, or because it was built on one. Of
+     * what was built on a definition this is known once the definition has been passed over.
+     */
     boolean isVoid(long seqno);
+
+    /** What this server says about the definition at {@code seqno}, which it refuses; called before it asks. */
+    default void refusal(long seqno, String error) {}
 
     /**
      * This server refuses the definition at {@code seqno}; asks the others, and waits for their answer for a limited

@@ -91,6 +91,10 @@ final class Worker implements Runnable {
 
     private void apply(Group group) throws SQLException, InterruptedException {
         group.session(session.id());
+        // A void definition itself has its GTID used up.
+        if (!group.isBarrier() && !group.isSettling()) {
+            group.leaveOut(c -> c.passed() && context.verdicts().isVoid(c.seqno()));
+        }
         if (!group.isBarrier() && definitions != context.schema().current()) {
             tableMaps.forget();
             definitions = context.schema().current();
@@ -116,7 +120,7 @@ final class Worker implements Runnable {
             case AWAIT_TURN -> course.answered(context.pipeline().awaitTurn(group));
             case LOOK, EXPLAIN, AWAIT_CAPTURE -> course.answered(awaitCapture());
             case SETTLE -> course.answered(context.settler().settle(course.writeSet()));
-            case ASK_OTHERS -> course.answered(askOthers(course.writeSet().seqno()));
+            case ASK_OTHERS -> course.answered(askOthers(course.writeSet().seqno(), course.refusal()));
             default -> {
                 execute(step, course, group);
                 course.done();
@@ -138,7 +142,7 @@ final class Worker implements Runnable {
                 session.execute(UndoneTable.forget(context.undo().settledNumber(), course.undoneAt()));
                 session.execute(UndoneTable.insert(course.losers(), course.undoneAt()));
             }
-            case APPLY -> run(course.writeSets(), course.position());
+            case APPLY -> run(toApply(course), course.position());
             case COMMIT -> commit(course.losers(), course.undoneAt());
             case BACK_TO_SAVEPOINT -> {
                 session.execute("ROLLBACK TO SAVEPOINT quorate");
@@ -165,7 +169,8 @@ final class Worker implements Runnable {
     }
 
     /** Asks for a limited time; what follows from {@link Verdicts.Verdict#OPEN} is that it is asked again. */
-    private Verdicts.Verdict askOthers(long seqno) throws InterruptedException {
+    private Verdicts.Verdict askOthers(long seqno, String error) throws InterruptedException {
+        context.verdicts().refusal(seqno, error);
         Verdicts.Verdict verdict = context.verdicts().onRefused(seqno);
         if (verdict == Verdicts.Verdict.OPEN) {
             context.pipeline().pause(0);
@@ -178,6 +183,12 @@ final class Worker implements Runnable {
         List<Certified> inverses = context.undo().inverses(writeSets);
         leftRows.require(writeSets);
         run(inverses, position);
+    }
+
+    private List<Certified> toApply(ApplyCourse course) throws SQLException {
+        return course.childrenFirst()
+                ? List.of(ChildrenFirst.of(course.writeSet(), session.connection()))
+                : course.writeSets();
     }
 
     /** @param position the position to write before anything else; null when it is written already */
@@ -215,9 +226,10 @@ final class Worker implements Runnable {
         }
     }
 
-    private Statements separateStatements(boolean check) {
-        TableMaps maps = new TableMaps(check ? context.check() : event -> {});
-        return new Statements(maps, context.settings().groupBytesMax());
+    private Statements separateStatements(boolean existing) {
+        return existing
+                ? Statements.single(new TableMaps(context.check()))
+                : new Statements(new TableMaps(event -> {}), context.settings().groupBytesMax());
     }
 
     private void done(Group group, boolean positionSaved) {
@@ -251,7 +263,7 @@ final class Worker implements Runnable {
 
         @Override
         public boolean isLockedOut() {
-            return context.lockouts().areHeldAgainst(session.id());
+            return context.lockouts().takeAgainst(group);
         }
 
         @Override

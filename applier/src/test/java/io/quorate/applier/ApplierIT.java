@@ -295,7 +295,11 @@ class ApplierIT {
                 "INSERT INTO many (a) SELECT x.a FROM many x, many y WHERE y.id <= 40",
                 "UPDATE many SET a = CONCAT(a, 'y') WHERE id % 2",
                 "DELETE FROM many WHERE id % 3 = 1",
-                "COMMIT");
+                "COMMIT",
+                // Of an engine without transactions nothing but a whole statement can be applied.
+                "CREATE TABLE plain (id INT PRIMARY KEY, b LONGBLOB) ENGINE = MyISAM",
+                "INSERT INTO plain SELECT id, REPEAT(a, 50000) FROM many ORDER BY id LIMIT 12",
+                "UPDATE plain SET b = CONCAT(b, 'x')");
         replica.start(Replica.SETTINGS);
         replica.take(seqno -> seqno - 1);
         replica.awaitApplied();
@@ -347,6 +351,84 @@ class ApplierIT {
         replica.assertSame(schema);
     }
 
+    /**
+     * A trigger of the child changes the parent, and the cascade has changed the child's row before the row's own event
+     * comes: first the parent is in the binlog, then the child as it was before both.
+     */
+    @Test
+    void aRowThatACascadeOfItsOwnStatementChangesIsFound() throws Exception {
+        replica.start(Replica.SETTINGS);
+        for (String key : List.of("", " PRIMARY KEY")) {
+            String n = key.isEmpty() ? "0" : "1";
+            String child = "child" + n;
+            String parent = "parent" + n;
+            origin.execute(
+                    "USE " + schema,
+                    "CREATE TABLE " + parent + " (id INT PRIMARY KEY)",
+                    "CREATE TABLE " + child + " (id INT" + key + ", parent INT, n INT DEFAULT 0, FOREIGN KEY (parent)"
+                            + " REFERENCES " + parent + " (id) ON DELETE CASCADE ON UPDATE CASCADE)",
+                    "INSERT INTO " + parent + " VALUES (1), (2), (3), (4), (5)",
+                    "INSERT INTO " + child + " (id, parent) VALUES (1, 1), (2, 2), (3, 3), (4, 3), (5, 4)",
+                    "CREATE TRIGGER d" + n + " BEFORE DELETE ON " + child + " FOR EACH ROW DELETE FROM " + parent
+                            + " WHERE id = OLD.parent",
+                    "CREATE TRIGGER u" + n + " BEFORE UPDATE ON " + child + " FOR EACH ROW UPDATE " + parent
+                            + " SET id = id + 100 WHERE id = OLD.parent",
+                    "DELETE FROM " + child + " WHERE id = 1",
+                    "UPDATE " + child + " SET parent = 5 WHERE id = 2",
+                    "DELETE FROM " + child + " WHERE parent = 3");
+        }
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+        assertThat(server.queryLong("SELECT COUNT(*) FROM " + schema + ".child0"))
+                .isEqualTo(2);
+    }
+
+    @Test
+    void rowsOfMergeTablesAreAppliedOnceEach() throws Exception {
+        replica.start(Replica.SETTINGS);
+        origin.execute(
+                "USE " + schema,
+                "CREATE TABLE a (id INT PRIMARY KEY, n INT) ENGINE = MyISAM",
+                "CREATE TABLE b LIKE a",
+                "CREATE TABLE both_of_them (id INT PRIMARY KEY, n INT) ENGINE = MERGE UNION = (a, b)"
+                        + " INSERT_METHOD = FIRST",
+                "INSERT INTO both_of_them VALUES (1, 1), (2, 2)",
+                "INSERT INTO b VALUES (3, 3), (4, 4)",
+                "UPDATE both_of_them SET n = n + 10",
+                "DELETE FROM both_of_them WHERE id IN (2, 3)",
+                "INSERT INTO both_of_them VALUES (2, 2)",
+                "CREATE TABLE plain (id INT PRIMARY KEY, n INT) ENGINE = MyISAM",
+                "CREATE TABLE c LIKE a",
+                "CREATE TABLE other (id INT PRIMARY KEY, n INT) ENGINE = MERGE UNION = (c) INSERT_METHOD = FIRST",
+                "INSERT INTO plain VALUES (1, 1), (2, 2), (4, 4)",
+                "INSERT INTO other VALUES (1, 1), (2, 2), (4, 4)",
+                // Several tables in one statement.
+                "UPDATE both_of_them m, other o, plain p SET m.n = 5, o.n = 6, p.n = 7 WHERE m.id = o.id AND o.id = p.id",
+                "DELETE m, o FROM both_of_them m, other o WHERE m.id = o.id AND m.id < 3",
+                "DELETE p, o FROM plain p, other o WHERE p.id = o.id");
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        replica.assertSame(schema);
+    }
+
+    /** What was written before the failure stays, and the server counts the transaction as executed. */
+    @Test
+    void aPartOfAStatementWithoutTransactionsIsNeverTakenForAllOfIt() throws Exception {
+        origin.execute("USE " + schema, "CREATE TABLE plain (id INT PRIMARY KEY) ENGINE = MyISAM");
+        replica.start(Replica.SETTINGS);
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        server.execute("SET SESSION sql_log_bin = 0", "INSERT INTO " + schema + ".plain VALUES (3)");
+        origin.execute("USE " + schema, "INSERT INTO plain VALUES (1), (2), (3), (4)");
+        replica.take(seqno -> seqno - 1);
+        for (int i = 0; i < 3; i++) {
+            assertThat(catchThrowable(replica::awaitApplied)).hasMessageContaining("QRT-5001");
+            replica.stop();
+            replica.start(Replica.SETTINGS);
+        }
+    }
+
     @Test
     void aClientsTransactionInTheWayIsEnded() throws Exception {
         origin.execute(
@@ -383,6 +465,28 @@ class ApplierIT {
             replica.awaitApplied();
         }
         replica.assertSame(schema);
+    }
+
+    @Test
+    void aBackupOfAnotherTableIsNoReasonToWaitForAClientForEver() throws Exception {
+        origin.execute(
+                "CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, n INT)",
+                "CREATE TABLE " + schema + ".other (id INT PRIMARY KEY)",
+                "INSERT INTO " + schema + ".t VALUES (1, 1)");
+        replica.start(Replica.SETTINGS.withLocks(Duration.ofSeconds(1), Duration.ZERO, 6));
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        try (Connection backup = server.connect();
+                Statement lock = backup.createStatement();
+                Connection client = server.connect();
+                Statement statement = client.createStatement()) {
+            lock.execute("LOCK TABLES " + schema + ".other READ");
+            client.setAutoCommit(false);
+            statement.execute("SELECT * FROM " + schema + ".t FOR UPDATE");
+            origin.execute("UPDATE " + schema + ".t SET n = 2");
+            replica.take(seqno -> seqno - 1);
+            assertThat(replica.awaitFailure().code()).isEqualTo(ErrorCode.APPLY_FAILED);
+        }
     }
 
     /** For longer than a group is tried again. */

@@ -92,7 +92,7 @@ class ApplierThreadsIT {
                 Verdicts.NONE,
                 listener)) {
             applier.start();
-            expect(failure.get(30, TimeUnit.SECONDS), "quorate-applier-reader");
+            expect(failure.get(2, TimeUnit.MINUTES), "quorate-applier-reader");
         }
     }
 

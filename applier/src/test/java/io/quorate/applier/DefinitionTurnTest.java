@@ -47,6 +47,11 @@ class DefinitionTurnTest {
             }
 
             @Override
+            public void requireWhole() {
+                did.add("whole");
+            }
+
+            @Override
             public void run() {
                 did.add("run");
                 gtids.add(seqno);
@@ -75,18 +80,19 @@ class DefinitionTurnTest {
         return Records.certified(
                 seqno,
                 seqno - 1,
-                new WriteSet(WriteSet.voids(seqno, 0).gtid(), 0, 0, WriteSet.Kind.DDL, Keys.NONE, new byte[0]));
+                new WriteSet(
+                        WriteSet.voids(seqno, new long[0], 0).gtid(), 0, 0, WriteSet.Kind.DDL, Keys.NONE, new byte[0]));
     }
 
     private static Certified verdict(long seqno, long definition) {
-        return Records.certified(seqno, seqno - 1, WriteSet.voids(definition, 0));
+        return Records.certified(seqno, seqno - 1, WriteSet.voids(definition, new long[] {definition + 5}, 0));
     }
 
     @Test
-    void runsOnce() throws SQLException {
+    void runsOnceAndThenMustBeWhole() throws SQLException {
         DefinitionTurn.take(definition(1), UNASKED, at(1));
         DefinitionTurn.take(definition(1), UNASKED, at(1));
-        assertThat(did).containsExactly("run");
+        assertThat(did).containsExactly("run", "whole");
     }
 
     @Test
@@ -102,6 +108,10 @@ class DefinitionTurnTest {
     void whoHasRunAVoidOneFindsOutAtTheVerdict() throws SQLException {
         DefinitionTurn.take(definition(1), UNASKED, at(1));
         requireVoid(verdict(2, 1), 2);
+        assertThatThrownBy(() -> DefinitionTurn.take(verdict(2, 1), VOID, at(2)))
+                .isInstanceOfSatisfying(
+                        QuorateException.class,
+                        e -> assertThat(e.difference().seqnos()).containsExactlyInAnyOrder(1L, 6L));
     }
 
     /** A crash took the position that says so, and meanwhile the others have made it void. */

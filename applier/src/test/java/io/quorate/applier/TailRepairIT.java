@@ -237,7 +237,7 @@ class TailRepairIT {
                 Verdicts.NONE,
                 listener)) {
             applier.start(takenBack);
-            assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(done.await(2, TimeUnit.MINUTES)).isTrue();
         }
         assertThat(failures).isEmpty();
     }

@@ -93,7 +93,7 @@ class VoidDefinitionIT {
         assertThat(found).containsExactly(1L);
         assertThat(keys()).isEmpty();
         assertThat(server.queryLong("SELECT COUNT(*) FROM v.t")).isEqualTo(3);
-        replica.append(List.of(Records.certified(3, 2, WriteSet.voids(1, 0))));
+        replica.append(List.of(Records.certified(3, 2, WriteSet.voids(1, new long[0], 0))));
         replica.awaitApplied();
     }
 
@@ -104,7 +104,7 @@ class VoidDefinitionIT {
         others(Verdicts.Verdict.STANDS);
         origin.execute("ALTER TABLE v.t ADD UNIQUE (a)");
         replica.take(seqno -> seqno - 1);
-        replica.append(List.of(Records.certified(2, 1, WriteSet.voids(1, 0))));
+        replica.append(List.of(Records.certified(2, 1, WriteSet.voids(1, new long[0], 0))));
         replica.awaitApplied();
         assertThat(keys()).isEmpty();
     }
@@ -120,9 +120,29 @@ class VoidDefinitionIT {
         // Without the duplicate it would pass now, and must not.
         server.execute("SET SESSION sql_log_bin = 0", "DELETE FROM v.t WHERE id = 2");
         others(Verdicts.Verdict.STANDS);
-        replica.append(List.of(Records.certified(2, 1, WriteSet.voids(1, 0))));
+        replica.append(List.of(Records.certified(2, 1, WriteSet.voids(1, new long[0], 0))));
         replica.awaitApplied();
         assertThat(keys()).isEmpty();
+    }
+
+    /** Its origin went on writing to what nobody else has. */
+    @Test
+    void takesAlongWhatWasBuiltOnIt() throws Exception {
+        server.execute("SET SESSION sql_log_bin = 0", "CREATE TABLE v.u (a INT)");
+        found.addAll(List.of(3L, 4L));
+        others(Verdicts.Verdict.VOID);
+        origin.execute(
+                "CREATE TABLE v.u (id INT PRIMARY KEY)",
+                "INSERT INTO v.t VALUES (3, 3)",
+                "INSERT INTO v.u VALUES (1)",
+                "ALTER TABLE v.u ADD b INT",
+                "INSERT INTO v.t VALUES (4, 4)");
+        replica.take(seqno -> seqno - 1);
+        replica.append(List.of(Records.certified(6, 5, WriteSet.voids(1, new long[] {3, 4}, 0))));
+        replica.awaitApplied();
+        assertThat(server.queryLong("SELECT COUNT(*) FROM v.t")).isEqualTo(4);
+        assertThat(server.queryLong("SELECT COUNT(*) FROM v.u")).isZero();
+        assertThat(server.query("SHOW COLUMNS FROM v.u")).hasSize(1);
     }
 
     /** The others may be away for long, and the service is stopped meanwhile. */
@@ -157,7 +177,7 @@ class VoidDefinitionIT {
         replica.take(seqno -> seqno - 1);
         replica.awaitApplied();
         assertThat(keys()).hasSize(1);
-        replica.append(List.of(Records.certified(2, 1, WriteSet.voids(1, 0))));
+        replica.append(List.of(Records.certified(2, 1, WriteSet.voids(1, new long[0], 0))));
         assertThat(replica.awaitFailure().code()).isEqualTo(ErrorCode.DEFINITION_VOID);
     }
 }

@@ -23,6 +23,7 @@ final class DefinitionConflicts {
     private final boolean lowerCaseNames;
     private final EmptyTables empty;
     private final WidenedTables widened = new WidenedTables();
+    private final FormerTables former = new FormerTables();
 
     DefinitionConflicts(TablePlans plans, boolean lowerCaseNames) {
         this.plans = plans;
@@ -41,7 +42,7 @@ final class DefinitionConflicts {
         }
         return switch (statement.scope()) {
             case OBJECTS -> true;
-            case TABLES -> statement.tables().stream().allMatch(plans::isAtomic);
+            case TABLES, COPIED_DEFINITION -> statement.tables().stream().allMatch(plans::isAtomic);
             case EVERYTHING, ROWS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> false;
         };
     }
@@ -77,6 +78,13 @@ final class DefinitionConflicts {
         }
     }
 
+    /** Whether rows with this TABLE_MAP fit their table as it was before it was last defined. */
+    boolean fitsFormer(TablePlan plan, byte[] b, int offset, int length) {
+        return !former.isNone()
+                && plan.map.names != null
+                && former.fits(new TableName(plan.map.schema, plan.map.table), b, offset, length);
+    }
+
     /**
      * Adds the keys of a definition, and takes note of it.
      *
@@ -86,12 +94,18 @@ final class DefinitionConflicts {
         empty.defined(statement);
         Scope scope = readable ? statement.scope() : Scope.EVERYTHING;
         List<TableName> tables = statement.tables() == null ? List.of() : lower(statement.tables());
+        if (!statement.keepsColumns() || !readable) {
+            former.defined(scope, statement, tables, plans::lastSeen);
+        }
         scope = widened.scope(scope, tables);
         switch (scope) {
             // A foreign key that is gone may have been in the way of any table's rows.
             case EVERYTHING, ROWS -> plans.definitionsChanged();
-            case TABLES -> plans.definitionsChanged(tables);
+            case TABLES, COPIED_DEFINITION -> plans.definitionsChanged(tables);
             case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> plans.definitionsChanged(List.of());
+        }
+        if (readable && statement.keepsColumns() && scope != Scope.UPKEEP) {
+            keys.add(Keys.KEEPS_COLUMNS, KeyType.SHARED);
         }
         switch (scope) {
             case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
@@ -99,7 +113,7 @@ final class DefinitionConflicts {
             case UPKEEP -> {
                 // It may run at any place.
             }
-            case TABLES, ADDED_COLUMNS, ADDED_INDEXES -> addTables(scope, tables, keys);
+            case TABLES, COPIED_DEFINITION, ADDED_COLUMNS, ADDED_INDEXES -> addTables(scope, tables, keys);
             case ROWS -> {
                 keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
                 addTables(scope, tables, keys);
@@ -112,6 +126,8 @@ final class DefinitionConflicts {
         boolean rowsFit = columns || scope == Scope.ADDED_INDEXES;
         for (TableName name : tables) {
             keys.add(KeyNames.table(name.schema(), name.table()), rowsFit ? KeyType.UPDATE : KeyType.EXCLUSIVE);
+            // What is read for a copy conflicts with definitions, not with rows.
+            rowsFit |= scope == Scope.COPIED_DEFINITION;
             if (columns) {
                 keys.add(KeyNames.wholeRows(name.schema(), name.table()), KeyType.EXCLUSIVE);
             }

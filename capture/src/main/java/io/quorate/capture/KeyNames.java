@@ -37,6 +37,6 @@ final class KeyNames {
 
     /** Keeps the special values, which are no hashes, from being used as hashes. */
     static long notEverything(long hash) {
-        return hash >= Keys.EVERYTHING && hash <= Keys.NO_ROWS_BEFORE ? hash + 3 : hash;
+        return hash >= Keys.EVERYTHING && hash <= Keys.RESERVED_LAST ? hash + Keys.RESERVED_LAST + 1 : hash;
     }
 }

@@ -16,8 +16,9 @@ final class SqlTokens {
      *
      * @param text a word as written, a quoted name without its quotes, a sign; empty for strings
      * @param kind what it is
+     * @param from where it begins in the statement
      */
-    record Token(String text, Kind kind) {
+    record Token(String text, Kind kind, int from) {
         boolean is(String keyword) {
             return kind == Kind.WORD && text.equalsIgnoreCase(keyword);
         }
@@ -52,8 +53,7 @@ final class SqlTokens {
         END
     }
 
-    private static final Token END = new Token("", Kind.END);
-    private static final Token STRING = new Token("", Kind.STRING);
+    private static final Token END = new Token("", Kind.END, -1);
 
     private final List<Token> tokens = new ArrayList<>();
     private final String sql;
@@ -144,18 +144,20 @@ final class SqlTokens {
         } else if (starts("*/")) {
             at += 2;
         } else if (c == '`' || (c == '"' && ansiQuotes)) {
-            tokens.add(new Token(quoted(c, false), Kind.QUOTED));
+            int from = at;
+            tokens.add(new Token(quoted(c, false), Kind.QUOTED, from));
         } else if (c == '\'' || c == '"') {
+            int from = at;
             quoted(c, backslashes);
-            tokens.add(STRING);
+            tokens.add(new Token("", Kind.STRING, from));
         } else if (isWordPart(c)) {
             int from = at;
             while (at < sql.length() && isWordPart(sql.charAt(at))) {
                 at++;
             }
-            tokens.add(new Token(sql.substring(from, at), Kind.WORD));
+            tokens.add(new Token(sql.substring(from, at), Kind.WORD, from));
         } else {
-            tokens.add(new Token(String.valueOf(c), Kind.SIGN));
+            tokens.add(new Token(String.valueOf(c), Kind.SIGN, at));
             at++;
         }
     }

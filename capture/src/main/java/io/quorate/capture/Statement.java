@@ -13,16 +13,28 @@ import java.util.List;
  * @param conditional whether it is a CREATE that changes nothing where there is such a thing already, or a DROP that
  *     changes nothing where there is none, and the binlog shows which it was
  * @param leavesEmpty whether the first of the tables has no rows afterwards
+ * @param keepsColumns whether it certainly leaves the columns of the tables as they are
  * @param numbering of an ALTER TABLE that adds a column with AUTO_INCREMENT; otherwise null
  */
 record Statement(
-        Kind kind, Scope scope, List<TableName> tables, boolean conditional, boolean leavesEmpty, Numbering numbering) {
+        Kind kind,
+        Scope scope,
+        List<TableName> tables,
+        boolean conditional,
+        boolean leavesEmpty,
+        boolean keepsColumns,
+        Numbering numbering) {
     /** What a definition conflicts with among other transactions. */
     enum Scope {
         /** Everything, because nothing is known. */
         EVERYTHING,
         /** The tables named, whose rows stay as they are. */
         TABLES,
+        /**
+         * The first of the tables named, which is made with the definition of the second ({@code CREATE TABLE ...
+         * LIKE}). The second stays as it is, with its rows.
+         */
+        COPIED_DEFINITION,
         /**
          * The tables named, which get columns at their end: rows written without these fit as well, and get the same
          * values as the rows that were there.
@@ -76,11 +88,11 @@ record Statement(
     record TableName(String schema, String table) {}
 
     static Statement of(Kind kind) {
-        return new Statement(kind, Scope.EVERYTHING, null, false, false, null);
+        return new Statement(kind, Scope.EVERYTHING, null, false, false, false, null);
     }
 
     static Statement of(Scope scope) {
-        return new Statement(Kind.DDL, scope, null, false, false, null);
+        return new Statement(Kind.DDL, scope, null, false, false, scope != Scope.EVERYTHING, null);
     }
 
     /** The first of the tables named, for messages. */

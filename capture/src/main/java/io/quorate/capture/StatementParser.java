@@ -34,6 +34,7 @@ final class StatementParser {
     private boolean rowsGo;
     private boolean conditional;
     private boolean leavesEmpty;
+    private boolean keepsColumns;
     private Numbering numbering;
 
     StatementParser(SqlTokens tokens, String database) {
@@ -80,7 +81,7 @@ final class StatementParser {
         if (tokens.take("TABLE")) {
             conditional = takeIf();
             leavesEmpty = true;
-            return takeTable() ? withRestOfTable() : Statement.of(Kind.DDL);
+            return takeTable() ? createdTable() : Statement.of(Kind.DDL);
         }
         boolean plain = true;
         while (tokens.peek().is("UNIQUE")
@@ -96,6 +97,15 @@ final class StatementParser {
         return plain && statement.tables() != null ? adding(new Additions(tokens).index(), statement) : statement;
     }
 
+    private Statement createdTable() {
+        boolean copies = tokens.peek().is("LIKE")
+                || (tokens.peek().isSign('(') && tokens.peek(1).is("LIKE"));
+        Statement s = withRestOfTable();
+        return !copies || s.tables() == null
+                ? s
+                : new Statement(s.kind(), Scope.COPIED_DEFINITION, s.tables(), s.conditional(), true, false, null);
+    }
+
     private Statement alter() {
         if (!tokens.take("TABLE")) {
             return objects();
@@ -108,13 +118,23 @@ final class StatementParser {
             return adding(additions, named());
         }
         rowsGo = tokens.restHasAny(TAKE_ROWS);
+        keepsColumns = new KeptColumns(tokens).clauses();
         numbering = AddedColumns.numbering(tokens);
         return withRestOfTable();
     }
 
     /** @param additions what it adds, if that is all that it does; otherwise null */
     private static Statement adding(Scope additions, Statement s) {
-        return additions == null ? s : new Statement(s.kind(), additions, s.tables(), s.conditional(), false, null);
+        return additions == null
+                ? s
+                : new Statement(
+                        s.kind(),
+                        additions,
+                        s.tables(),
+                        s.conditional(),
+                        false,
+                        additions == Scope.ADDED_INDEXES,
+                        null);
     }
 
     /** Definitions without rows. A database that is dropped takes its tables along. */
@@ -129,7 +149,7 @@ final class StatementParser {
             return Statement.of(Kind.DDL);
         }
         conditional = takeIf() && !NOT_ATOMIC.contains(object);
-        return new Statement(Kind.DDL, Scope.OBJECTS, null, conditional, false, null);
+        return new Statement(Kind.DDL, Scope.OBJECTS, null, conditional, false, true, null);
     }
 
     /** Takes IF EXISTS or IF NOT EXISTS. */
@@ -201,7 +221,11 @@ final class StatementParser {
         while (!tokens.atEnd() && !tokens.peek().is("ON")) {
             tokens.take();
         }
-        return tokens.take("ON") && takeTable() ? named() : Statement.of(Kind.DDL);
+        if (!tokens.take("ON") || !takeTable()) {
+            return Statement.of(Kind.DDL);
+        }
+        keepsColumns = !new KeptColumns(tokens).isOverExpression();
+        return named();
     }
 
     /** The other tables that a definition names; statements that read or merge tables conflict with everything. */
@@ -248,7 +272,13 @@ final class StatementParser {
 
     private Statement named() {
         return new Statement(
-                Kind.DDL, rowsGo ? Scope.ROWS : Scope.TABLES, List.copyOf(tables), conditional, leavesEmpty, numbering);
+                Kind.DDL,
+                rowsGo ? Scope.ROWS : Scope.TABLES,
+                List.copyOf(tables),
+                conditional,
+                leavesEmpty,
+                keepsColumns,
+                numbering);
     }
 
     private boolean takeTable() {

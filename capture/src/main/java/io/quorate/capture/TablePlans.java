@@ -59,6 +59,19 @@ final class TablePlans {
         return plan;
     }
 
+    /**
+     * The last TABLE_MAP event of a table that was read since definitions changed or a file began, from behind its
+     * header on; null for none.
+     */
+    byte[] lastSeen(TableName name) {
+        return plans.entrySet().stream()
+                .filter(each -> each.getValue().plan.map.schema.equals(name.schema())
+                        && each.getValue().plan.map.table.equals(name.table()))
+                .max(Map.Entry.comparingByKey())
+                .map(each -> each.getValue().event)
+                .orElse(null);
+    }
+
     /** As {@link Definitions#isAtomic}. */
     boolean isAtomic(TableName name) {
         try {

@@ -20,6 +20,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Combines the events of a binlog into transactions. This is how MySQL writes them:
@@ -38,6 +40,7 @@ import java.util.UUID;
  * kept. Lives as long as a connection; on one thread.
  */
 final class TransactionReader {
+    private static final Logger log = LoggerFactory.getLogger(TransactionReader.class);
     private static final String POSITION_TABLE = "position";
     private static final int POSITION_SEQNO_COLUMN = 1;
     private static final String MARK_TABLE = "certified";
@@ -227,11 +230,12 @@ final class TransactionReader {
             throws InterruptedException {
         ddl = true;
         if (foreign == null && !definitions.numbersAlike(statement)) {
-            throw new QuorateException(
-                    ErrorCode.NUMBERED_BY_SERVER,
-                    "transaction " + gtid() + " added a column with AUTO_INCREMENT to " + statement.firstTable()
-                            + ", whose rows no primary key sorted before: every server would number them in another"
-                            + " order");
+            log.error(
+                    "transaction {} added a column with AUTO_INCREMENT to {}, whose rows no primary key sorted before."
+                            + " No other server gets it, because each would number them in another order",
+                    gtid(),
+                    statement.firstTable());
+            keys.add(Keys.NOT_REPEATABLE, KeyType.SHARED);
         }
         append(b, offset, length);
         definitions.addKeys(statement, readable, keys);
@@ -253,6 +257,9 @@ final class TransactionReader {
             marked |= plan.map.table.equals(MARK_TABLE);
         } else {
             append(b, offset, length);
+            if (definitions.fitsFormer(plan, b, offset, length)) {
+                keys.add(Keys.fitsFormer(plan.tableKey), KeyType.SHARED);
+            }
         }
         firstTable = false;
     }

@@ -184,7 +184,8 @@ class ReconnectIT {
     @Test
     void waitsForASlowSinkWithoutTakingItForSilence() throws Exception {
         CaptureSettings s = CaptureFixture.settings(server);
-        CaptureSettings fast = s.withTimes(Duration.ofMillis(100), s.connectTimeout());
+        // Silence is 1.2 s then: less than what is waited below, more than a busy machine keeps a thread waiting.
+        CaptureSettings fast = s.withTimes(Duration.ofMillis(300), s.connectTimeout());
         try (CaptureFixture fixture = new CaptureFixture(server, CaptureFixture.present(server), fast)) {
             server.execute("INSERT INTO load_test.t VALUES (1, 1, 1)");
             fixture.awaitAll();

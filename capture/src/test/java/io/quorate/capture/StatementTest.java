@@ -332,4 +332,58 @@ class StatementTest {
             assertThat(Statement.parse(sql, "db", 0)).as(sql).isNotNull();
         }
     }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ALTER TABLE t ADD UNIQUE (a)",
+                "ALTER TABLE t ADD UNIQUE INDEX u (a, b DESC), LOCK = NONE",
+                "ALTER TABLE t ADD INDEX i (a)",
+                "ALTER TABLE t ADD FULLTEXT (a)",
+                "ALTER TABLE t ADD CONSTRAINT c CHECK ((a > 0) AND (b > 0))",
+                "ALTER TABLE t ADD CONSTRAINT CHECK (a > 0), COMMENT 'x'",
+                "ALTER TABLE t ADD CONSTRAINT `add` FOREIGN KEY (a) REFERENCES u (b) ON DELETE CASCADE",
+                "ALTER TABLE t DROP INDEX i, DROP FOREIGN KEY f, DROP CHECK c, DROP CONSTRAINT d",
+                "ALTER TABLE t ALTER a SET DEFAULT 5, ALTER INDEX i INVISIBLE, ALTER CHECK c NOT ENFORCED",
+                "ALTER TABLE t RENAME INDEX a TO b",
+                "CREATE UNIQUE INDEX u ON t (a)",
+                "DROP INDEX i ON t",
+                "CREATE USER a",
+                "CREATE DATABASE d",
+            })
+    void knowsWhatLeavesColumnsAsTheyAre(String sql) {
+        assertThat(Statement.parse(sql, "db", 0).keepsColumns()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "CREATE TABLE t (a INT UNIQUE)",
+                "ALTER TABLE t ADD a INT",
+                "ALTER TABLE t ADD UNIQUE (a), ADD COLUMN b INT",
+                "ALTER TABLE t ADD CHECK (a > 0), MODIFY a BIGINT",
+                "ALTER TABLE t ADD UNIQUE ((a + 1))",
+                "ALTER TABLE t ADD UNIQUE (b, (a + 1))",
+                "CREATE UNIQUE INDEX u ON t ((a + 1))",
+                "ALTER TABLE t DROP COLUMN a",
+                "ALTER TABLE t DROP a",
+                "ALTER TABLE t RENAME COLUMN a TO b",
+                "ALTER TABLE t RENAME TO u",
+                "ALTER TABLE t CONVERT TO CHARACTER SET utf8mb4",
+                "ALTER TABLE t ENGINE = InnoDB",
+                "TRUNCATE t",
+                "DROP TABLE t",
+                "DROP DATABASE d",
+            })
+    void takesAnythingElseForAChangeOfColumns(String sql) {
+        assertThat(Statement.parse(sql, "db", 0).keepsColumns()).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"CREATE TABLE t LIKE u", "create table if not exists t (LIKE u)"})
+    void aTableLikeAnotherLeavesThatOneAsItIs(String sql) {
+        Statement s = Statement.parse(sql, "db", 0);
+        assertThat(s.scope()).isEqualTo(Scope.COPIED_DEFINITION);
+        assertThat(s.tables()).isEqualTo(names("db.t;db.u"));
+    }
 }

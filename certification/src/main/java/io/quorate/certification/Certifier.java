@@ -7,6 +7,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
 import io.quorate.core.Matrix;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.Proposal;
 import io.quorate.core.Verdict;
@@ -52,7 +53,13 @@ import java.util.UUID;
  *
  * <p><b>Void definitions.</b> A definition that passed may still be refused by the servers that have to run it. What
  * becomes of it then is decided by the nodes' ballots ({@link Votes}), which are entries of the order too. The verdict
- * that it is void takes a seqno of its own and goes to every node as a writeset does ({@link WriteSet#voids}).
+ * that it is void takes a seqno of its own and goes to every node as a writeset does ({@link WriteSet#voids}). What
+ * servers that had run it wrote on top of it is void with it, by the same verdict; what they write before they have met
+ * the verdict fails as built on it.
+ *
+ * <p><b>Ordered first.</b> A definition that no server has run yet ({@link OrderedFirst}) is run at its place on every
+ * server. So it has seen everything before it, whatever its lastSeen, and fails against nothing. Its origin is no
+ * server, and the purge doesn't wait for it.
  *
  * <p><b>Restart.</b> The state is what all proposals up to one place in the log made of it, and only that. The owner
  * writes it out ({@link #writeTo}) together with the {@code resumeAfter} of the last entry delivered, at a moment when
@@ -75,7 +82,7 @@ public final class Certifier {
     /** The latest of all writesets that passed, for {@link Keys#EVERYTHING}. */
     private final Latest passed = new Latest();
 
-    private final Votes votes = new Votes();
+    private final Votes votes = new Votes(origins);
 
     private long lastSeqno;
     private long lastBarrier;
@@ -121,6 +128,7 @@ public final class Certifier {
             certified.add(certify(fresh.get(i), origin, resumeAfter, i == fresh.size() - 1));
         }
         origins.move(origin, new OriginPosition(proposal.last(), proposal.lastSeen(), proposal.undecided()));
+        votes.settle(generations.cut());
         while (generations.entries() > keysMax / KEPT_SHARE
                 && generations.oldestIsSeen(origins.lastSeen(), origins.size())) {
             generations.dropOldest(lastSeqno);
@@ -136,25 +144,38 @@ public final class Certifier {
      * @return the verdict that a definition is void; null when the ballot doesn't lead to one
      */
     public Certified vote(Ballot ballot, LogPosition resumeAfter) {
-        long definition = ballot.seqno() <= lastSeqno ? votes.take(ballot) : 0;
+        long definition = ballot.seqno() <= lastSeqno ? votes.take(ballot, lastSeqno + 1) : 0;
         if (definition == 0) {
             return null;
         }
         long seqno = ++lastSeqno;
         lastBarrier = seqno;
         publishStats();
-        WriteSet verdict = WriteSet.voids(definition, ballot.micros());
+        WriteSet verdict = WriteSet.voids(definition, votes.builtOn(definition), ballot.micros());
         return new Certified(seqno, Verdict.PASSED, 0, seqno - 1, resumeAfter, true, verdict);
     }
 
-    /** Whether the nodes have found that the definition at {@code seqno} is void. */
+    /**
+     * Whether the nodes have found that the definition at {@code seqno} is void, or one on which the writeset at {@code
+     * seqno} was built.
+     */
     public boolean isVoid(long seqno) {
-        return votes.answer(seqno) == Votes.Answer.VOID;
+        return votes.isVoid(seqno);
+    }
+
+    /** The seqno of the last verdict that a definition is void, 0 when there was none. */
+    public long lastVoid() {
+        return votes.lastVoid();
     }
 
     /** Whether the nodes have found that the definition at {@code seqno} stands, though some servers refuse it. */
     public boolean stands(long seqno) {
         return votes.answer(seqno) == Votes.Answer.STANDS;
+    }
+
+    /** Whether some servers refuse the definition at {@code seqno}, and the nodes haven't found what becomes of it. */
+    public boolean isDoubted(long seqno) {
+        return votes.answer(seqno) == Votes.Answer.OPEN;
     }
 
     /**
@@ -213,32 +234,38 @@ public final class Certifier {
         long seqno = ++lastSeqno;
         boolean touchesEverything = w.keys().touchEverything();
         int asks = w.isPrepared() ? Entry.NOBODY : origin;
-        index.meet(w.keys(), asks, w.lastSeen());
+        // What is run at its place on every server has seen everything before it.
+        long lastSeen = OrderedFirst.is(w) ? seqno - 1 : w.lastSeen();
+        index.meet(w.keys(), asks, lastSeen);
         long conflictsWith = index.conflictsWith();
-        if (touchesEverything && passed.foreignTo(asks) > w.lastSeen()) {
+        if (touchesEverything && passed.foreignTo(asks) > lastSeen) {
             conflictsWith = passed.foreignTo(asks);
         }
         long dependsOn = w.isBarrier() || touchesEverything
                 ? seqno - 1
                 : Math.max(index.dependsOn(), Math.max(generations.cut(), lastBarrier));
         Failures failures = origins.failures(origin);
-        long failedBelow = failures.under(w);
+        long failedBelow = Math.max(failures.under(w), votes.voidUnder(w, index));
         Verdict verdict = Verdict.PASSED;
-        if (conflictsWith > 0) {
+        if (w.isDefinition() && w.keys().contains(Keys.NOT_REPEATABLE)) {
+            verdict = Verdict.NOT_REPEATABLE;
+            conflictsWith = 0;
+        } else if (conflictsWith > 0) {
             verdict = Verdict.CONFLICT;
             conflictCount++;
         } else if (failedBelow > 0) {
             verdict = Verdict.BUILT_ON_FAILED;
             conflictsWith = failedBelow;
             builtOnFailedCount++;
-        } else if (generations.droppedForeignTo(asks) > w.lastSeen() || failures.mayHide(w)) {
+        } else if (generations.droppedForeignTo(asks) > lastSeen || failures.mayHide(w)) {
             verdict = Verdict.TOO_OLD;
             tooOldCount++;
         }
         if (verdict == Verdict.PASSED) {
+            votes.note(w, seqno, index);
             if (w.isDefinition()) {
-                boolean unseen = index.unseen() > 0 || (touchesEverything && passed.foreignTo(asks) > w.lastSeen());
-                votes.passed(seqno, w.gtid().source(), !unseen);
+                boolean unseen = index.unseen() > 0 || (touchesEverything && passed.foreignTo(asks) > lastSeen);
+                votes.passed(seqno, w, !unseen);
             }
             pass(w, w.isPrepared() ? Entry.FOREIGN_TO_ALL : origin, seqno);
         } else if (!w.isPrepared()) {
@@ -326,7 +353,7 @@ public final class Certifier {
     }
 
     /**
-     * Writes the state in its canonical form: equal states give equal bytes. Big-endian: {@code "QRC4" | i64 keysMax |
+     * Writes the state in its canonical form: equal states give equal bytes. Big-endian: {@code "QRC5" | i64 keysMax |
      * i64 lastSeqno | i64 lastBarrier | latest passed | origins | votes | generations | i64 entries | entries, 16 bytes
      * each | i64 digest}.
      */

@@ -7,6 +7,7 @@ import io.quorate.core.Matrix;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.function.LongPredicate;
 
 /**
  * Which passed writesets touched a key last. Entries of 16 bytes, the key's hash and {@link Entry}, are kept in many
@@ -86,6 +87,35 @@ final class KeyIndex {
                 }
             }
         }
+    }
+
+    /**
+     * Whether one of these keys was last touched by one of those that {@code those} tells, in a way that would conflict
+     * if it hadn't been seen; or these are of rows, and that one defined their table. Rows that fit their table's
+     * former definition aren't built on the present one.
+     */
+    boolean builtOn(Keys keys, LongPredicate those) {
+        boolean built = builtOn(Keys.EVERYTHING, KeyType.SHARED.ordinal(), those);
+        for (int i = 0; i < keys.size() && !built; i++) {
+            built = builtOn(keys.hash(i), keys.typeOrdinal(i), those) && !keys.contains(Keys.fitsFormer(keys.hash(i)));
+        }
+        return built;
+    }
+
+    private boolean builtOn(long hash, int type, LongPredicate those) {
+        long mixed = hash * SPREAD;
+        long[] table = tables[(int) (mixed >>> -tableBits)];
+        long cut = generations.cut();
+        int slot = home(mixed, table);
+        for (long entry; (entry = table[slot + 1]) != 0; slot = next(slot, table)) {
+            if (table[slot] == hash
+                    && Entry.seqno(entry) > cut
+                    && Matrix.isBuiltOn(Entry.type(entry), type)
+                    && those.test(Entry.seqno(entry))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The highest seqno that the keys met last conflict with, 0 when there is none. */

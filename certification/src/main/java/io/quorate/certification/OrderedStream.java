@@ -70,6 +70,8 @@ public class OrderedStream implements OrderListener, OwnOrder {
     private volatile OwnRegister register;
     private volatile long cachedBefore;
     private volatile long probed;
+    /** The seqno of the last verdict that a definition is void. */
+    private volatile long lastVoid;
 
     /** Where the certification state and the position it belongs to are kept. */
     public interface Checkpoints {
@@ -77,7 +79,7 @@ public class OrderedStream implements OrderListener, OwnOrder {
         LogPosition write(LogPosition position, Certifier certifier) throws IOException;
     }
 
-    /** Is told of every writeset that failed, once it is in the cache. Must not block. */
+    /** Is told of every writeset that failed, or by which others are void, once it is in the cache. Must not block. */
     public interface Failures {
         Failures NOBODY = new Failures() {
             @Override
@@ -115,6 +117,7 @@ public class OrderedStream implements OrderListener, OwnOrder {
         this.quorumListener = quorumListener;
         this.failures = failures;
         this.lastOrdered = certifier.lastSeqno();
+        this.lastVoid = certifier.lastVoid();
         this.cachedBefore = cache.last();
     }
 
@@ -228,6 +231,7 @@ public class OrderedStream implements OrderListener, OwnOrder {
             proposer = null;
             register = null;
             lastOrdered = received.lastSeqno();
+            lastVoid = received.lastVoid();
             cachedBefore = cache.last();
         }
         failures.lookBack(lastOrdered);
@@ -273,10 +277,25 @@ public class OrderedStream implements OrderListener, OwnOrder {
                 log.warn("the server of {} refuses the definition at seqno {}", ballot.node(), ballot.seqno());
             }
             if (verdict != null) {
-                log.warn("the definition at seqno {} is void by seqno {}", ballot.seqno(), verdict.seqno());
+                log.warn(
+                        "the definition at seqno {} is void by seqno {}, and so are {} writesets that were built on it",
+                        ballot.seqno(),
+                        verdict.seqno(),
+                        verdict.writeSet().voidsBuilt().length);
                 append(List.of(verdict));
+                // Whoever passes over the definition has to find this after a loss of power too, before he goes on.
+                force();
+                lastVoid = verdict.seqno();
             }
         }
+    }
+
+    /**
+     * Whether the writeset at {@code seqno} passed and is void all the same: as a definition, or because it was built
+     * on one. Once a server has passed over a definition, all that this will ever say of earlier seqnos is known.
+     */
+    public boolean isVoid(long seqno) {
+        return seqno < lastVoid && ask(certifier -> certifier.isVoid(seqno));
     }
 
     /** Asks certification something; it may not be kept. */
@@ -321,10 +340,20 @@ public class OrderedStream implements OrderListener, OwnOrder {
             if (c.verdict() != Verdict.PASSED) {
                 log.debug("{} is seqno {}: {} with seqno {}", c.writeSet(), c.seqno(), c.verdict(), c.conflictsWith());
                 failures.failed(c.seqno());
+            } else if (c.writeSet().voidsDefinition() > 0) {
+                failures.failed(c.seqno());
             }
         }
         lastOrdered = certified.get(certified.size() - 1).seqno();
         ordered.add(certified.size());
+    }
+
+    private void force() {
+        try {
+            cache.force();
+        } catch (IOException e) {
+            throw new QuorateException(ErrorCode.DISK, "the writeset cache can't be written: " + e, e);
+        }
     }
 
     private void impossible(Proposal proposal) {

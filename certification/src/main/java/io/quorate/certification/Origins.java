@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.certification;
 
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.OriginPosition;
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -12,7 +13,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /** The origins heard of, numbered in the order of their appearance, and how far each has come. */
 final class Origins {
@@ -53,7 +56,8 @@ final class Origins {
 
     void move(int number, OriginPosition to) {
         positions.set(number, to);
-        lastSeen[number] = to.lastSeen();
+        // Nobody waits for what is no server.
+        lastSeen[number] = OrderedFirst.isOrigin(names.get(number)) ? Long.MAX_VALUE : to.lastSeen();
         failures.get(number).seen(to.lastSeen());
     }
 
@@ -63,6 +67,15 @@ final class Origins {
 
     long[] lastSeen() {
         return lastSeen;
+    }
+
+    /** Whether an origin has reported that it has applied this seqno. */
+    boolean hasSeen(UUID origin, long seqno) {
+        return position(find(origin)).lastSeen() >= seqno;
+    }
+
+    Set<UUID> thatHaveSeen(long seqno) {
+        return names.stream().filter(name -> hasSeen(name, seqno)).collect(Collectors.toSet());
     }
 
     Map<UUID, OriginPosition> all() {

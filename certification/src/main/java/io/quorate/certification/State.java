@@ -6,8 +6,8 @@ import io.quorate.core.QuorateException;
 
 /** The serialized form: its magic number, and the refusal of one that can't be right. */
 final class State {
-    /** "QRC4" */
-    static final int MAGIC = 0x51524334;
+    /** "QRC5" */
+    static final int MAGIC = 0x51524335;
 
     private State() {}
 

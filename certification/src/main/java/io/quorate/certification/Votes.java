@@ -2,9 +2,13 @@
 package io.quorate.certification;
 
 import io.quorate.core.Ballot;
+import io.quorate.core.Keys;
+import io.quorate.core.WriteSet;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -25,17 +29,24 @@ import java.util.UUID;
  * <p><b>The answer.</b> The definition is void if more than half of them refuse it. It stands once that is out of reach
  * and somebody has run it. When a node asks to wait no longer ({@link Ballot.Kind#CLOSE}), more refusals than successes
  * make it void, and so does silence. Ballots after the answer change nothing.
+ *
+ * <p><b>What was built on it.</b> Until it is certain that a definition stands, it is noted what needs it of all that
+ * is written on servers that have run it ({@link Definition}). If it turns out void, so is that. A definition stands
+ * without any question once so many of those who would vote have run it that no vote could make it void: their lastSeen
+ * says so. It also stands once too much is built on it to be taken back, or too much came after it for the index to
+ * tell.
  */
 final class Votes {
-    /** So many definitions are remembered; a question about an older one is decided without its origin's excuse. */
-    static final int DEFINITIONS_MAX = 256;
-    /** So many answers are remembered. A node further behind asks again, and gets the same answer from the others. */
+    /** Of so many definitions it may be open at a time whether they stand; then the oldest does. */
+    static final int DEFINITIONS_MAX = 1024;
+    /** So many answers are remembered. To a node further behind than that, every definition stands. */
     static final int ANSWERS_MAX = 1024;
+    /** So many writesets may be built on definitions that are open; then the definition stands. */
+    static final int BUILT_MAX = 1 << 16;
+    /** So many of those that are void are remembered, beside those of the last definition. */
+    static final int VOID_MAX = 4 * BUILT_MAX;
 
     private static final int NAMES_MAX = 4096;
-
-    /** A definition that passed certification. */
-    private record Definition(UUID origin, boolean inPlace) {}
 
     /** A question that is open. */
     private static final class Question {
@@ -54,26 +65,101 @@ final class Votes {
         VOID
     }
 
+    private final Origins origins;
     private final TreeMap<String, UUID> voters = new TreeMap<>();
-    private final TreeMap<Long, Definition> definitions = new TreeMap<>();
+    /** Definitions that passed and may turn out void. */
+    private final TreeMap<Long, Definition> open = new TreeMap<>();
+    /** Those that have. */
+    private final TreeMap<Long, Definition> voids = new TreeMap<>();
+
     private final TreeMap<Long, Question> questions = new TreeMap<>();
     /** Whether the definition is void, by seqno. */
     private final TreeMap<Long, Boolean> answers = new TreeMap<>();
 
+    private int openBuilt;
+    private int voidBuilt;
+    private long lastVoid;
+
+    /** @param origins tell what servers have seen */
+    Votes(Origins origins) {
+        this.origins = origins;
+    }
+
     /** A definition has passed. */
-    void passed(long seqno, UUID origin, boolean inPlace) {
-        definitions.put(seqno, new Definition(origin, inPlace));
-        if (definitions.size() > DEFINITIONS_MAX) {
-            definitions.pollFirstEntry();
+    void passed(long seqno, WriteSet definition, boolean inPlace) {
+        boolean changesColumns = !definition.keys().contains(Keys.KEEPS_COLUMNS);
+        open.put(seqno, new Definition(seqno, definition.gtid().source(), inPlace, changesColumns));
+        if (open.size() > DEFINITIONS_MAX) {
+            stands(open.firstKey());
+        }
+    }
+
+    /** Notes what a writeset that passes at {@code seqno}, and isn't in the index yet, was built on. */
+    void note(WriteSet w, long seqno, KeyIndex index) {
+        if (open.isEmpty()) {
+            return;
+        }
+        for (Definition definition : open.values().toArray(new Definition[0])) {
+            if (definition.isUnder(w, index)) {
+                definition.add(seqno);
+                if (++openBuilt > BUILT_MAX) {
+                    stands(definition.seqno);
+                }
+            }
+        }
+    }
+
+    /** The latest void definition that {@code w} was built on, or on what was built on that; 0 for none. */
+    long voidUnder(WriteSet w, KeyIndex index) {
+        if (w.lastSeen() >= lastVoid) {
+            return 0;
+        }
+        for (Definition definition : voids.descendingMap().values()) {
+            if (w.lastSeen() < definition.voidBy() && definition.isUnder(w, index)) {
+                return definition.seqno;
+            }
+        }
+        return 0;
+    }
+
+    /**
+     * Finds the definitions that can't become void any more, because enough servers have run them or the index has
+     * forgotten them.
+     */
+    void settle(long cut) {
+        if (open.isEmpty()) {
+            return;
+        }
+        Set<UUID> servers = new TreeSet<>(voters.values());
+        for (Definition definition : open.values().toArray(new Definition[0])) {
+            if (definition.seqno <= cut
+                    || (!questions.containsKey(definition.seqno) && isOutOfReach(definition, servers))) {
+                stands(definition.seqno);
+            }
+        }
+    }
+
+    private boolean isOutOfReach(Definition definition, Set<UUID> servers) {
+        Question question = new Question();
+        question.electorate.addAll(servers);
+        begin(question, definition);
+        return Boolean.FALSE.equals(decide(question, false));
+    }
+
+    private void stands(long seqno) {
+        openBuilt -= open.remove(seqno).count();
+        if (questions.remove(seqno) != null) {
+            answer(seqno, false);
         }
     }
 
     /**
      * Takes a ballot.
      *
+     * @param next the seqno of the verdict, if there is one
      * @return the seqno of the definition that is void now; 0 when none is
      */
-    long take(Ballot ballot) {
+    long take(Ballot ballot, long next) {
         UUID server = ballot.server();
         switch (ballot.kind()) {
             case VOTER -> {
@@ -87,15 +173,19 @@ final class Votes {
                 return 0;
             }
             default -> {
-                return about(ballot.seqno(), ballot);
+                return about(ballot.seqno(), ballot, next);
             }
         }
     }
 
-    private long about(long seqno, Ballot ballot) {
+    private long about(long seqno, Ballot ballot, long next) {
         Question question = questions.get(seqno);
         if (question == null) {
             if (ballot.kind() != Ballot.Kind.REFUSED || answers.containsKey(seqno)) {
+                return 0;
+            }
+            if (!open.containsKey(seqno)) {
+                answer(seqno, false);
                 return 0;
             }
             question = ask(seqno);
@@ -112,12 +202,39 @@ final class Votes {
         if (isVoid == null) {
             return 0;
         }
+        if (!isVoid) {
+            stands(seqno);
+            return 0;
+        }
         questions.remove(seqno);
+        answer(seqno, true);
+        isVoid(open.remove(seqno), next, question.ran);
+        return seqno;
+    }
+
+    private void answer(long seqno, boolean isVoid) {
         answers.put(seqno, isVoid);
         if (answers.size() > ANSWERS_MAX) {
-            answers.pollFirstEntry();
+            forget(answers.pollFirstEntry().getKey());
         }
-        return isVoid ? seqno : 0;
+    }
+
+    private void isVoid(Definition definition, long by, Set<UUID> ran) {
+        Set<UUID> haveRun = new TreeSet<>(origins.thatHaveSeen(definition.seqno));
+        haveRun.addAll(ran);
+        definition.voidBy(by, haveRun);
+        lastVoid = by;
+        openBuilt -= definition.count();
+        voidBuilt += definition.count();
+        voids.put(definition.seqno, definition);
+        while (voidBuilt > VOID_MAX && voids.size() > 1) {
+            forget(voids.firstKey());
+        }
+    }
+
+    private void forget(long seqno) {
+        Definition forgotten = voids.remove(seqno);
+        voidBuilt -= forgotten == null ? 0 : forgotten.count();
     }
 
     private static void add(Set<UUID> to, Set<UUID> unlessIn, UUID server) {
@@ -129,16 +246,21 @@ final class Votes {
     private Question ask(long seqno) {
         Question question = new Question();
         question.electorate.addAll(voters.values());
-        Definition definition = definitions.get(seqno);
-        if (definition != null && question.electorate.contains(definition.origin)) {
-            if (definition.inPlace) {
-                question.ran.add(definition.origin);
-            } else {
-                question.electorate.remove(definition.origin);
-            }
-        }
+        begin(question, open.get(seqno));
         questions.put(seqno, question);
         return question;
+    }
+
+    /** Who has run it, by what the order has heard of them. */
+    private void begin(Question question, Definition definition) {
+        if (!definition.inPlace) {
+            question.electorate.remove(definition.origin);
+        }
+        for (UUID server : question.electorate) {
+            if (server.equals(definition.origin) || origins.hasSeen(server, definition.seqno)) {
+                question.ran.add(server);
+            }
+        }
     }
 
     /** Whether the definition is void; null while that isn't decided. */
@@ -175,10 +297,28 @@ final class Votes {
 
     /** Whether a definition that was first run on this server is void, among those after {@code seqno}. */
     boolean hasVoid(UUID origin, long seqno) {
-        return answers.tailMap(seqno, false).entrySet().stream()
-                .filter(answer -> answer.getValue())
-                .map(answer -> definitions.get(answer.getKey()))
-                .anyMatch(definition -> definition != null && definition.origin.equals(origin));
+        return voids.tailMap(seqno, false).values().stream().anyMatch(d -> d.origin.equals(origin));
+    }
+
+    /** Whether the writeset at this seqno is a void definition, or void because it was built on one. */
+    boolean isVoid(long seqno) {
+        return answer(seqno) == Answer.VOID
+                || voids.headMap(seqno).values().stream().anyMatch(definition -> definition.has(seqno));
+    }
+
+    /** The seqnos of what is void with this definition. */
+    long[] builtOn(long definition) {
+        return voids.get(definition).built();
+    }
+
+    /** The seqno of the last verdict that a definition is void, 0 when there was none. */
+    long lastVoid() {
+        return lastVoid;
+    }
+
+    /** Of how many definitions it is open whether they stand. */
+    int openDefinitions() {
+        return open.size();
     }
 
     int voters() {
@@ -194,10 +334,11 @@ final class Votes {
         for (var voter : voters.entrySet()) {
             h = mix(Mix.of(h, voter.getKey().hashCode()), voter.getValue());
         }
-        h = Mix.of(h, definitions.size());
-        for (var definition : definitions.entrySet()) {
-            h = Mix.of(Mix.of(h, definition.getKey()), definition.getValue().inPlace ? 1 : 0);
-            h = mix(h, definition.getValue().origin);
+        for (TreeMap<Long, Definition> all : List.of(open, voids)) {
+            h = Mix.of(h, all.size());
+            for (Definition definition : all.values()) {
+                h = definition.digest(h);
+            }
         }
         h = Mix.of(h, questions.size());
         for (var question : questions.entrySet()) {
@@ -210,14 +351,14 @@ final class Votes {
         for (var answer : answers.entrySet()) {
             h = Mix.of(Mix.of(h, answer.getKey()), answer.getValue() ? 1 : 0);
         }
-        return h;
+        return Mix.of(h, lastVoid);
     }
 
-    private static long mix(long seed, UUID id) {
+    static long mix(long seed, UUID id) {
         return Mix.of(Mix.of(seed, id.getMostSignificantBits()), id.getLeastSignificantBits());
     }
 
-    private static long mix(long seed, Set<UUID> ids) {
+    static long mix(long seed, Set<UUID> ids) {
         long h = Mix.of(seed, ids.size());
         for (UUID id : ids) {
             h = mix(h, id);
@@ -231,11 +372,11 @@ final class Votes {
             out.writeUTF(voter.getKey());
             write(out, voter.getValue());
         }
-        out.writeInt(definitions.size());
-        for (var definition : definitions.entrySet()) {
-            out.writeLong(definition.getKey());
-            write(out, definition.getValue().origin);
-            out.writeBoolean(definition.getValue().inPlace);
+        for (TreeMap<Long, Definition> all : List.of(open, voids)) {
+            out.writeInt(all.size());
+            for (Definition definition : all.values()) {
+                definition.writeTo(out);
+            }
         }
         out.writeInt(questions.size());
         for (var question : questions.entrySet()) {
@@ -249,14 +390,15 @@ final class Votes {
             out.writeLong(answer.getKey());
             out.writeBoolean(answer.getValue());
         }
+        out.writeLong(lastVoid);
     }
 
-    private static void write(DataOutput out, UUID id) throws IOException {
+    static void write(DataOutput out, UUID id) throws IOException {
         out.writeLong(id.getMostSignificantBits());
         out.writeLong(id.getLeastSignificantBits());
     }
 
-    private static void write(DataOutput out, Set<UUID> ids) throws IOException {
+    static void write(DataOutput out, Set<UUID> ids) throws IOException {
         out.writeInt(ids.size());
         for (UUID id : ids) {
             write(out, id);
@@ -267,34 +409,45 @@ final class Votes {
         for (int left = count(in, NAMES_MAX); left > 0; left--) {
             voters.put(in.readUTF(), id(in));
         }
-        for (int left = count(in, DEFINITIONS_MAX); left > 0; left--) {
-            definitions.put(in.readLong(), new Definition(id(in), in.readBoolean()));
-        }
+        openBuilt = read(in, open, DEFINITIONS_MAX);
+        voidBuilt = read(in, voids, ANSWERS_MAX);
         for (int left = count(in, Integer.MAX_VALUE); left > 0; left--) {
             long seqno = in.readLong();
             Question question = new Question();
-            read(in, question.electorate);
-            read(in, question.ran);
-            read(in, question.refused);
+            read(in, question.electorate, NAMES_MAX);
+            read(in, question.ran, NAMES_MAX);
+            read(in, question.refused, NAMES_MAX);
             questions.put(seqno, question);
         }
         for (int left = count(in, ANSWERS_MAX); left > 0; left--) {
             answers.put(in.readLong(), in.readBoolean());
         }
+        lastVoid = in.readLong();
     }
 
-    private static int count(DataInput in, int max) throws IOException {
+    /** How much was built on them. */
+    private static int read(DataInput in, Map<Long, Definition> definitions, int max) throws IOException {
+        int built = 0;
+        for (int left = count(in, max); left > 0; left--) {
+            Definition definition = Definition.readFrom(in);
+            definitions.put(definition.seqno, definition);
+            built += definition.count();
+        }
+        return built;
+    }
+
+    static int count(DataInput in, int max) throws IOException {
         int count = in.readInt();
         State.require(count >= 0 && count <= max, "state with impossible votes");
         return count;
     }
 
-    private static UUID id(DataInput in) throws IOException {
+    static UUID id(DataInput in) throws IOException {
         return new UUID(in.readLong(), in.readLong());
     }
 
-    private static void read(DataInput in, Set<UUID> ids) throws IOException {
-        for (int left = count(in, NAMES_MAX); left > 0; left--) {
+    static void read(DataInput in, Set<UUID> ids, int max) throws IOException {
+        for (int left = count(in, max); left > 0; left--) {
             ids.add(id(in));
         }
     }

@@ -17,6 +17,7 @@ import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.KeysBuilder;
 import io.quorate.core.LogPosition;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.Proposal;
 import io.quorate.core.QuorateException;
@@ -33,6 +34,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 class CertifierTest {
@@ -105,6 +107,175 @@ class CertifierTest {
         assertThat(write(A, 2, SHARED, 9).dependsOn())
                 .as("nothing goes past the verdict")
                 .isEqualTo(3);
+    }
+
+    @Test
+    void whatNoOtherServerMayDoFailsWithWhatWasBuiltOnIt() {
+        KeysBuilder keys = new KeysBuilder();
+        keys.add(5, EXCLUSIVE);
+        keys.add(Keys.NOT_REPEATABLE, SHARED);
+        Certified numbered = write(A, 0, WriteSet.Kind.DDL, keys.build());
+        assertThat(numbered.verdict()).isEqualTo(Verdict.NOT_REPEATABLE);
+        assertThat(numbered.conflictsWith()).isZero();
+        assertThat(certifier.failures(A)).containsExactly(1);
+        assertThat(rows(B, 0, row(5, 100)).passed()).isTrue();
+    }
+
+    /** Table 5, which A has defined as nobody else has; it had missed what B wrote there. */
+    private void defined(long... marks) {
+        voters();
+        write(B, 0, SHARED, 5);
+        KeysBuilder keys = new KeysBuilder();
+        keys.add(5, EXCLUSIVE);
+        Arrays.stream(marks).forEach(mark -> keys.add(mark, SHARED));
+        assertThat(write(A, 0, WriteSet.Kind.DDL, keys.build()).seqno()).isEqualTo(2);
+    }
+
+    private static Keys row(long table, long row) {
+        KeysBuilder keys = new KeysBuilder();
+        keys.add(table, SHARED);
+        keys.add(row, EXCLUSIVE);
+        return keys.build();
+    }
+
+    private static Keys both(Keys one, Keys other) {
+        KeysBuilder both = new KeysBuilder();
+        for (Keys keys : List.of(one, other)) {
+            for (int i = 0; i < keys.size(); i++) {
+                both.add(keys.hash(i), keys.type(i));
+            }
+        }
+        return both.build();
+    }
+
+    private Certified rows(UUID origin, long lastSeen, Keys keys) {
+        return write(origin, lastSeen, WriteSet.Kind.ROWS, keys);
+    }
+
+    private Certified voided() {
+        say(Ballot.Kind.REFUSED, B, 2);
+        return say(Ballot.Kind.REFUSED, C, 2);
+    }
+
+    @Test
+    void whatWasBuiltOnAVoidDefinitionIsVoidWithIt() {
+        defined();
+        assertThat(rows(A, 0, row(5, 100)).passed()).isTrue();
+        assertThat(rows(A, 0, row(6, 200)).passed()).as("another table").isTrue();
+        assertThat(rows(A, 0, both(row(5, 300), row(6, 400))).passed()).isTrue();
+        assertThat(rows(A, 0, row(6, 400)).passed()).as("a row that 5 wrote").isTrue();
+        assertThat(rows(C, 1, row(6, 500)).passed()).as("before the definition").isTrue();
+        Certified verdict = voided();
+        assertThat(verdict.seqno()).isEqualTo(8);
+        assertThat(verdict.writeSet().voidsBuilt()).containsExactly(3, 5, 6);
+        assertThat(LongStream.rangeClosed(1, 8).filter(certifier::isVoid).toArray())
+                .containsExactly(2, 3, 5, 6);
+        assertThat(certifier.lastVoid()).isEqualTo(8);
+    }
+
+    @Test
+    void whatIsWrittenOnAVoidDefinitionBeforeItsServerMeetsTheVerdictFails() {
+        defined();
+        rows(A, 0, both(row(5, 100), row(6, 400)));
+        voided();
+        Certified more = rows(A, 0, row(5, 101));
+        assertThat(more.verdict()).isEqualTo(Verdict.BUILT_ON_FAILED);
+        assertThat(more.conflictsWith()).isEqualTo(2);
+        assertThat(rows(A, 2, row(6, 400)).verdict()).isEqualTo(Verdict.BUILT_ON_FAILED);
+        assertThat(rows(A, 2, row(6, 401)).passed()).isTrue();
+        assertThat(rows(B, 2, row(5, 110)).passed())
+                .as("B has passed over it, and not met the verdict")
+                .isTrue();
+        assertThat(rows(A, 4, row(5, 102)).passed()).as("after its copy").isTrue();
+    }
+
+    /** An index or a constraint. */
+    @Test
+    void rowsThatFitTheFormerDefinitionAreNotBuiltOnIt() {
+        defined(Keys.KEEPS_COLUMNS);
+        rows(A, 0, row(5, 100));
+        assertThat(voided().writeSet().voidsBuilt()).isEmpty();
+        assertThat(certifier.isVoid(2)).isTrue();
+        assertThat(certifier.isVoid(3)).isFalse();
+        assertThat(rows(A, 0, row(5, 101)).passed()).isTrue();
+    }
+
+    /** A column that may no longer be NULL: the binlog shows that it is the same. */
+    @Test
+    void norAreRowsThatSayThatTheyFitTheFormerOne() {
+        defined();
+        Keys fits = new Keys(new long[] {Keys.fitsFormer(5)}, new byte[] {(byte) SHARED.ordinal()});
+        rows(A, 0, both(row(5, 100), fits));
+        rows(A, 0, row(5, 101));
+        rows(A, 0, both(row(5, 101), fits));
+        assertThat(voided().writeSet().voidsBuilt())
+                .as("the last one has a row of the one before")
+                .containsExactly(4, 5);
+    }
+
+    @Test
+    void rowsBesideAddedColumnsAreBuiltOnThem() {
+        voters();
+        write(B, 0, SHARED, 5);
+        write(A, 0, WriteSet.Kind.DDL, UPDATE, 5);
+        rows(A, 0, row(5, 100));
+        assertThat(rows(B, 1, row(5, 101)).passed()).as("without the columns").isTrue();
+        assertThat(voided().writeSet().voidsBuilt()).containsExactly(3);
+    }
+
+    /** Another server may have run it too, which its lastSeen shows. */
+    @Test
+    void whatAnotherServerBuiltOnItIsVoidToo() {
+        voters();
+        UUID d = new UUID(4, 4);
+        UUID e = new UUID(5, 5);
+        say(Ballot.Kind.VOTER, d, 0);
+        say(Ballot.Kind.VOTER, e, 0);
+        write(B, 0, SHARED, 5);
+        write(A, 0, WriteSet.Kind.DDL, EXCLUSIVE, 5);
+        assertThat(rows(d, 2, row(5, 100)).passed()).isTrue();
+        say(Ballot.Kind.REFUSED, B, 2);
+        say(Ballot.Kind.REFUSED, C, 2);
+        Certified verdict = say(Ballot.Kind.REFUSED, e, 2);
+        assertThat(verdict.writeSet().voidsBuilt()).containsExactly(3);
+        assertThat(rows(d, 3, row(5, 101)).verdict()).isEqualTo(Verdict.BUILT_ON_FAILED);
+        assertThat(rows(e, 3, row(5, 102)).passed()).isTrue();
+        assertThat(rows(d, 4, row(5, 103)).passed())
+                .as("it has met the verdict")
+                .isTrue();
+    }
+
+    @Test
+    void aCheckpointHasWhatWasBuiltOnDefinitions() throws IOException {
+        defined();
+        rows(A, 0, row(5, 100));
+        readBack();
+        rows(A, 0, row(5, 101));
+        assertThat(voided().writeSet().voidsBuilt()).containsExactly(3, 4);
+        readBack();
+        assertThat(certifier.isVoid(4)).isTrue();
+        assertThat(certifier.lastVoid()).isEqualTo(5);
+        assertThat(rows(A, 0, row(5, 102)).passed()).isFalse();
+    }
+
+    private void readBack() throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        certifier.writeTo(new DataOutputStream(bytes));
+        Certifier read = Certifier.readFrom(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
+        assertThat(read.digest()).isEqualTo(certifier.digest());
+        certifier = read;
+    }
+
+    /** Nothing is lost that would be too much to be taken back. */
+    @Test
+    void aDefinitionStandsOnceTooMuchIsBuiltOnIt() {
+        defined();
+        for (int i = 0; i <= Votes.BUILT_MAX; i++) {
+            rows(A, 0, row(5, 100));
+        }
+        assertThat(voided()).isNull();
+        assertThat(certifier.stands(2)).isTrue();
+        assertThat(certifier.isVoid(3)).isFalse();
     }
 
     @Test
@@ -311,11 +482,62 @@ class CertifierTest {
                 .isTrue();
     }
 
+    private Certified orderFirst(long previous, Keys keys) {
+        WriteSet w = OrderedFirst.definition(previous, 1, 0, 0, keys, new byte[0]);
+        Certification c = certifier.certify(OrderedFirst.proposal(w), AT);
+        return c.link() == Link.TAKEN ? c.certified().get(0) : null;
+    }
+
+    private static Keys keys(KeyType type, long... hashes) {
+        KeysBuilder builder = new KeysBuilder();
+        Arrays.stream(hashes).forEach(hash -> builder.add(hash, type));
+        return builder.build();
+    }
+
+    /** It is run at its place everywhere, so it has seen what is before it; who wrote without it has not. */
+    @Test
+    void aDefinitionThatIsOrderedFirstFailsAgainstNothingAndWinsAgainstWhoHasNotSeenIt() {
+        write(A, 0, SHARED, 5);
+        write(B, 0, WriteSet.Kind.DDL, EXCLUSIVE, 5, 6);
+        Certified definition = orderFirst(0, keys(EXCLUSIVE, 5, Keys.NO_ROWS_BEFORE));
+        assertThat(definition.verdict()).isEqualTo(Verdict.PASSED);
+        assertThat(definition.dependsOn()).isEqualTo(2);
+        assertThat(orderFirst(1, keys(EXCLUSIVE, Keys.EVERYTHING)).verdict()).isEqualTo(Verdict.PASSED);
+        assertThat(write(A, 2, SHARED, 5).verdict()).isEqualTo(Verdict.CONFLICT);
+        assertThat(write(A, 4, SHARED, 5).verdict()).isEqualTo(Verdict.PASSED);
+    }
+
+    @Test
+    void ofTwoDefinitionsUnderOneNumberTheFirstIsOrderedAndNothingTakesANumberUp() {
+        assertThat(orderFirst(0, keys(EXCLUSIVE, 5))).isNotNull();
+        assertThat(orderFirst(0, keys(EXCLUSIVE, 6))).isNull();
+        assertThat(certifier.certify(OrderedFirst.nothing(1), AT).link()).isEqualTo(Link.TAKEN);
+        assertThat(orderFirst(1, keys(EXCLUSIVE, 6))).isNull();
+        assertThat(orderFirst(2, keys(EXCLUSIVE, 6))).isNotNull();
+        assertThat(certifier.lastSeqno()).isEqualTo(2);
+    }
+
+    @Test
+    void thePurgeDoesNotWaitForDefinitionsThatAreOrderedFirst() throws IOException {
+        orderFirst(0, keys(EXCLUSIVE, 5));
+        certifier = copy(certifier);
+        for (int i = 1; i <= 2000; i++) {
+            write(A, i, UPDATE, 1000 + i);
+        }
+        assertThat(certifier.stats().keys()).isLessThan(200);
+    }
+
+    private static Certifier copy(Certifier from) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        from.writeTo(new DataOutputStream(bytes));
+        return Certifier.readFrom(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
+    }
+
     @Test
     void ddlIsABarrier() {
         write(A, 0, UPDATE, 1);
         write(A, 0, UPDATE, 2);
-        assertThat(write(B, 0, WriteSet.Kind.DDL, EXCLUSIVE, 3).dependsOn()).isEqualTo(2);
+        assertThat(write(B, 0, WriteSet.Kind.DDL, EXCLUSIVE, 13).dependsOn()).isEqualTo(2);
         assertThat(write(A, 0, UPDATE, 4).dependsOn()).isEqualTo(3);
     }
 

@@ -6,6 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quorate.certification.Votes.Answer;
 import io.quorate.core.Ballot;
 import io.quorate.core.Ballot.Kind;
+import io.quorate.core.Gtid;
+import io.quorate.core.Keys;
+import io.quorate.core.OriginPosition;
+import io.quorate.core.WriteSet;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -21,7 +25,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class VotesTest {
     private static final long DEFINITION = 7;
 
-    private final Votes votes = new Votes();
+    private final Origins origins = new Origins();
+    private final Votes votes = new Votes(origins);
 
     private static UUID server(int n) {
         return new UUID(n, n);
@@ -32,13 +37,31 @@ class VotesTest {
     }
 
     private long say(Kind kind, int n, long seqno) {
-        return votes.take(new Ballot(kind, "n" + n, server(n), seqno, 0));
+        return votes.take(new Ballot(kind, "n" + n, server(n), seqno, 0), seqno + 1);
+    }
+
+    private static void passed(Votes votes, long seqno, UUID origin, boolean inPlace) {
+        WriteSet w = new WriteSet(new Gtid(origin, seqno), 0, 0, WriteSet.Kind.DDL, Keys.NONE, new byte[0]);
+        votes.passed(seqno, w, inPlace);
+    }
+
+    private void hasSeen(int n, long seqno) {
+        int number = origins.find(server(n));
+        number = number == Origins.UNKNOWN ? origins.add(server(n)) : number;
+        origins.move(number, new OriginPosition(1, seqno, new long[0]));
+        votes.settle(0);
     }
 
     private void voters(int count) {
         for (int n = 1; n <= count; n++) {
             say(Kind.VOTER, n, 0);
         }
+    }
+
+    /** The server that has run it is none of the voters. */
+    private void voters(int count, long definition) {
+        voters(count);
+        passed(votes, definition, server(99), false);
     }
 
     /** n1 is the origin; the others say something one after the other: F refused, R ran, C close. */
@@ -67,7 +90,7 @@ class VotesTest {
     })
     void theAnswerFollowsFromWhoSaidWhat(int nodes, boolean inPlace, String said, Answer answer) {
         voters(nodes);
-        votes.passed(DEFINITION, server(1), inPlace);
+        passed(votes, DEFINITION, server(1), inPlace);
         assertThat(votes.answer(DEFINITION)).isEqualTo(Answer.UNASKED);
         for (String one : said.split(" ")) {
             int n = one.charAt(0) - '0';
@@ -78,7 +101,7 @@ class VotesTest {
 
     @Test
     void onlyARefusalAsks() {
-        voters(3);
+        voters(3, DEFINITION);
         say(Kind.RAN, 2);
         say(Kind.CLOSE, 2);
         assertThat(votes.answer(DEFINITION)).isEqualTo(Answer.UNASKED);
@@ -86,7 +109,7 @@ class VotesTest {
 
     @Test
     void theVerdictIsGivenOnceAndNothingChangesIt() {
-        voters(3);
+        voters(3, DEFINITION);
         assertThat(say(Kind.REFUSED, 2)).isZero();
         assertThat(say(Kind.REFUSED, 3)).isEqualTo(DEFINITION);
         assertThat(say(Kind.REFUSED, 1)).isZero();
@@ -97,7 +120,7 @@ class VotesTest {
     /** An entry of the order may come twice. */
     @Test
     void aServerVotesOnceAndItsFirstWordCounts() {
-        voters(5);
+        voters(5, DEFINITION);
         say(Kind.REFUSED, 2);
         say(Kind.REFUSED, 2);
         say(Kind.REFUSED, 2);
@@ -110,7 +133,7 @@ class VotesTest {
 
     @Test
     void whoHasNoVoteMayAskAndIsNotCounted() {
-        voters(3);
+        voters(3, DEFINITION);
         say(Kind.REFUSED, 9);
         assertThat(votes.answer(DEFINITION)).isEqualTo(Answer.OPEN);
         assertThat(votes.unanswered(server(2))).containsExactly(DEFINITION);
@@ -122,8 +145,8 @@ class VotesTest {
 
     @Test
     void aNodeWithAnotherServerVotesWithThatOne() {
-        voters(3);
-        votes.take(new Ballot(Kind.VOTER, "n3", server(4), 0, 0));
+        voters(3, DEFINITION);
+        votes.take(new Ballot(Kind.VOTER, "n3", server(4), 0, 0), 1);
         assertThat(votes.isVoter("n3", server(3))).isFalse();
         assertThat(votes.isVoter("n3", server(4))).isTrue();
         say(Kind.NO_VOTER, 2, 0);
@@ -137,11 +160,50 @@ class VotesTest {
     void onlySoMuchIsRemembered() {
         voters(1);
         for (long s = 1; s <= 2 * Votes.ANSWERS_MAX; s++) {
-            votes.passed(s, server(2), false);
+            passed(votes, s, server(2), false);
             say(Kind.REFUSED, 1, s);
         }
         assertThat(votes.answer(1)).isEqualTo(Answer.UNASKED);
         assertThat(votes.answer(2L * Votes.ANSWERS_MAX)).isEqualTo(Answer.VOID);
+    }
+
+    /** Their lastSeen says so. From then on nothing that is built on it can be lost. */
+    @Test
+    void aDefinitionStandsForGoodOnceEnoughServersHaveRunIt() {
+        voters(3);
+        passed(votes, DEFINITION, server(1), false);
+        hasSeen(1, DEFINITION);
+        assertThat(votes.openDefinitions())
+                .as("its origin had missed something")
+                .isOne();
+        hasSeen(2, DEFINITION);
+        assertThat(votes.openDefinitions()).isZero();
+        say(Kind.NO_VOTER, 2, 0);
+        say(Kind.REFUSED, 3);
+        assertThat(votes.answer(DEFINITION)).isEqualTo(Answer.STANDS);
+    }
+
+    @Test
+    void whoHasRunItNeedNotSaySoOnceSomebodyAsks() {
+        voters(5);
+        passed(votes, DEFINITION, server(1), false);
+        hasSeen(2, DEFINITION);
+        say(Kind.REFUSED, 3);
+        assertThat(votes.unanswered(server(2))).isEmpty();
+        say(Kind.CLOSE, 3);
+        assertThat(votes.answer(DEFINITION)).as("one against one").isEqualTo(Answer.STANDS);
+    }
+
+    @Test
+    void ofTooManyThatAreOpenTheOldestStands() {
+        voters(3);
+        for (long s = 1; s <= Votes.DEFINITIONS_MAX + 1; s++) {
+            passed(votes, s, server(99), false);
+        }
+        say(Kind.REFUSED, 2, 1);
+        assertThat(votes.answer(1)).isEqualTo(Answer.STANDS);
+        say(Kind.REFUSED, 2, 2);
+        assertThat(votes.answer(2)).isEqualTo(Answer.OPEN);
     }
 
     @RepeatedTest(20)
@@ -151,7 +213,7 @@ class VotesTest {
         randomly(votes, random);
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         votes.writeTo(new DataOutputStream(bytes));
-        Votes read = new Votes();
+        Votes read = new Votes(new Origins());
         read.readFrom(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
         assertThat(read.digest(1)).as("seed %d", seed).isEqualTo(votes.digest(1));
         long then = random.nextLong();
@@ -161,14 +223,15 @@ class VotesTest {
     }
 
     private static void randomly(Votes votes, Random random) {
+        long last = random.nextInt(50);
         for (int i = 0; i < 200; i++) {
             int n = 1 + random.nextInt(5);
             long seqno = 1L + random.nextInt(50);
             if (random.nextInt(4) == 0) {
-                votes.passed(seqno, server(n), random.nextBoolean());
+                passed(votes, ++last, server(n), random.nextBoolean());
             } else {
                 Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
-                votes.take(new Ballot(kind, "n" + n, server(n), seqno, 0));
+                votes.take(new Ballot(kind, "n" + n, server(n), seqno, 0), last + 1);
             }
         }
     }

@@ -76,7 +76,7 @@ final class ConflictsCommand implements Runnable {
             print(out, "lost", c.loser());
         }
         if (c.winner() != null) {
-            print(out, c.verdict().equals("BUILT_ON_FAILED") ? "was built on" : "won", c.winner());
+            print(out, c.verdict().equals("CONFLICT") ? "won" : "was built on", c.winner());
         }
         return 0;
     }

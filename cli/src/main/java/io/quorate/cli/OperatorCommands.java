@@ -17,6 +17,7 @@ public final class OperatorCommands {
             MembersCommand.Leave.class,
             MembersCommand.Desync.class,
             MembersCommand.Resync.class,
+            DdlCommand.class,
             RecoverCommand.class,
             CheckCommand.class,
             LogCommand.class);

@@ -3,12 +3,16 @@ package io.quorate.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
@@ -57,6 +61,7 @@ class CommandsTest {
                 "recover",
                 "transfer",
                 "audit",
+                "ddl",
                 "conflicts",
                 "check",
                 "log"
@@ -242,6 +247,48 @@ class CommandsTest {
                   n3 could not be asked for 2 stretches; audit again when it is SYNCED
                   4 differences: quorate audit show
                 """);
+    }
+
+    private void defined(String outcome, String message) {
+        n1.outcome("definition", "{\"number\":4,\"done\":true,\"refusal\":null}")
+                .answers(
+                        "definition",
+                        "{\"node\":\"n1\",\"number\":4,\"statement\":\"DROP TABLE t\",\"phase\":\"done\",\"outcome\":\""
+                                + outcome + "\",\"seqno\":7,\"ran\":[\"n1\",\"n2\"],\"behind\":{\"n3\":\"it is away\"},"
+                                + "\"message\":" + message + "}");
+    }
+
+    @Test
+    void tellsWhereADefinitionHasRun() {
+        defined("RAN", "null");
+        assertThat(run("ddl", "--schema", "d", "DROP TABLE t")).isZero();
+        assertThat(printed()).isEqualTo("""
+                DROP TABLE t
+                  ordered at seqno 7, run on n1 n2
+                  still behind: n3 (it is away)
+                """);
+        assertThat(n1.posted().get(0))
+                .contains("\"schema\":\"d\"", "\"statement\":\"DROP TABLE t\"", "\"user\":\"root\"");
+    }
+
+    @Test
+    void stopsAtTheFirstDefinitionOfAFileThatFails(@TempDir Path directory) throws IOException {
+        Path file = Files.writeString(directory.resolve("x.sql"), "CREATE TABLE a (i INT);\nDROP TABLE t;");
+        defined("REFUSED", "\"error 1051\"");
+        assertThat(run("ddl", "-f", file.toString())).isEqualTo(1);
+        assertThat(printed()).contains("refused by the servers: error 1051", "nothing has happened on any node");
+        assertThat(err.toString()).contains("x.sql:1: stopped here; 0 of 2 statements are done");
+        assertThat(n1.posted()).hasSize(1);
+    }
+
+    @Test
+    void saysThatNobodyKnowsWhenTheNodeHasForgottenTheDefinition() {
+        defined("RAN", "null");
+        n1.outcome("definition", "{\"number\":5,\"done\":true}");
+        assertThat(run("ddl", "DROP TABLE t")).isEqualTo(3);
+        n1.refuses("definition", "QRT-3013 no");
+        assertThat(run("ddl", "DROP TABLE t")).isEqualTo(1);
+        assertThat(err.toString()).contains("look at the tables", "QRT-3013 no");
     }
 
     @Test

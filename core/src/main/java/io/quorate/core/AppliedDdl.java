@@ -26,6 +26,15 @@ public final class AppliedDdl {
         return named("quorate-void:", incarnation);
     }
 
+    /**
+     * The source of the GTIDs by which a server notes that it has all rows of a writeset whose tables have no
+     * transactions: {@code wholeSource(incarnation):seqno}, an empty transaction. The writeset's own GTID is executed,
+     * too, when the server has only a part of its rows.
+     */
+    public static UUID wholeSource(String incarnation) {
+        return named("quorate-whole:", incarnation);
+    }
+
     private static UUID named(String what, String incarnation) {
         return UUID.nameUUIDFromBytes((what + incarnation).getBytes(StandardCharsets.UTF_8));
     }

@@ -22,6 +22,14 @@ public record Certified(
         LogPosition position,
         boolean lastOfEntry,
         WriteSet writeSet) {
+    /** The same place and keys, with nothing to apply. */
+    public Certified withoutRows() {
+        WriteSet w = writeSet;
+        WriteSet empty = new WriteSet(
+                w.gtid(), w.lastSeen(), w.committedMicros(), w.kind(), w.keys(), new byte[0], w.builtOn(), w.session());
+        return new Certified(seqno, verdict, conflictsWith, dependsOn, position, lastOfEntry, empty);
+    }
+
     public boolean passed() {
         return verdict == Verdict.PASSED;
     }

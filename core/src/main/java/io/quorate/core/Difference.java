@@ -34,14 +34,14 @@ public record Difference(Set<TableName> tables, Set<Long> seqnos, Set<Gtid> writ
         return new Difference(Set.of(), Set.of(), writeSets);
     }
 
-    /** Whether nothing is known of where it is. */
-    public boolean isAnywhere() {
+    /** Whether nothing is known of where it is: then it may be anywhere. */
+    public boolean mayBeAnywhere() {
         return tables.isEmpty() && seqnos.isEmpty() && writeSets.isEmpty();
     }
 
     /** This and another one. */
     public Difference and(Difference other) {
-        return isAnywhere() || other.isAnywhere()
+        return mayBeAnywhere() || other.mayBeAnywhere()
                 ? ANYWHERE
                 : new Difference(
                         both(tables, other.tables), both(seqnos, other.seqnos), both(writeSets, other.writeSets));

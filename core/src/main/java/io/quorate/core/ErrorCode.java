@@ -72,9 +72,9 @@ public enum ErrorCode {
 
     NUMBERED_BY_SERVER(
             2011,
-            Kind.FATAL,
-            "rebuild this node from another one; the others still have the table without that column. Make a new table"
-                    + " with the column, copy the rows with INSERT ... SELECT, and swap the names"),
+            Kind.DIFFERENCE,
+            "the others still have the table without that column. Make a new table with the column, copy the rows with"
+                    + " INSERT ... SELECT, and swap the names; " + Text.COPY),
 
     FOREIGN_CLUSTER(3001, Kind.REFUSAL, "a peer answers for another cluster; correct quorate.cluster or quorate.peers"),
     INCOMPATIBLE_PEER(3002, Kind.REFUSAL, "a peer speaks another protocol version; upgrade the older node"),
@@ -112,6 +112,7 @@ public enum ErrorCode {
             3012,
             Kind.FATAL,
             "see the cause in the log, and start this node again, with a larger heap (-Xmx) if memory ran out"),
+    DEFINITION_NOT_ORDERED(3013, Kind.REFUSAL, "nothing has happened; correct what the message names, and ask again"),
 
     UNDO_IMPOSSIBLE(4003, Kind.DIFFERENCE, "the other nodes never had that transaction; " + Text.COPY),
     UNDO_MISMATCH(
@@ -181,7 +182,8 @@ public enum ErrorCode {
             8001, Kind.FATAL, "a fault of Quorate itself: start this node again, and report it with what its log says");
 
     private static final class Text {
-        static final String COPY = "the node gets a full copy by itself; where quorate.sst.method is none, rebuild it";
+        static final String COPY =
+                "the node gets a copy of what differs by itself; where quorate.sst.method is none, rebuild it";
     }
 
     /** What is done about a failure, wherever it is met. */
@@ -196,8 +198,8 @@ public enum ErrorCode {
         REFUSAL,
         /**
          * The node's server holds something else than the order says. The node hands over what its clients have
-         * committed, and gets a full copy of another server's data by itself; where it may not have one, this is as
-         * fatal.
+         * committed, and gets a copy of what differs from another server by itself; where it may not have one, this is
+         * as fatal.
          */
         DIFFERENCE,
         /** The node leaves the cluster rather than go on with less than it has promised. Trying again wouldn't help. */

@@ -22,6 +22,22 @@ public final class Keys {
      */
     public static final long NO_ROWS_BEFORE = 2L;
 
+    /**
+     * Taken by a definition that leaves a table's columns as they were (an index, a constraint): rows that are written
+     * under it fit the former definition too. So no row is built on it, and what becomes of it makes no difference to
+     * them.
+     */
+    public static final long KEEPS_COLUMNS = 3L;
+
+    /**
+     * Taken by a definition that gives every server something else: it is ordered only to fail everywhere ({@link
+     * Verdict#NOT_REPEATABLE}), together with what was built on it.
+     */
+    public static final long NOT_REPEATABLE = 4L;
+
+    /** Up to here hashes have a meaning of their own. */
+    public static final long RESERVED_LAST = NOT_REPEATABLE;
+
     public static final Keys NONE = new Keys(new long[0], new byte[0]);
 
     private final long[] hashes;
@@ -33,6 +49,15 @@ public final class Keys {
         }
         this.hashes = hashes;
         this.types = types;
+    }
+
+    /**
+     * Taken beside the table's key by rows of a table that was defined anew, if they fit the former definition as well:
+     * they aren't built on the later one.
+     */
+    public static long fitsFormer(long table) {
+        long mixed = (table ^ 0x5DEECE66DL) * 0x9E3779B97F4A7C15L;
+        return mixed >= EVERYTHING && mixed <= RESERVED_LAST ? ~mixed : mixed;
     }
 
     public int size() {

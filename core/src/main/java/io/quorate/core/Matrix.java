@@ -42,4 +42,21 @@ public final class Matrix {
     public static boolean orders(int found, int incoming) {
         return found >= ORDERS_FROM[incoming];
     }
+
+    /**
+     * Whether {@code incoming}, written on top of {@code found}, needs it: what would conflict if it hadn't been seen,
+     * and rows under a table's definition. Those two don't conflict, but rows may fit no other definition than the one
+     * under which they were written, or a later one. Takes ordinals of {@link KeyType}.
+     */
+    public static boolean isBuiltOn(int found, int incoming) {
+        return conflicts(found, incoming) || isDefinitionOf(found, incoming);
+    }
+
+    /**
+     * Whether {@code found} is the key of a definition that rows pass beside, and {@code incoming} that of rows of its
+     * table. Takes ordinals of {@link KeyType}.
+     */
+    public static boolean isDefinitionOf(int found, int incoming) {
+        return found == KeyType.UPDATE.ordinal() && incoming == KeyType.SHARED.ordinal();
+    }
 }

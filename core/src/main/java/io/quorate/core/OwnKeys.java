@@ -78,8 +78,10 @@ final class OwnKeys {
         for (int i = list.size() - 1; i >= 0 && numbers.size() <= BUILT_ON_MAX; i--) {
             int found = list.type(i);
             if (list.own(i).number >= before
-                    || !(Matrix.conflicts(found, type) || isDefinitionOf(found, type))
-                    || list.own(i).isUndoneFor(lastSeen)) {
+                    || !Matrix.isBuiltOn(found, type)
+                    || (list.own(i).definition && fitsFormer(w, hash))
+                    || list.own(i).isUndoneFor(lastSeen)
+                    || (list.own(i).keepsColumns && !w.isDefinition())) {
                 continue;
             }
             boolean strong = found != KeyType.REFERENCE.ordinal();
@@ -97,19 +99,16 @@ final class OwnKeys {
         }
     }
 
-    /**
-     * Whether {@code found} is the definition of a table whose rows {@code type} stands for. They don't conflict, but
-     * the rows fit no other definition than the one under which they were written, or a later one.
-     */
-    private static boolean isDefinitionOf(int found, int type) {
-        return found == KeyType.UPDATE.ordinal() && type == KeyType.SHARED.ordinal();
+    private static boolean fitsFormer(WriteSet w, long table) {
+        return w.keys().contains(Keys.fitsFormer(table));
     }
 
     /** Adds those that wrote rows of a table that is defined with these keys: they hold its lock. */
     void addWritersTo(Keys definition, Collection<OwnTransaction> open, Set<Long> writers) {
         for (int i = 0; i < definition.size(); i++) {
             long hash = definition.hash(i);
-            if (isDefinitionOf(definition.typeOrdinal(i), KeyType.SHARED.ordinal()) && shared.containsKey(hash)) {
+            if (Matrix.isDefinitionOf(definition.typeOrdinal(i), KeyType.SHARED.ordinal())
+                    && shared.containsKey(hash)) {
                 open.stream().filter(own -> own.keys.contains(hash)).forEach(own -> writers.add(own.number));
             }
         }

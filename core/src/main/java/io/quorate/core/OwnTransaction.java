@@ -9,6 +9,10 @@ final class OwnTransaction {
     final boolean everything;
     /** Whether rows that other nodes wrote to its tables, unseen here, are a conflict. */
     final boolean strict;
+
+    final boolean definition;
+    /** Whether it is a definition under which rows are written that fit the former one too. */
+    final boolean keepsColumns;
     /** Null once it is ordered: then the node's record has it too. */
     WriteSet writeSet;
     /** Its seqno if it has failed, otherwise 0. */
@@ -31,6 +35,8 @@ final class OwnTransaction {
         builtOn = w.builtOn();
         writeSet = w;
         everything = keys.touchEverything();
+        definition = w.isDefinition();
+        keepsColumns = keys.contains(Keys.KEEPS_COLUMNS);
         strict = keys.contains(Keys.NO_ROWS_BEFORE);
     }
 

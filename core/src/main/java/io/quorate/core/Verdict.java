@@ -10,7 +10,9 @@ public enum Verdict {
     /** Its lastSeen is older than what the certification index still knows, so a conflict can't be ruled out. */
     TOO_OLD,
     /** It was built on a writeset of its own origin that failed. */
-    BUILT_ON_FAILED;
+    BUILT_ON_FAILED,
+    /** A definition that would make something else of every server: none but its origin may ever have it. */
+    NOT_REPEATABLE;
 
     private static final Verdict[] BY_ORDINAL = values();
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.core;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.UUID;
 
@@ -71,7 +73,7 @@ public record WriteSet(
         PREPARED,
         /**
          * No transaction, but the nodes' verdict that a definition is void, at its place in the order. The number of
-         * the {@link #gtid} is the definition's seqno; there is no payload. A barrier, too.
+         * the {@link #gtid} is the definition's seqno; the payload names what was built on it. A barrier, too.
          */
         VOID
     }
@@ -83,16 +85,21 @@ public record WriteSet(
      * The verdict that a definition is void.
      *
      * @param definition its seqno
+     * @param built seqnos of the writesets that passed and are void with it, because they were built on it; rising
      * @param micros when that was decided, microseconds since the epoch
      */
-    public static WriteSet voids(long definition, long micros) {
+    public static WriteSet voids(long definition, long[] built, long micros) {
+        ByteBuffer payload = ByteBuffer.allocate(8 * built.length).order(ByteOrder.LITTLE_ENDIAN);
+        for (long seqno : built) {
+            payload.putLong(seqno);
+        }
         return new WriteSet(
                 new Gtid(NO_SERVER, definition),
                 definition,
                 micros,
                 Kind.VOID,
                 Keys.NONE,
-                new byte[0],
+                payload.array(),
                 BUILT_ON_NONE,
                 0);
     }
@@ -110,6 +117,13 @@ public record WriteSet(
     /** The seqno of the definition that is void by this; 0 when it is none of these verdicts. */
     public long voidsDefinition() {
         return kind == Kind.VOID ? gtid.number() : 0;
+    }
+
+    /** The seqnos of the writesets that are void by this, beside the definition's own; rising. */
+    public long[] voidsBuilt() {
+        long[] built = new long[kind == Kind.VOID ? payload.length / 8 : 0];
+        ByteBuffer.wrap(payload).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().get(built);
+        return built;
     }
 
     public boolean isPrepared() {

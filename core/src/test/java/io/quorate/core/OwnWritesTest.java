@@ -62,8 +62,8 @@ class OwnWritesTest {
     void allThatWasBuiltOnItGoesWithItTheLatestFirst() {
         captured(0, UPDATE, ROW);
         captured(0, UPDATE, OTHER);
-        WriteSet third = captured(0, UPDATE, ROW, 3);
-        WriteSet fourth = captured(0, UPDATE, 3);
+        WriteSet third = captured(0, UPDATE, ROW, 9);
+        WriteSet fourth = captured(0, UPDATE, 9);
         assertThat(third.builtOn()).containsExactly(1);
         assertThat(fourth.builtOn()).containsExactly(3);
         assertThat(toUndo(winner(1, UPDATE, ROW))).containsExactly(4L, 3L, 1L);
@@ -251,5 +251,30 @@ class OwnWritesTest {
         assertThat(own.isCovered(4)).isFalse();
         own.ordered(List.of(), 4, 0);
         assertThat(own.isCovered(4)).isTrue();
+    }
+
+    /** An index or a constraint: rows fit without it. */
+    @Test
+    void rowsAreNotBuiltOnADefinitionThatKeepsTheColumns() {
+        captured(0, UPDATE, ROW);
+        define(EXCLUSIVE, Keys.KEEPS_COLUMNS);
+        assertThat(captured(0, SHARED, TABLE).builtOn()).isEmpty();
+        define(EXCLUSIVE);
+        assertThat(captured(0, SHARED, TABLE).builtOn()).containsExactly(4);
+        assertThat(captured(0, SHARED, TABLE, Keys.fitsFormer(TABLE)).builtOn()).isEmpty();
+        assertThat(define(EXCLUSIVE, Keys.KEEPS_COLUMNS).builtOn())
+                .as("a definition on a definition")
+                .containsExactly(4);
+        assertThat(captured(0, SHARED, TABLE).builtOn()).containsExactly(4);
+    }
+
+    private WriteSet define(KeyType type, long... marks) {
+        KeysBuilder keys = new KeysBuilder();
+        keys.add(TABLE, type);
+        for (long mark : marks) {
+            keys.add(mark, SHARED);
+        }
+        return own.captured(
+                new WriteSet(new Gtid(HERE, ++last), 0, 0, WriteSet.Kind.DDL, keys.build(), new byte[] {(byte) last}));
     }
 }

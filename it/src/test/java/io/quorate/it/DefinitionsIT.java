@@ -42,6 +42,7 @@ class DefinitionsIT {
      * @param rows how many rows {@code t} has in the end
      * @param sign what the definition has made of {@code t}, in SHOW CREATE TABLE
      * @param took whether it is there in the end
+     * @param whole whether the node gets a full copy: what differs isn't in tables
      */
     record Cell(
             String name,
@@ -51,7 +52,12 @@ class DefinitionsIT {
             List<String> definition,
             int rows,
             String sign,
-            boolean took) {
+            boolean took,
+            boolean whole) {
+        Cell byWholeCopy() {
+            return new Cell(name, always, setUp, unseen, definition, rows, sign, took, true);
+        }
+
         @Override
         public String toString() {
             return name;
@@ -60,12 +66,12 @@ class DefinitionsIT {
 
     private static Cell cell(
             String name, boolean always, List<String> setUp, String unseen, String definition, int rows, String sign) {
-        return new Cell(name, always, setUp, List.of(unseen), List.of(definition), rows, sign, true);
+        return new Cell(name, always, setUp, List.of(unseen), List.of(definition), rows, sign, true, false);
     }
 
     private static Cell failing(
             String name, boolean always, List<String> setUp, String unseen, String definition, int rows, String sign) {
-        return new Cell(name, always, setUp, List.of(unseen), List.of(definition), rows, sign, false);
+        return new Cell(name, always, setUp, List.of(unseen), List.of(definition), rows, sign, false, false);
     }
 
     static Stream<Cell> cells() {
@@ -76,14 +82,26 @@ class DefinitionsIT {
                 List.of("CREATE TABLE t (id INT PRIMARY KEY, a ENUM('x', 'y'))", "INSERT INTO t VALUES (1, 'x')");
         String row = "INSERT INTO t VALUES (2, 2)";
         Stream<Cell> all = Stream.of(
-                failing(
-                        "unique, and a duplicate",
+                new Cell(
+                        "unique, and a duplicate, and a row that fits",
                         true,
                         t,
-                        "INSERT INTO t VALUES (2, 1)",
-                        "ALTER TABLE t ADD UNIQUE u (a)",
+                        List.of("INSERT INTO t VALUES (2, 1)"),
+                        List.of("ALTER TABLE t ADD UNIQUE u (a)", "INSERT INTO t VALUES (3, 3)"),
+                        3,
+                        "UNIQUE KEY",
+                        false,
+                        false),
+                new Cell(
+                        "a column and unique, and a duplicate, and a row with the column",
+                        true,
+                        t,
+                        List.of("INSERT INTO t VALUES (2, 1)"),
+                        List.of("ALTER TABLE t ADD b INT, ADD UNIQUE u (a)", "INSERT INTO t VALUES (3, 3, 3)"),
                         2,
-                        "UNIQUE KEY"),
+                        "`b`",
+                        false,
+                        false),
                 cell("unique, and none", false, t, row, "ALTER TABLE t ADD UNIQUE u (a)", 2, "UNIQUE KEY"),
                 failing(
                         "check, and a row against it",
@@ -93,14 +111,16 @@ class DefinitionsIT {
                         "ALTER TABLE t ADD CHECK (a > 0)",
                         2,
                         "CHECK"),
-                failing(
-                        "not null, and a null",
-                        false,
+                new Cell(
+                        "not null, and a null, and a row that fits",
+                        true,
                         t,
-                        "INSERT INTO t VALUES (2, NULL)",
-                        "ALTER TABLE t MODIFY a INT NOT NULL",
-                        2,
-                        "`a` int NOT NULL"),
+                        List.of("INSERT INTO t VALUES (2, NULL)"),
+                        List.of("ALTER TABLE t MODIFY a INT NOT NULL", "INSERT INTO t VALUES (3, 3)"),
+                        3,
+                        "`a` int NOT NULL",
+                        false,
+                        false),
                 failing(
                         "foreign key, and an orphan",
                         false,
@@ -148,7 +168,8 @@ class DefinitionsIT {
                         List.of("ALTER TABLE t ADD b INT DEFAULT 5", "ALTER TABLE t ALTER b DROP DEFAULT"),
                         2,
                         "`b` int DEFAULT '5'",
-                        true),
+                        true,
+                        false),
                 cell("the same table", true, List.of(), T, T, 0, "`a` int"),
                 failing(
                         "another table of that name",
@@ -159,13 +180,14 @@ class DefinitionsIT {
                         0,
                         "never"),
                 cell(
-                        "the same account",
-                        false,
-                        t,
-                        "CREATE USER IF NOT EXISTS same@localhost",
-                        "CREATE USER IF NOT EXISTS same@localhost",
-                        1,
-                        "`a`"),
+                                "the same account",
+                                false,
+                                t,
+                                "CREATE USER IF NOT EXISTS same@localhost",
+                                "CREATE USER IF NOT EXISTS same@localhost",
+                                1,
+                                "`a`")
+                        .byWholeCopy(),
                 failing("a loser before it", false, t, "UPDATE t SET a = 2", "UPDATE t SET a = 3", 1, "never"),
                 failing(
                         "partitions",
@@ -191,8 +213,17 @@ class DefinitionsIT {
     private static void begin(List<String> setUp) throws InterruptedException {
         cluster.awaitQuery(1, "SELECT @@read_only", "0");
         cluster.mysql(1).execute("DROP DATABASE IF EXISTS d", "CREATE DATABASE d");
+        run(1, List.of("CREATE TABLE still (id INT PRIMARY KEY, a INT)", "INSERT INTO still VALUES (1, 1), (2, 2)"));
         run(1, setUp);
         cluster.assertConverged();
+    }
+
+    /** By InnoDB's number of a table nobody can have made it anew unnoticed. */
+    private static List<Long> untouched() {
+        return Stream.of(1, 2, 3)
+                .map(n -> cluster.mysql(n)
+                        .queryLong("SELECT TABLE_ID FROM information_schema.INNODB_TABLES WHERE NAME = 'd/still'"))
+                .toList();
     }
 
     private static void run(int node, List<String> statements) {
@@ -209,6 +240,7 @@ class DefinitionsIT {
     @Order(1)
     void besideWhatItHasNotSeen(Cell cell) throws Exception {
         begin(cell.setUp);
+        List<Long> untouched = untouched();
         cluster.pause(1);
         try {
             long before = cluster.lastOrdered(2);
@@ -219,6 +251,9 @@ class DefinitionsIT {
             cluster.goOn(1);
         }
         cluster.assertConverged();
+        if (!cell.whole) {
+            assertThat(untouched()).as("other tables stay as they are").isEqualTo(untouched);
+        }
         for (int n = 1; n <= 3; n++) {
             assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(cell.rows);
             assertThat(definition(n)).as("n%d", n).isEqualTo(definition(1));
@@ -226,9 +261,54 @@ class DefinitionsIT {
         assertThat(definition(1).contains(cell.sign)).as(definition(1)).isEqualTo(cell.took);
     }
 
-    /** One server refuses what the others take, because somebody wrote to it without the binlog. */
+    /**
+     * Beside the table that is copied, the server has transactions of its own that it had not settled: one that lost,
+     * one that was built on the definition, and some that passed. A child is copied with its parent.
+     */
     @Test
     @Order(2)
+    void whatItsClientsWroteToOtherTablesIsSettledAsTheOrderSays() throws Exception {
+        begin(List.of(
+                T,
+                ONE,
+                "CREATE TABLE child (id INT PRIMARY KEY, t INT, FOREIGN KEY (t) REFERENCES t (id))",
+                "INSERT INTO child VALUES (1, 1)",
+                "CREATE TABLE keyless (a INT)"));
+        List<Long> untouched = untouched();
+        cluster.pause(1);
+        try {
+            long before = cluster.lastOrdered(2);
+            run(2, List.of("INSERT INTO t VALUES (2, 2)", "UPDATE still SET a = 10 WHERE id = 1"));
+            cluster.awaitOrdered(2, before + 1);
+            run(1, List.of("ALTER TABLE t DROP COLUMN a"));
+            run(1, List.of("UPDATE still SET a = 11 WHERE id = 1", "INSERT INTO still VALUES (3, 3)"));
+            run(1, List.of("UPDATE still SET a = 12 WHERE id = 2", "INSERT INTO child VALUES (2, 1)"));
+            run(1, List.of("BEGIN", "INSERT INTO t VALUES (4)", "INSERT INTO still VALUES (4, 4)", "COMMIT"));
+            run(2, List.of("INSERT INTO child VALUES (3, 2)"));
+        } finally {
+            cluster.goOn(1);
+        }
+        // Wherever this meets the copy, it goes on.
+        assertThat(Cluster.within(Cluster.LIMIT, () -> !cluster.state(1).equals("SYNCED")))
+                .isTrue();
+        cluster.kill(1, Part.SERVICE);
+        cluster.startAgain();
+        cluster.assertConverged();
+        assertThat(untouched()).isEqualTo(untouched);
+        for (int n = 1; n <= 3; n++) {
+            assertThat(cluster.mysql(n).query("SELECT id, a FROM d.still ORDER BY id"))
+                    .as("n%d", n)
+                    .isEqualTo(List.of(List.of("1", "10"), List.of("2", "12"), List.of("3", "3")));
+            assertThat(cluster.mysql(n).query("SELECT id, t FROM d.child ORDER BY id"))
+                    .isEqualTo(List.of(List.of("1", "1"), List.of("2", "1"), List.of("3", "2")));
+        }
+        run(1, List.of("INSERT INTO t VALUES (5, 5)", "INSERT INTO still VALUES (5, 5)"));
+        cluster.assertConverged();
+    }
+
+    /** One server refuses what the others take, because somebody wrote to it without the binlog. */
+    @Test
+    @Order(3)
     void theOddServerGetsACopyOfTheOthers() throws Exception {
         begin(List.of(T, ONE));
         cluster.mysql(3).execute("SET SESSION sql_log_bin = 0", "INSERT INTO d.t VALUES (2, 1)");
@@ -239,9 +319,9 @@ class DefinitionsIT {
         assertThat(cluster.http(3, "/actuator/conflicts")).contains("QRT-5004");
     }
 
-    /** The one that is gone is not waited for, and finds the definition void when it comes back. */
+    /** The one that is gone isn't waited for. When it is back, it finds the definition void, and a row built on it. */
     @Test
-    @Order(3)
+    @Order(4)
     void aVerdictIsFoundWithoutWhoIsAwayAndHeldToByWhoComesBack() throws Exception {
         begin(List.of(T, ONE));
         cluster.pause(1);
@@ -249,21 +329,61 @@ class DefinitionsIT {
             long before = cluster.lastOrdered(2);
             run(2, List.of("INSERT INTO t VALUES (2, 1)"));
             cluster.awaitOrdered(2, before);
-            run(1, List.of("ALTER TABLE t ADD UNIQUE u (a)"));
+            run(1, List.of("ALTER TABLE t ADD b INT, ADD UNIQUE u (a)", "INSERT INTO t VALUES (3, 3, 3)"));
             cluster.kill(3, Part.SERVICE);
         } finally {
             cluster.goOn(1);
         }
-        cluster.awaitQuery(1, "SELECT COUNT(*) FROM d.t", "2");
+        cluster.awaitQuery(1, "SELECT SUM(id) FROM d.t", "3");
         cluster.startAgain();
         cluster.assertConverged();
         assertThat(definition(3)).doesNotContain("UNIQUE KEY");
         assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(2);
     }
 
+    /** No two servers number them alike, so the others keep the table as it was; so does the one, by a copy. */
+    @Test
+    @Order(5)
+    void numbersForRowsWithoutAnOrderAreTakenBackByACopy() throws Exception {
+        begin(List.of("CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1), (2)"));
+        run(1, List.of("ALTER TABLE t ADD id INT AUTO_INCREMENT PRIMARY KEY FIRST", "INSERT INTO t (a) VALUES (3)"));
+        cluster.awaitQuery(1, "SELECT COUNT(*) FROM information_schema.columns WHERE table_name = 't'", "1");
+        cluster.assertConverged();
+        for (int n = 1; n <= 3; n++) {
+            assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(2);
+            assertThat(cluster.http(n, "/actuator/conflicts")).contains("NOT_REPEATABLE");
+        }
+    }
+
+    @Test
+    @Order(6)
+    void whatIsOrderedFirstCostsNoRow() throws Exception {
+        begin(List.of(T, ONE));
+        new OrderedFirstCases(cluster).besideWritersOfAllNodes();
+    }
+
+    @Test
+    @Order(7)
+    void whatIsOrderedFirstAndFailsFailsEverywhereAlike() throws Exception {
+        begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 1)"));
+        OrderedFirstCases cases = new OrderedFirstCases(cluster);
+        cases.aDuplicateKeepsAUniqueKeyFromEverybody();
+        cases.ofTwoNodesThatCreateOneTableOneIsRefusedByTheServers();
+        cases.onlyWhoMayDoEverythingMayAsk();
+    }
+
+    @Test
+    @Order(8)
+    void whatIsOrderedFirstHappensEverywhereOrNowhere() throws Exception {
+        begin(List.of(T, ONE));
+        OrderedFirstCases cases = new OrderedFirstCases(cluster);
+        cases.whoIsAwayIsNamedAndNothingHappens();
+        cases.fencesOfANodeThatIsGoneAreLifted();
+    }
+
     /** Where most servers lack what one holds, a copy would make the wrong of one server the wrong of all. */
     @Test
-    @Order(4)
+    @Order(9)
     void rowsThatOneServerAloneHasLostAreNotTakenFromTheOthers() throws Exception {
         begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
         cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t");

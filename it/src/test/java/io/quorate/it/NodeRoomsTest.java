@@ -26,6 +26,7 @@ class NodeRoomsTest {
             "join",
             "audit",
             "conflict",
+            "definition",
             "endpoint");
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)

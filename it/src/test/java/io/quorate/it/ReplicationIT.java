@@ -341,7 +341,7 @@ class ReplicationIT {
 
     @Test
     @Order(8)
-    void aServerThatWasChangedWithoutTheBinlogGetsAFullCopy() throws Exception {
+    void aServerThatWasChangedWithoutTheBinlogGetsACopy() throws Exception {
         cluster.mysql(1)
                 .execute("CREATE TABLE rep.kept (id INT PRIMARY KEY, v INT)", "INSERT INTO rep.kept VALUES (1, 1)");
         cluster.awaitQuery(3, "SELECT COUNT(*) FROM rep.kept", "1");

@@ -10,6 +10,8 @@ import io.quorate.node.conflict.Explainer;
 import io.quorate.node.copy.CopyQuestion;
 import io.quorate.node.copy.GivenCopies;
 import io.quorate.node.copy.ServerCopy;
+import io.quorate.node.definition.Definitions;
+import io.quorate.node.definition.Fences;
 import io.quorate.node.question.Answers;
 import io.quorate.node.server.NoServer;
 import java.util.Map;
@@ -41,6 +43,13 @@ final class ArbitratorKind implements NodeKind {
         answers.refuse(CopyQuestion.class, () -> refusal(ErrorCode.COPY_NO_DONOR));
         AuditSource.refuse(answers, () -> refusal(ErrorCode.AUDIT_REFUSED));
         return new ServerRoom(new NoServer(), ServerCopy.NONE, GivenCopies.NONE);
+    }
+
+    @Override
+    public Definitions openDefinitions(
+            Base base, ServerRoom beside, MemberRoom members, BooleanSupplier synced, Told told, Opened opened) {
+        Fences.refuse(base.network().answers(), () -> refusal(ErrorCode.DEFINITION_NOT_ORDERED));
+        return Definitions.none(() -> refusal(ErrorCode.DEFINITION_NOT_ORDERED));
     }
 
     private QuorateException refusal(ErrorCode code) {

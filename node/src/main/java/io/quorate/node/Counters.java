@@ -5,10 +5,11 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.quorate.node.server.ApplyProgress;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.KeylessTables;
+import io.quorate.node.server.Refusals;
 
 /** What the rooms of a node count and note, and what the node's metrics show. */
-record Counters(ApplyProgress progress, KeylessTables keyless, JoinCounts joins) {
+record Counters(ApplyProgress progress, KeylessTables keyless, JoinCounts joins, Refusals refusals) {
     Counters(MeterRegistry meters) {
-        this(new ApplyProgress(), new KeylessTables(), new JoinCounts(meters));
+        this(new ApplyProgress(), new KeylessTables(), new JoinCounts(meters), new Refusals());
     }
 }

@@ -12,6 +12,7 @@ import io.quorate.node.audit.Audit;
 import io.quorate.node.audit.AuditedNodes;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.conflict.ConflictJournal;
+import io.quorate.node.definition.Definitions;
 import io.quorate.node.member.Participation;
 import io.quorate.node.member.Reporting;
 import io.quorate.node.order.CacheForecast;
@@ -50,6 +51,7 @@ class Node implements SmartLifecycle, AutoCloseable {
     final ServerRoom beside;
     final MemberRoom members;
     final Audit audit;
+    final Definitions definitions;
     final NodeLoop loop;
     final Upkeep upkeep;
     private final Reporting reporting;
@@ -95,6 +97,8 @@ class Node implements SmartLifecycle, AutoCloseable {
             Told told = new Told(events::happened, events::copying, faults);
             beside = kind.open(base, () -> loop.state().isReady(), told, opened);
             members = MemberRoom.open(base, beside, loop, participation, told, opened);
+            definitions = kind.openDefinitions(
+                    base, beside, members, () -> loop.state().isReady(), told, opened);
             forecast =
                     new CacheForecast(home.stores().cache(), properties.cache().returnWarning());
             upkeep = new Upkeep(base, beside, members, forecast, loop::post);

@@ -4,6 +4,7 @@ package io.quorate.node;
 import io.quorate.core.NodeMachine;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.conflict.Explainer;
+import io.quorate.node.definition.Definitions;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -32,4 +33,10 @@ interface NodeKind {
      * @param synced whether the node's server holds what the order says
      */
     ServerRoom open(Base base, BooleanSupplier synced, Told told, Opened opened);
+
+    /**
+     * Opens the room of the definitions that are ordered first, and registers what it answers to other nodes.
+     */
+    Definitions openDefinitions(
+            Base base, ServerRoom beside, MemberRoom members, BooleanSupplier synced, Told told, Opened opened);
 }

@@ -7,6 +7,7 @@ import io.quorate.node.audit.Audit;
 import io.quorate.node.conflict.ConflictJournal;
 import io.quorate.node.copy.GivenCopies;
 import io.quorate.node.copy.ServerCopy;
+import io.quorate.node.definition.Definitions;
 import io.quorate.node.join.Join;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.member.Members;
@@ -48,6 +49,11 @@ class NodeParts {
     @Bean(destroyMethod = "")
     MemberDesk desk(Node node) {
         return node.members.desk();
+    }
+
+    @Bean(destroyMethod = "")
+    Definitions definitions(Node node) {
+        return node.definitions;
     }
 
     @Bean(destroyMethod = "")

@@ -9,15 +9,19 @@ import io.quorate.node.conflict.Explainer;
 import io.quorate.node.conflict.ServerKeyExplainer;
 import io.quorate.node.copy.ClonedSource;
 import io.quorate.node.copy.CopyQuestion;
-import io.quorate.node.copy.FullCopy;
+import io.quorate.node.copy.Copying;
 import io.quorate.node.copy.GivenCopies;
 import io.quorate.node.copy.StreamSource;
+import io.quorate.node.definition.Asking;
+import io.quorate.node.definition.Definitions;
+import io.quorate.node.definition.Fences;
 import io.quorate.node.server.LinkSignals;
 import io.quorate.node.server.Server;
 import io.quorate.node.server.ServerAccess;
 import io.quorate.node.server.ServerLink;
 import io.quorate.node.server.ServerSession;
 import io.quorate.node.server.UnsafeTables;
+import io.quorate.transport.TransportSettings;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -55,8 +59,8 @@ final class ServerKind implements NodeKind {
         LinkSignals signals = new LinkSignals();
         ServerSession.Ports ports = ports(base, told);
         Supplier<ServerSession> sessions = () -> new ServerSession(ports, access, signals);
-        FullCopy copy = new FullCopy(
-                new FullCopy.Ports(
+        Copying copy = new Copying(
+                new Copying.Ports(
                         properties,
                         ports.incarnation(),
                         ports.cache(),
@@ -65,7 +69,7 @@ final class ServerKind implements NodeKind {
                 sessions,
                 access,
                 signals,
-                new FullCopy.Donors(
+                new Copying.Donors(
                         base.network().members()::present,
                         base.network().questions(),
                         base.network().json()),
@@ -85,9 +89,45 @@ final class ServerKind implements NodeKind {
                 base.counters().progress(),
                 base.counters().keyless(),
                 new UnsafeTables(),
+                base.counters().refusals(),
                 System.nanoTime(),
                 told.events(),
                 told.faults());
+    }
+
+    @Override
+    public Definitions openDefinitions(
+            Base base, ServerRoom beside, MemberRoom members, BooleanSupplier synced, Told told, Opened opened) {
+        Network network = base.network();
+        Fences fences = opened.add(new Fences(
+                new Fences.Ports(
+                        access,
+                        beside.server(),
+                        base.stream(),
+                        base.order(),
+                        base.counters().progress(),
+                        base.counters().refusals(),
+                        synced),
+                told.faults()));
+        fences.register(network.answers());
+        Asking asking = new Asking(
+                properties.node(),
+                () -> members.standing().membership().members().stream()
+                        .map(TransportSettings.Peer::name)
+                        .toList(),
+                members.standing()::report,
+                network.members(),
+                network.questions());
+        return opened.add(new Definitions(
+                new Definitions.Ports(
+                        properties.node(),
+                        access,
+                        base.stream(),
+                        base.home().stores().cache(),
+                        base.order(),
+                        asking,
+                        synced),
+                told.faults()));
     }
 
     /** Registers the answers to what other nodes ask about the server: full copies, audits and repairs. */

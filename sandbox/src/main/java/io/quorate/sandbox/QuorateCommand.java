@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
         description = "Multi-writer replication for unmodified MySQL servers.",
         mixinStandardHelpOptions = true,
         versionProvider = QuorateCommand.Version.class,
-        subcommands = {DemoCommand.class, SandboxCommand.class},
+        subcommands = {DemoCommand.class, SandboxCommand.class, SuiteCommand.class},
         footer = {
             "",
             "From the source tree also: quorate simulate [--seeds N] [--from S]",

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -28,6 +29,8 @@ final class ServiceProgram {
     private static final String PREFIX = "service-";
     /** Copies of earlier builds, 160 MB each, are deleted beyond this number. */
     private static final int KEPT = 3;
+    /** But not one that was used just now: a sandbox of another source tree starts services from it. */
+    private static final Duration IN_USE = Duration.ofHours(1);
 
     private static final Duration TOOL_LIMIT = Duration.ofMinutes(2);
     private static final Duration TRAINING_LIMIT = Duration.ofMinutes(2);
@@ -92,6 +95,7 @@ final class ServiceProgram {
                 TOOL_LIMIT,
                 List.of(
                         NodeJar.java(),
+                        "-XX:TieredStopAtLevel=1",
                         "-Djarmode=tools",
                         "-jar",
                         jar.toString(),
@@ -133,6 +137,8 @@ final class ServiceProgram {
                         NodeJar.java(),
                         "-Xmx256m",
                         "-XX:+UseSerialGC",
+                        // As the services run: what the optimizing compiler makes isn't archived.
+                        "-XX:TieredStopAtLevel=1",
                         "-XX:ArchiveClassesAtExit=" + directory.resolve("classes.jsa"),
                         "-jar",
                         jar.toString(),
@@ -159,7 +165,10 @@ final class ServiceProgram {
         }
     }
 
-    /** Deletes all but the latest copies. Of two that do this at once, one would miss what it has just seen. */
+    /**
+     * Deletes all but the latest copies and those in use. Of two that do this at once, one would miss what it has just
+     * seen.
+     */
     void deleteOld() throws IOException {
         cache.exclusively("deleting", this::deleteOldAlone);
     }
@@ -171,7 +180,11 @@ final class ServiceProgram {
                     .sorted(Comparator.comparing(ServiceProgram::modified).reversed())
                     .toList();
         }
+        FileTime recent = FileTime.from(Instant.now().minus(IN_USE));
         for (Path old : copies.subList(Math.min(KEPT, copies.size()), copies.size())) {
+            if (modified(old).compareTo(recent) > 0) {
+                continue;
+            }
             String name = old.getFileName().toString();
             for (String suffix : List.of("", ".lock", ".cds.lock", ".cds")) {
                 CacheDirectory.deleteTree(cache.root().resolve(name + suffix));

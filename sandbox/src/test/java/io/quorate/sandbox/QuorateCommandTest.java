@@ -30,7 +30,8 @@ class QuorateCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--help", "--version", "demo --help", "sandbox --help", "sandbox start --help"})
+    @ValueSource(
+            strings = {"--help", "--version", "demo --help", "sandbox --help", "sandbox start --help", "suite --help"})
     void answersWithoutFailing(String line) {
         assertThat(run(line.split(" "))).isZero();
         assertThat(out.toString()).contains("quorate");
@@ -45,6 +46,7 @@ class QuorateCommandTest {
                 "sandbox kill n1 --what everything",
                 "demo --nodes many",
                 "demo --seconds 0",
+                "suite --tests nowhere --mysqltest nothing",
                 "sandbox start --nodes 10",
                 "sandbox start --set foo=1",
                 "sandbox start --base-port 80"

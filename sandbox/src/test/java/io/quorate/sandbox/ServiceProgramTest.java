@@ -17,6 +17,20 @@ class ServiceProgramTest {
     @TempDir
     Path root;
 
+    /** Source trees of several builds may be in use at a time: a service reads its jars as it needs them. */
+    @Test
+    void aCopyThatIsInUseStaysHoweverManyThereAre() throws IOException {
+        for (int i = 0; i < 5; i++) {
+            Files.createDirectory(root.resolve("service-" + i + "-1"));
+        }
+        Files.setLastModifiedTime(root.resolve("service-0-1"), FileTime.fromMillis(0));
+        new ServiceProgram(new CacheDirectory(root), line -> {}).deleteOld();
+        try (Stream<Path> left = Files.list(root)) {
+            assertThat(left.filter(Files::isDirectory).map(p -> p.getFileName().toString()))
+                    .containsExactlyInAnyOrder("service-1-1", "service-2-1", "service-3-1", "service-4-1");
+        }
+    }
+
     /** As several sandboxes do that start at the same time. */
     @Test
     void manyMayDeleteOldCopiesAtOnce() throws IOException {

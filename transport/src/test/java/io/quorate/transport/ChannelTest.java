@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-@Timeout(120)
+@Timeout(600)
 class ChannelTest {
     @TempDir
     Path directory;

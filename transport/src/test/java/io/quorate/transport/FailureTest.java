@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Whatever ends a thread of the order, the listener hears of it, once. */
-@Timeout(120)
+@Timeout(600)
 class FailureTest {
     @TempDir
     Path directory;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs with a heap of 400 MB, which three nodes and the test share. */
-@Timeout(180)
+@Timeout(600)
 class LargeEntryTest {
     @TempDir
     Path directory;

@@ -25,6 +25,9 @@ final class Nodes implements AutoCloseable {
     private static final int PORTS = 10_000 + PORTS_EACH * Integer.getInteger("quorate.fork", 1);
     private static int lastPort = (int) (ProcessHandle.current().pid() % PORTS_EACH);
 
+    /** Far more than anything takes; the machine may be busy with much else. */
+    private static final Duration LIMIT = Duration.ofMinutes(3);
+
     private final Path directory;
     private final UnaryOperator<TransportSettings> tuning;
     private final List<Peer> peers = new ArrayList<>();
@@ -64,10 +67,10 @@ final class Nodes implements AutoCloseable {
     }
 
     static void await(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        long deadline = System.nanoTime() + LIMIT.toNanos();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() > deadline) {
-                throw new AssertionError("not within 60 s: " + what);
+                throw new AssertionError("not within " + LIMIT + ": " + what);
             }
             pause(20);
         }

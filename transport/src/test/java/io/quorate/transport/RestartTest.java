@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A process that leaves the order and takes part in it again, also when Ratis doesn't come to an end by itself. */
-@Timeout(120)
+@Timeout(600)
 @SuppressWarnings("try") // A lock is held for what is done under it.
 class RestartTest {
     private static final String SERVER = "n1@group-";
@@ -99,7 +99,7 @@ class RestartTest {
                 assertThat(of(SERVER).filter(t -> t.getName().endsWith("-SegmentedRaftLogWorker")))
                         .hasSize(1);
             }
-            next.get(30, TimeUnit.SECONDS).close();
+            next.get(3, TimeUnit.MINUTES).close();
             close.join();
         }
     }

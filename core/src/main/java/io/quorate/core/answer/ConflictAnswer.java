@@ -8,11 +8,12 @@ import java.util.Map;
  * {@code /actuator/conflicts/SEQNO}: everything known of a transaction that lost, and of the one it lost against.
  *
  * @param seqno the loser's place in the order
- * @param verdict why: {@code CONFLICT}, {@code TOO_OLD} or {@code BUILT_ON_FAILED}
+ * @param verdict why: {@code CONFLICT}, {@code TOO_OLD}, {@code BUILT_ON_FAILED}, {@code NOT_REPEATABLE} or
+ *     {@code VOID}
  * @param met what both touched, in clear; empty when the rows don't show it
  * @param undone whether the loser was undone on the node asked, for people
  * @param loser the transaction that failed; undone on its own node, never seen on another
- * @param winner the one it lost against, or the failed one it was built on; null when that is no longer known
+ * @param winner the one it lost against, or the failed or void one it was built on; null when that is no longer known
  */
 public record ConflictAnswer(
         long seqno, String verdict, List<Met> met, String undone, Transaction loser, Transaction winner) {

@@ -36,14 +36,15 @@ public sealed interface ConflictsAnswer {
      * One of these transactions, in short; a {@link ConflictAnswer} has everything.
      *
      * @param seqno the loser's place in the order
-     * @param verdict why it lost: {@code CONFLICT}, {@code TOO_OLD} or {@code BUILT_ON_FAILED}
+     * @param verdict why it lost: {@code CONFLICT}, {@code TOO_OLD}, {@code BUILT_ON_FAILED}, {@code NOT_REPEATABLE} or
+     *     {@code VOID}
      * @param met what both touched, empty when the rows don't show it
      * @param loser its GTID
      * @param committed when the loser was, by its server's clock
      * @param account whose client committed it; null when it is another node's, or gone
      * @param rows how many the loser changed
-     * @param winnerSeqno of the one it lost against, or the failed one it was built on; null when that is no longer
-     *     known
+     * @param winnerSeqno of the one it lost against, or the failed or void one it was built on; null when that is no
+     *     longer known
      * @param winner its GTID, null likewise
      * @param undone whether the loser was undone on the node asked, for people
      */

@@ -3,6 +3,7 @@ package io.quorate.core.binlog;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.TableName;
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -63,6 +64,35 @@ public final class TableMap {
             }
         }
         return tables;
+    }
+
+    /**
+     * A payload of row events without what it writes to some tables. The last of the remaining events may lack
+     * STMT_END.
+     */
+    public static byte[] without(byte[] payload, Set<TableName> tables) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream(payload.length);
+        Set<Long> cut = new HashSet<>();
+        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
+            int length = BinlogEvents.length(payload, at);
+            int type = BinlogEvents.type(payload, at);
+            boolean left = true;
+            if (type == BinlogEvents.TABLE_MAP) {
+                TableMap map = read(payload, at, length);
+                left = !tables.contains(new TableName(map.schema, map.table));
+                if (left) {
+                    cut.remove(map.id);
+                } else {
+                    cut.add(map.id);
+                }
+            } else if (BinlogEvents.isRows(type)) {
+                left = !cut.contains(BinlogEvents.tableId(payload, at));
+            }
+            if (left) {
+                out.write(payload, at, length);
+            }
+        }
+        return out.toByteArray();
     }
 
     private TableMap(EventReader in) {

@@ -75,6 +75,9 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
         this.node = session.node;
         this.group = group;
         this.id = id;
+        if (!group.isBarrier() && !group.isSettling()) {
+            group.leaveOut(c -> c.passed() && session.voting.isVoid(c.seqno()));
+        }
         this.course = new ApplyCourse(
                 group, node.uuid(), Spoilt.register(session.own, this, world.bugs), this, new Patience(RETRIES_MAX));
         again();
@@ -421,6 +424,11 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
         public boolean hasGtid() throws SQLException {
             mayBreak();
             return node.database().hasGtid(course.writeSet().seqno());
+        }
+
+        @Override
+        public void requireWhole() {
+            // There are no engines without transactions here.
         }
 
         @Override

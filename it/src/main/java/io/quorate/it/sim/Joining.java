@@ -249,7 +249,7 @@ final class Joining implements JoinHost {
     }
 
     @Override
-    public String wantCopy(ErrorCode difference, long orderedThen) {
+    public String wantCopy(QuorateException difference, long orderedThen) {
         if (!node.hasHandedOver()) {
             return "what this server has committed is being ordered first";
         }
@@ -257,10 +257,13 @@ final class Joining implements JoinHost {
                 .filter(n -> n != node && world.isReachable(n, node) && n.isSynced() && n.applied() >= orderedThen)
                 .toList();
         CopyRule rule = new CopyRule(
-                difference, orderedThen, holders.stream().map(Node::name).toList(), Spoilt.voters(node, world.bugs));
+                difference.code(),
+                orderedThen,
+                holders.stream().map(Node::name).toList(),
+                Spoilt.voters(node, world.bugs));
         String obstacle = rule.obstacle(this::hasVoidDefinition);
         if (obstacle == null) {
-            if (!hasVoidDefinition() && difference == ErrorCode.APPLY_MISMATCH) {
+            if (!hasVoidDefinition() && difference.code() == ErrorCode.APPLY_MISMATCH) {
                 world.dispute.requireEnough(holders);
             }
             node.suspendServer(true);

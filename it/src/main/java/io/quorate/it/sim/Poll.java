@@ -4,7 +4,9 @@ package io.quorate.it.sim;
 import io.quorate.core.Ballot;
 import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
+import io.quorate.core.Proposal;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -26,12 +28,21 @@ final class Poll {
 
     private final Dispute dispute;
     private final TreeMap<String, UUID> voters = new TreeMap<>();
-    private final Map<Long, Definition> definitions = new HashMap<>();
+    /** How far each server had applied the order, by what it said with its proposals. */
+    private final Map<UUID, Long> applied = new HashMap<>();
+
+    private final TreeMap<Long, Definition> definitions = new TreeMap<>();
+    /** Those of which so many had run it that nobody need be asked. */
+    private final Set<Long> certain = new HashSet<>();
+
     private final Map<Long, Question> questions = new HashMap<>();
     /** In which entry each was first there; the time doesn't count. */
     private final Map<Ballot, Integer> seen = new HashMap<>();
 
     private final Map<Integer, UUID> standIns = new HashMap<>();
+    /** The last entry that is one, of those that were handed to somebody. */
+    private int proposals = -1;
+
     private boolean over;
 
     Poll(Dispute dispute) {
@@ -76,6 +87,21 @@ final class Poll {
         return c.writeSet().isBarrier()
                 ? Dispute.isOfTags(c)
                 : Change.decode(c.writeSet().payload()).stream().anyMatch(change -> change.table() == Table.TAG);
+    }
+
+    /** A server has proposed something, and has applied the order that far. */
+    void proposed(int index, Proposal proposal) {
+        if (index <= proposals) {
+            return;
+        }
+        proposals = index;
+        applied.merge(proposal.origin(), proposal.lastSeen(), Math::max);
+        for (long seqno : definitions.keySet()) {
+            Question q = ask(seqno);
+            if (!questions.containsKey(seqno) && !q.ran.isEmpty() && 2 * q.ran.size() >= q.electorate.size()) {
+                certain.add(seqno);
+            }
+        }
     }
 
     /** Whether the same was said in an earlier entry. */
@@ -140,7 +166,9 @@ final class Poll {
             World.require(!isVoid, () -> "definition " + seqno + " is void by " + ballot);
             return;
         }
-        if (q.electorate.contains(ballot.server()) && ballot.kind() == Ballot.Kind.RAN) {
+        if (q.ran.contains(ballot.server()) || q.refused.contains(ballot.server())) {
+            // Its first word counts.
+        } else if (q.electorate.contains(ballot.server()) && ballot.kind() == Ballot.Kind.RAN) {
             q.ran.add(ballot.server());
         } else if (q.electorate.contains(ballot.server()) && ballot.kind() == Ballot.Kind.REFUSED) {
             q.refused.add(ballot.server());
@@ -156,7 +184,9 @@ final class Poll {
                 !isVoid || 2 * refused > all || (closed && refused >= ran),
                 () -> "definition " + seqno + " is void" + votes);
         World.require(
-                !stands || (ran > 0 && (2 * (all - ran) <= all || (closed && ran >= refused))),
+                !stands
+                        || certain.contains(seqno)
+                        || (ran > 0 && (2 * (all - ran) <= all || (closed && ran >= refused))),
                 () -> "definition " + seqno + " stands" + votes);
         if (q.answered && !dispute.isTampered()) {
             requireByRows(seqno, isVoid, votes);
@@ -185,6 +215,9 @@ final class Poll {
                 q.electorate.remove(d.origin);
             }
         }
+        q.electorate.stream()
+                .filter(server -> applied.getOrDefault(server, 0L) >= seqno)
+                .forEach(q.ran::add);
         return q;
     }
 }

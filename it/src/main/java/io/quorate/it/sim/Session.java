@@ -11,6 +11,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.CertifiedXid;
 import io.quorate.core.Gtid;
 import io.quorate.core.KeyType;
+import io.quorate.core.Keys;
 import io.quorate.core.KeysBuilder;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.OwnRegister;
@@ -273,6 +274,9 @@ final class Session {
         if (entry.ddl() != null) {
             boolean fits = entry.ddl().keyed && entry.ddl() != Table.TAG;
             keys.add(entry.ddl().key(), fits ? KeyType.UPDATE : KeyType.EXCLUSIVE);
+            if (entry.ddl() == Table.TAG) {
+                keys.add(Keys.KEEPS_COLUMNS, KeyType.SHARED);
+            }
         }
         long seen = entry.isPrepared() ? entry.snapshot() : capturedSeen;
         if (world.bugs.contains(Bug.LAST_SEEN_TOO_HIGH)) {

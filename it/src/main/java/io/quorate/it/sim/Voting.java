@@ -2,6 +2,7 @@
 package io.quorate.it.sim;
 
 import io.quorate.applier.Verdicts;
+import io.quorate.certification.OrderedStream;
 import io.quorate.core.Ballot;
 import io.quorate.core.BallotCodec;
 import io.quorate.node.server.VotingCourse;
@@ -30,7 +31,7 @@ final class Voting implements Verdicts, VotingCourse.Order {
 
     @Override
     public boolean isVoid(long seqno) {
-        return !world.bugs.contains(Bug.VERDICT_NOT_ASKED) && verdict(seqno) == Verdict.VOID;
+        return !world.bugs.contains(Bug.VERDICT_NOT_ASKED) && node.stream().isVoid(seqno);
     }
 
     @Override
@@ -40,7 +41,8 @@ final class Voting implements Verdicts, VotingCourse.Order {
 
     @Override
     public Verdict verdict(long seqno) {
-        return node.stream().ask(certifier -> Verdicts.of(certifier.isVoid(seqno), certifier.stands(seqno)));
+        OrderedStream stream = node.stream();
+        return Verdicts.of(stream.isVoid(seqno), stream.ask(certifier -> certifier.stands(seqno)));
     }
 
     @Override

@@ -54,6 +54,9 @@ final class WatchedStream extends OrderedStream {
         }
         World.require(result.link() != Certification.Link.IMPOSSIBLE, () -> "impossible: " + proposal);
         world.decided(index, entry, certifier.digest(), result.certified(), node);
+        if (result.link() == Certification.Link.TAKEN) {
+            world.proposed(index, proposal);
+        }
         return result;
     }
 

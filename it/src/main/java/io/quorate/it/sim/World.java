@@ -6,6 +6,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
 import io.quorate.core.LogPosition;
 import io.quorate.core.PeerStreams;
+import io.quorate.core.Proposal;
 import io.quorate.core.TotalOrder;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.ist.WriteSetCache;
@@ -239,6 +240,13 @@ final class World {
                         mode == Mode.MIXED || ordered.total() == total,
                         () -> "after seqno " + c.seqno() + " the total is another");
             }
+        }
+    }
+
+    /** A node has taken a proposal, and said what it decided. */
+    void proposed(int index, Proposal proposal) {
+        if (dispute != null) {
+            dispute.poll.proposed(index, proposal);
         }
     }
 

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -32,10 +33,10 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Keeps every writeset that failed certification, by seqno: one line of JSON each, in files of the node's data
- * directory, which are bounded by size and age. The journal is the same on every node, except for what only the loser's
- * node knows. The thread that hands out the order only passes on the seqno; the journal's own thread reads the
- * writesets, asks the server and writes.
+ * Keeps every writeset that failed certification or turned out void, by seqno: one line of JSON each, in files of the
+ * node's data directory, which are bounded by size and age. The journal is the same on every node, except for what only
+ * the loser's node knows. The thread that hands out the order only passes on the seqno; the journal's own thread reads
+ * the writesets, asks the server and writes.
  *
  * <p>Seqnos wait in a bounded queue. A seqno that doesn't fit is not lost: the highest one is remembered, and the
  * cache, which has every loser, is searched from the last seqno that was written up to there.
@@ -97,7 +98,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
             List<Conflict> newest = lines(current, Conflict.class);
             last = newest.isEmpty()
                     ? first(current) - 1
-                    : newest.get(newest.size() - 1).seqno();
+                    : newest.stream().mapToLong(Conflict::seqno).max().getAsLong();
         }
         this.thread =
                 OwnedThread.lasting("quorate-conflicts", this::run, faults).start();
@@ -157,16 +158,41 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
             Certified loser = cached(seqno);
             if (loser == null) {
                 log.warn("seqno {} failed and is no longer in the writeset cache: it is not in the journal", seqno);
-                return;
+            } else if (loser.passed()) {
+                writeVoid(loser);
+            } else {
+                write(reader.read(loser, cached(loser.conflictsWith()), explainer.accountOf(loser)));
             }
-            Conflict conflict = reader.read(loser, cached(loser.conflictsWith()), explainer.accountOf(loser));
-            append(conflict);
-            count(conflict);
         } catch (IOException | UncheckedIOException e) {
             log.warn("the conflict journal in {} can't be written: {}", directory, e.toString());
         } catch (RuntimeException e) {
             log.warn("seqno {} can't be described for the conflict journal: {}", seqno, e.toString());
         }
+    }
+
+    /**
+     * Writes down what is void by a verdict: what was built on the definition, then the definition itself. Their lines
+     * come where the verdict was found.
+     */
+    private void writeVoid(Certified verdict) throws IOException, InterruptedException {
+        long definition = verdict.writeSet().voidsDefinition();
+        Certified winner = cached(definition);
+        for (long built : verdict.writeSet().voidsBuilt()) {
+            Certified lost = cached(built);
+            if (lost != null) {
+                write(reader.voided(built, lost, winner, explainer.accountOf(lost)));
+            }
+        }
+        if (winner == null) {
+            log.warn("seqno {} is void and no longer in the writeset cache: it is not in the journal", definition);
+            return;
+        }
+        write(reader.voided(verdict.seqno(), winner, null, explainer.accountOf(winner)));
+    }
+
+    private void write(Conflict conflict) throws IOException {
+        append(conflict);
+        count(conflict);
     }
 
     private void look(long upTo) throws InterruptedException {
@@ -183,7 +209,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
                 if (c == null) {
                     return;
                 }
-                if (!c.passed()) {
+                if (!c.passed() || c.writeSet().voidsDefinition() > 0) {
                     write(seqno);
                 }
             }
@@ -203,7 +229,8 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
 
     private synchronized void append(Conflict conflict) throws IOException {
         if (current == null || Files.size(current) >= settings.bytesMax().toBytes() / FILES) {
-            current = directory.resolve(PREFIX + "%020d".formatted(conflict.seqno()) + SUFFIX);
+            // The files are in the order in which they were written, whatever is in them.
+            current = directory.resolve(PREFIX + "%020d".formatted(Math.max(last, conflict.seqno())) + SUFFIX);
             forgetOldest();
         }
         Files.writeString(
@@ -212,7 +239,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
                 StandardCharsets.UTF_8,
                 StandardOpenOption.CREATE,
                 StandardOpenOption.APPEND);
-        last = conflict.seqno();
+        last = Math.max(last, conflict.seqno());
     }
 
     /** Writes down what showed that this node's server holds something else than the order says. */
@@ -315,13 +342,14 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
     public synchronized Conflict find(long seqno) throws IOException {
         List<Path> files = files();
         for (int i = files.size() - 1; i >= 0; i--) {
-            if (first(files.get(i)) <= seqno) {
-                String begins = "{\"seqno\":" + seqno + ",";
-                try (Stream<String> lines = Files.lines(files.get(i), StandardCharsets.UTF_8)) {
-                    return lines.filter(line -> line.startsWith(begins))
-                            .findFirst()
-                            .map(line -> json.readValue(line, Conflict.class))
-                            .orElse(null);
+            // What is void is in the file of its verdict, which may have begun with a later seqno.
+            String begins = "{\"seqno\":" + seqno + ",";
+            try (Stream<String> lines = Files.lines(files.get(i), StandardCharsets.UTF_8)) {
+                Optional<Conflict> found = lines.filter(line -> line.startsWith(begins))
+                        .findFirst()
+                        .map(line -> json.readValue(line, Conflict.class));
+                if (found.isPresent()) {
+                    return found.get();
                 }
             }
         }

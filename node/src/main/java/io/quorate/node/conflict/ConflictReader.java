@@ -55,6 +55,21 @@ final class ConflictReader {
                 winner == null ? null : transaction(winner, won, null));
     }
 
+    /**
+     * Describes a void definition, or what was lost with it.
+     *
+     * @param seqno under which it is found: of the verdict, if it is the definition itself
+     * @param definition the one on which it was built; null if it is the definition itself or is no longer known
+     */
+    Conflict voided(long seqno, Certified lost, Certified definition, String account) {
+        return new Conflict(
+                seqno,
+                Conflict.VOID,
+                List.of(),
+                transaction(lost, rows(lost.writeSet()), account),
+                definition == null ? null : read(definition));
+    }
+
     /** Describes one writeset by itself. */
     ConflictAnswer.Transaction read(Certified c) {
         return transaction(c, rows(c.writeSet()), null);

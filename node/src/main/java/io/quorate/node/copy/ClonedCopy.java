@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.copy;
 
-import io.quorate.applier.Applier;
-import io.quorate.applier.ApplierListener;
-import io.quorate.applier.SharedOwnWrites;
 import io.quorate.applier.TailRepair;
 import io.quorate.applier.TakenBack;
-import io.quorate.applier.Verdicts;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
-import io.quorate.core.OwnWrites;
 import io.quorate.core.QuorateException;
-import io.quorate.node.server.Applying;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.LinkSignals;
 import io.quorate.node.server.ServerAccess;
@@ -61,11 +55,11 @@ final class ClonedCopy {
 
     private static final long STANDS_NANOS = Duration.ofMinutes(10).toNanos();
 
-    private final FullCopy owner;
-    private final FullCopy.Ports ports;
+    private final Copying owner;
+    private final Copying.Ports ports;
     private final ServerAccess access;
     private final LinkSignals signals;
-    private final FullCopy.Donors donors;
+    private final Copying.Donors donors;
     private final ByteBudget budget;
     private volatile CopyProgress progress;
     private ProcessHandle mysqld;
@@ -74,11 +68,11 @@ final class ClonedCopy {
     private long movedNanos;
 
     ClonedCopy(
-            FullCopy owner,
-            FullCopy.Ports ports,
+            Copying owner,
+            Copying.Ports ports,
             ServerAccess access,
             LinkSignals signals,
-            FullCopy.Donors donors,
+            Copying.Donors donors,
             ByteBudget budget) {
         this.owner = owner;
         this.ports = ports;
@@ -323,55 +317,11 @@ final class ClonedCopy {
      * applied at its place in the order.
      */
     void apply() throws SQLException, IOException, InterruptedException {
-        AtomicReference<Exception> failure = new AtomicReference<>();
         // Whatever the donor commits from now on is not on this server, however high its number.
         TakenBack back = new TakenBack(owner.note().after(), Long.MAX_VALUE);
-        try (Connection connection = owner.reach()) {
-            access.readOnly(connection, true);
-        }
-        Applier applier = new Applier(
-                Applying.settings(ports.properties()),
-                access.workers(),
-                ports.cache(),
-                owner.note().donorServer(),
-                ports.incarnation(),
-                (applied, undone, isHere) -> {
-                    SharedOwnWrites register = new SharedOwnWrites(new OwnWrites(applied, undone, isHere));
-                    ports.stream().tell(register, owner.note().donorServer());
-                    register.covered(Long.MAX_VALUE, 0);
-                    return register;
-                },
-                new Verdicts() {
-                    @Override
-                    public boolean isVoid(long seqno) {
-                        return ports.stream().ask(certifier -> certifier.isVoid(seqno));
-                    }
-
-                    @Override
-                    public Verdict onRefused(long seqno) {
-                        // Then the copy is no good.
-                        return Verdict.STANDS;
-                    }
-                },
-                new Listener(failure));
-        try {
-            applier.start(back);
-            owner.waits(null);
-            while (applier.appliedSeqno() < owner.note().upTo()
-                    && failure.get() == null
-                    && signals.task().serves()) {
-                owner.tell("it is here; applying what was ordered meanwhile, "
-                        + (owner.note().upTo() - applier.appliedSeqno()) + " writesets to go");
-                owner.pause(POLL_MILLIS);
-            }
-        } finally {
-            applier.close();
-        }
-        if (failure.get() instanceof SQLException e) {
-            throw e;
-        } else if (failure.get() instanceof QuorateException e) {
-            throw e;
-        } else if (applier.appliedSeqno() >= owner.note().upTo()) {
+        AfterCopy applying = new AfterCopy(owner, ports, access, signals);
+        if (applying.run(
+                ports.cache(), owner.note().donorServer(), back, owner.note().upTo())) {
             finish();
         }
     }
@@ -383,27 +333,12 @@ final class ClonedCopy {
             if (prepared > 0) {
                 log.info("{} transactions that were prepared at the donor were rolled back here", prepared);
             }
-            FullCopy.unlogged(connection, "DELETE FROM quorate.undone", "DELETE FROM quorate.certified");
+            Copying.unlogged(connection, "DELETE FROM quorate.undone", "DELETE FROM quorate.certified");
             long last = owner.note().ownLast();
             GtidSet ours = last == 0 ? new GtidSet() : new GtidSet().add(ServerAccess.uuid(connection), 1, last);
             ServerAccess.closeAtStartNoMore(connection);
             owner.finish(connection, owner.note().upTo(), ours);
         }
         progress = null;
-    }
-
-    private record Listener(AtomicReference<Exception> failure) implements ApplierListener {
-        @Override
-        public void applied(long seqno, int transactions, long originCommittedMicros) {}
-
-        @Override
-        public void failed(QuorateException cause) {
-            failure.compareAndSet(null, cause);
-        }
-
-        @Override
-        public void databaseLost(SQLException cause) {
-            failure.compareAndSet(null, cause);
-        }
     }
 }

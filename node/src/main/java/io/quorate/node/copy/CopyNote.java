@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.copy;
 
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
@@ -12,9 +13,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Properties;
 import java.util.UUID;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What this node has to remember about a full copy, in file {@code copy.properties}. The file exists from when the copy
+ * What this node has to remember about a copy, in file {@code copy.properties}. The file exists from when the copy
  * is decided upon until the server holds what the order says.
  *
  * @param step how far the copy is
@@ -25,10 +28,20 @@ import java.util.UUID;
  * @param reserved GTIDs that are executed on that server though no transaction there has them
  * @param after once STRAIGHT, the GTID number of the last of the donor's own transactions that the rows have
  * @param upTo once STRAIGHT, the seqno by which the order has all of the donor's own transactions that were in the
- *     copy; while STREAMING, the seqno by which the order has all of this server's own transactions
+ *     copy; while STREAMING or TABLES, the seqno by which the order has all of this server's own transactions; once
+ *     TABLES_HERE, the seqno at which the copied tables are
+ * @param where where this server differs; {@link Difference#ANYWHERE} for a copy of everything
  */
 record CopyNote(
-        Step step, long from, long ownLast, String donor, UUID donorServer, GtidSet reserved, long after, long upTo) {
+        Step step,
+        long from,
+        long ownLast,
+        String donor,
+        UUID donorServer,
+        GtidSet reserved,
+        long after,
+        long upTo,
+        Difference where) {
     enum Step {
         /** A copy is needed, and none is under way. */
         WANTED,
@@ -40,30 +53,47 @@ record CopyNote(
          * A copy by method clone is here. What only the donor knew at that time was taken back, and will come from the
          * order.
          */
-        STRAIGHT
+        STRAIGHT,
+        /** A copy of some tables is under way, by method stream: these tables may be gone. */
+        TABLES,
+        /** A copy of some tables is here. The others are still to be brought to its place in the order. */
+        TABLES_HERE
     }
 
     private static final String FILE = "copy.properties";
 
-    static CopyNote wanted(long from) {
-        return new CopyNote(Step.WANTED, from, 0, "", null, new GtidSet(), 0, 0);
+    static CopyNote wanted(long from, Difference where) {
+        return new CopyNote(Step.WANTED, from, 0, "", null, new GtidSet(), 0, 0, where);
     }
 
     /** This note with the last GTID number that the server gave out, which is known from an earlier copy. */
     CopyNote ownLast(long known) {
-        return new CopyNote(step, from, known, donor, donorServer, reserved, after, upTo);
+        return new CopyNote(step, from, known, donor, donorServer, reserved, after, upTo, where);
     }
 
     CopyNote streaming(long last, long ordered) {
-        return new CopyNote(Step.STREAMING, from, last, "", null, new GtidSet(), 0, ordered);
+        return new CopyNote(Step.STREAMING, from, last, "", null, new GtidSet(), 0, ordered, where);
+    }
+
+    CopyNote tables(long last, long ordered) {
+        return new CopyNote(Step.TABLES, from, last, "", null, new GtidSet(), 0, ordered, where);
+    }
+
+    CopyNote tablesHere(long at) {
+        return new CopyNote(Step.TABLES_HERE, from, ownLast, "", null, new GtidSet(), 0, at, where);
+    }
+
+    /** Begins anew, with a copy of everything. */
+    CopyNote everything() {
+        return new CopyNote(Step.WANTED, from, ownLast, "", null, new GtidSet(), 0, 0, Difference.ANYWHERE);
     }
 
     CopyNote copying(long last, String node, UUID server, GtidSet notThere) {
-        return new CopyNote(Step.COPYING, from, last, node, server, notThere, 0, 0);
+        return new CopyNote(Step.COPYING, from, last, node, server, notThere, 0, 0, where);
     }
 
     CopyNote straight(long rowsHave, long ordered) {
-        return new CopyNote(Step.STRAIGHT, from, ownLast, donor, donorServer, reserved, rowsHave, ordered);
+        return new CopyNote(Step.STRAIGHT, from, ownLast, donor, donorServer, reserved, rowsHave, ordered, where);
     }
 
     /**
@@ -71,11 +101,16 @@ record CopyNote(
      * data.
      */
     CopyNote again() {
-        return new CopyNote(Step.WANTED, from, ownLast, "", null, new GtidSet(), 0, 0);
+        return new CopyNote(Step.WANTED, from, ownLast, "", null, new GtidSet(), 0, 0, where);
+    }
+
+    /** Whether rows come by method {@code stream}. */
+    boolean isByStream() {
+        return step == Step.STREAMING || step == Step.TABLES || step == Step.TABLES_HERE;
     }
 
     /** Reads the note in {@code directory}; null when no copy is needed. */
-    static CopyNote read(Path directory) {
+    static CopyNote read(Path directory, JsonMapper json) {
         Path file = directory.resolve(FILE);
         if (!Files.exists(file)) {
             return null;
@@ -84,6 +119,7 @@ record CopyNote(
         try (Reader in = Files.newBufferedReader(file)) {
             p.load(in);
             String server = p.getProperty("donor-server");
+            String where = p.getProperty("where");
             return new CopyNote(
                     Step.valueOf(p.getProperty("step")),
                     Long.parseLong(p.getProperty("from")),
@@ -92,14 +128,15 @@ record CopyNote(
                     server.isEmpty() ? null : UUID.fromString(server),
                     GtidSet.parse(p.getProperty("reserved")),
                     Long.parseLong(p.getProperty("after")),
-                    Long.parseLong(p.getProperty("up-to")));
-        } catch (IOException | IllegalArgumentException | NullPointerException e) {
+                    Long.parseLong(p.getProperty("up-to")),
+                    where == null ? Difference.ANYWHERE : json.readValue(where, Difference.class));
+        } catch (IOException | IllegalArgumentException | NullPointerException | JacksonException e) {
             throw new QuorateException(ErrorCode.DISK, file + " is unreadable: " + e, e);
         }
     }
 
     /** Writes this note to {@code directory}, durably. */
-    void write(Path directory) throws IOException {
+    void write(Path directory, JsonMapper json) throws IOException {
         Properties p = new Properties();
         p.setProperty("step", step.name());
         p.setProperty("from", Long.toString(from));
@@ -109,8 +146,9 @@ record CopyNote(
         p.setProperty("reserved", reserved.toString());
         p.setProperty("after", Long.toString(after));
         p.setProperty("up-to", Long.toString(upTo));
+        p.setProperty("where", json.writeValueAsString(where));
         StringWriter text = new StringWriter();
-        p.store(text, "A full copy of another server's data is under way; gone when it is over");
+        p.store(text, "A copy of another server's data is under way; gone when it is over");
         DurableFile.write(directory.resolve(FILE), text.toString());
     }
 

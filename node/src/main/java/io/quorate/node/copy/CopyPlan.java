@@ -4,11 +4,14 @@ package io.quorate.node.copy;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.sst.stream.Catalog;
 import io.quorate.transport.DurableFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -22,12 +25,21 @@ import tools.jackson.databind.json.JsonMapper;
  * @param bytes size of the donor's table files at that time
  * @param upTo the seqno to which the rows are brought; 0 while that isn't known
  * @param rest the catalog at {@code upTo}, from which everything besides tables is taken; null while that isn't known
+ * @param tables the tables that are copied, those that the donor doesn't have included; null for everything
  */
-record CopyPlan(String copy, long since, LogPosition log, Catalog catalog, long bytes, long upTo, Catalog rest) {
+record CopyPlan(
+        String copy,
+        long since,
+        LogPosition log,
+        Catalog catalog,
+        long bytes,
+        long upTo,
+        @Nullable Catalog rest,
+        @Nullable Set<TableName> tables) {
     private static final String FILE = "copy-plan.json";
 
     CopyPlan upTo(long seqno, Catalog then) {
-        return new CopyPlan(copy, since, log, catalog, bytes, seqno, then);
+        return new CopyPlan(copy, since, log, catalog, bytes, seqno, then, tables);
     }
 
     /** Reads the plan in {@code directory}; null when there is none. */

@@ -60,9 +60,9 @@ final class PieceFetcher implements AutoCloseable {
     private static final long POLL_MILLIS = 50;
     static final String PAUSED = "it is paused; quorate transfer resume";
 
-    private final FullCopy.Ports ports;
+    private final Copying.Ports ports;
     private final ServerAccess access;
-    private final FullCopy.Donors donors;
+    private final Copying.Donors donors;
     private final CopyLedger ledger;
     private final OrderScan scan;
     private final long since;
@@ -79,9 +79,9 @@ final class PieceFetcher implements AutoCloseable {
 
     /** @param since donors must have applied everything up to this seqno */
     PieceFetcher(
-            FullCopy.Ports ports,
+            Copying.Ports ports,
             ServerAccess access,
-            FullCopy.Donors donors,
+            Copying.Donors donors,
             CopyLedger ledger,
             OrderScan scan,
             long since,
@@ -334,7 +334,7 @@ final class PieceFetcher implements AutoCloseable {
      *
      * @param before name of the node that is preferred
      */
-    static String choose(FullCopy.Donors donors, String zone, long since, String before) {
+    static String choose(Copying.Donors donors, String zone, long since, String before) {
         return donors.present().get().stream()
                 .filter(m -> m.hasSyncedServer() && m.applied() >= since)
                 .min(Comparator.<MemberReport>comparingInt(m -> m.node().equals(before) ? 0 : 1)
@@ -349,7 +349,7 @@ final class PieceFetcher implements AutoCloseable {
      *
      * @return the last seqno that the record has
      */
-    static long awaitOrdered(FullCopy.Ports ports, long seqno, BooleanSupplier ends) throws InterruptedException {
+    static long awaitOrdered(Copying.Ports ports, long seqno, BooleanSupplier ends) throws InterruptedException {
         long end = System.nanoTime() + ORDERED_WITHIN.toNanos();
         while (ports.stream().lastOrdered() < seqno) {
             if (ends.getAsBoolean() || System.nanoTime() > end) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.copy;
 
+import io.quorate.core.Difference;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.sst.CopyProgress;
 import java.io.IOException;
 
-/** The full copy of another server's data that this node's server may get. An arbitrator gets none: {@link #NONE}. */
+/** The copy of another server's data that this node's server may get. An arbitrator gets none: {@link #NONE}. */
 public interface ServerCopy {
     /** Whether this node may replace its server's data by a copy. */
     boolean isAllowed();
@@ -20,7 +21,15 @@ public interface ServerCopy {
      * Says that a copy is needed, which has to reach at least to seqno {@code from}, where this node's cache begins.
      * Only to be called while the link has no session.
      */
-    void want(long from) throws IOException;
+    default void want(long from) throws IOException {
+        want(from, Difference.ANYWHERE);
+    }
+
+    /**
+     * Says that a copy is needed of whatever concerns a difference between this server and the order: of some tables if
+     * it is known which, otherwise of everything. For the rest as {@link #want(long)}.
+     */
+    void want(long from, Difference where) throws IOException;
 
     /**
      * Gives up a copy that was not necessary, because the server still has everything that it had. Only to be called
@@ -69,7 +78,7 @@ public interface ServerCopy {
         }
 
         @Override
-        public void want(long from) {
+        public void want(long from, Difference where) {
             throw new IllegalStateException("an arbitrator has no server that could get a copy");
         }
 

@@ -2,15 +2,17 @@
 package io.quorate.node.copy;
 
 import io.quorate.applier.CopyReplay;
-import io.quorate.applier.PositionTable;
 import io.quorate.applier.PositionTable.Position;
+import io.quorate.capture.DefinedTables;
 import io.quorate.core.Certified;
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSetLog;
 import io.quorate.core.binlog.Upserts;
+import io.quorate.node.copy.DifferingTables.NotByTables;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.LinkSignals;
 import io.quorate.node.server.ServerAccess;
@@ -29,19 +31,20 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A full copy by our own means, method {@code stream}. Tables come in pieces, each read by a donor at a moment of its
- * own, while everybody goes on writing. Then everything that was ordered since the first of these moments is carried
- * out on all pieces, whether they have it already or not, which brings them to one moment. The idea of overlapping a
+ * A copy by our own means, method {@code stream}, of everything or of some tables ({@link CopyExtent}). Tables come in
+ * pieces, each read by a donor at a moment of its own, while everybody goes on writing. Then everything that was ordered
+ * since the first of these moments is carried out on all pieces, whether they have it already or not, which brings them
+ * to one moment. The idea of overlapping a
  * copy with a log that is forgiving until both have met is that of fuzzy backups (Gray and Reuter 1993, 11.5) and of
  * DBLog's chunks (Andreakis and Papapanagiotou 2020).
  *
@@ -56,16 +59,17 @@ final class StreamedCopy {
     /** Memory that the server uses while it makes indexes. */
     private static final int INDEX_BUFFER_BYTES = 64 << 20;
 
-    private final FullCopy.Ports ports;
+    private final Copying.Ports ports;
     private final ServerAccess access;
     private final LinkSignals signals;
-    private final FullCopy.Donors donors;
+    private final Copying.Donors donors;
     private final Consumer<String> tell;
     private final ByteBudget budget;
     private volatile CopyProgress progress = CopyProgress.NONE;
     private volatile String donor = "";
     private volatile String obstacle;
     private CopyPlan plan;
+    private CopyExtent extent;
     private CopyLedger ledger;
     private List<Unit> units;
     private OrderScan scan;
@@ -75,10 +79,10 @@ final class StreamedCopy {
 
     /** @param tell is told what the copy is doing or waiting for */
     StreamedCopy(
-            FullCopy.Ports ports,
+            Copying.Ports ports,
             ServerAccess access,
             LinkSignals signals,
-            FullCopy.Donors donors,
+            Copying.Donors donors,
             ByteBudget budget,
             Consumer<String> tell) {
         this.ports = ports;
@@ -107,15 +111,18 @@ final class StreamedCopy {
      *
      * @param from the copy must hold at least everything ordered up to this seqno
      * @param atLeast the copy must be brought to this seqno or a later one
-     * @return the seqno that the server is at; -1 when the copy isn't complete
+     * @param where where the server differs, if it isn't to have a copy of everything
+     * @return the seqno at which the copy is; -1 when it isn't complete
+     * @throws NotByTables when nothing less than a copy of everything will do
      */
-    long run(long from, long atLeast) throws SQLException, IOException, InterruptedException {
+    long run(long from, long atLeast, Difference where)
+            throws NotByTables, SQLException, IOException, InterruptedException {
         try (Connection connection = control()) {
             clear(connection);
             plan = CopyPlan.read(directory(), donors.json());
             Stage stage = plan == null || plan.since() < from ? null : use(connection);
             if (stage == null) {
-                plan(from);
+                plan(connection, from, where);
             }
             if (stage == null || stage == Stage.MAKING) {
                 make(connection);
@@ -200,40 +207,61 @@ final class StreamedCopy {
     private Stage use(Connection connection) throws SQLException {
         ledger = new CopyLedger(plan.copy());
         units = Unit.of(plan.catalog());
-        scan = new OrderScan(ports.cache(), plan.since(), CopyReplay::concernsTables);
+        extent = plan.tables() == null
+                ? new CopyExtent.Everything(ports.properties().mysql().user())
+                : new CopyExtent.Some(plan.tables(), DefinedTables.at(connection));
+        scan = new OrderScan(ports.cache(), plan.since(), extent::concerns);
         return ledger.stage(connection);
     }
 
     // MAKING
 
-    private void plan(long from) throws IOException {
+    private void plan(Connection connection, long from, Difference where)
+            throws NotByTables, SQLException, IOException, InterruptedException {
         tell.accept("asking for what there is");
         CopyQuestion.Contents contents = catalog(from);
+        boolean everything = where.mayBeAnywhere();
+        Set<TableName> tables = everything ? null : tables(connection, where, contents);
         plan = new CopyPlan(
                 UUID.randomUUID().toString(),
                 contents.moment().applied(),
                 contents.log(),
-                contents.catalog(),
-                contents.bytes(),
+                everything ? contents.catalog() : contents.catalog().only(tables),
+                everything ? contents.bytes() : ServerAccess.tableBytes(connection, tables),
                 0,
-                null);
+                null,
+                tables);
         plan.write(directory(), donors.json());
+    }
+
+    private Set<TableName> tables(Connection connection, Difference where, CopyQuestion.Contents contents)
+            throws NotByTables, SQLException, IOException, InterruptedException {
+        long since = contents.moment().applied();
+        PieceFetcher.awaitOrdered(ports, since, () -> !signals.task().serves());
+        DefinedTables defined = DefinedTables.at(connection);
+        Set<TableName> tables = new DifferingTables(defined::of, ports.cache(), ServerAccess.uuid(connection))
+                .find(where, ServerAccess.applied(connection), since, contents.catalog());
+        for (TableName table : tables) {
+            if (!ServerAccess.hasSchema(connection, table.schema())) {
+                throw new NotByTables("this server has no schema " + table.schema());
+            }
+        }
+        return tables;
     }
 
     private void make(Connection connection) throws SQLException {
         startedNanos = System.nanoTime();
         use(connection);
         log.info(
-                "copying {} tables, about {} MB, by method stream from seqno {} on; what this server holds goes",
-                plan.catalog().tables().size(),
+                "copying {}, about {} MB, by method stream from seqno {} on; what this server holds of {} goes",
+                plan.tables() == null ? plan.catalog().tables().size() + " tables" : TableName.some(plan.tables()),
                 plan.bytes() >> 20,
-                plan.since());
+                plan.since(),
+                plan.tables() == null ? "anything" : "these tables");
         ports.joins().count(JoinCounts.Step.COPY_BEGUN);
         ledger.begin(connection, plan.since());
-        // The rows will be of different moments, so the server is at no position.
-        execute(connection, "DROP TABLE IF EXISTS quorate.position, quorate.undone, quorate.certified");
         CatalogRestore restore = new CatalogRestore(plan.catalog());
-        restore.dropAll(connection);
+        extent.remove(connection, restore);
         restore.create(connection);
         // Tables that are read at one moment can have their indexes at once. What cascades do is not in the order, so
         // cascades have to happen here, and need their foreign keys from the start.
@@ -321,7 +349,7 @@ final class StreamedCopy {
             if (scan.firstOfTables() > 0) {
                 throw new PieceFetcher.TablesChanged(scan.firstOfTables());
             }
-            if (!scan.hasOthersAfter(as)) {
+            if (!extent.hasRest() || !scan.hasOthersAfter(as)) {
                 plan = plan.upTo(upTo, rest);
                 plan.write(directory(), donors.json());
                 return;
@@ -369,17 +397,16 @@ final class StreamedCopy {
         return over;
     }
 
-    private static Upserts.Rules rules(Certified c, Map<TableName, Unit> unitOf, Map<Integer, List<Done>> done) {
-        if (c.writeSet().isBarrier()) {
-            // A statement on something other than tables; that is copied as it is at the end.
+    private Upserts.Rules rules(Certified c, Map<TableName, Unit> unitOf, Map<Integer, List<Done>> done) {
+        if (c.writeSet().isBarrier() || ports.stream().isVoid(c.seqno())) {
+            // A statement on something other than tables; that is copied as it is at the end. Or nobody is to have it.
             return null;
         }
         return (schema, table) -> {
-            Unit unit = unitOf.get(new TableName(schema, table));
+            TableName name = new TableName(schema, table);
+            Unit unit = unitOf.get(name);
             if (unit == null) {
-                throw new QuorateException(
-                        ErrorCode.COPY_UNUSABLE,
-                        "seqno " + c.seqno() + " writes to " + schema + "." + table + ", which the copy doesn't have");
+                return extent.outside(c, name);
             }
             if (!unit.whole()) {
                 return Upserts.Rule.OVERWRITE;
@@ -413,15 +440,16 @@ final class StreamedCopy {
             }
         }
         log.info("indexes and foreign keys made in {} ms", (System.nanoTime() - start) / 1_000_000);
-        CatalogRestore rest = new CatalogRestore(plan.rest());
-        List<String> left = new ArrayList<>(rest.createRest(connection));
-        left.addAll(rest.accounts(connection, ports.properties().mysql().user()));
-        left.forEach(line -> log.warn("not copied: {}", line));
-        PositionTable.create(connection);
-        if (plan.upTo() > 0) {
-            PositionTable.reset(connection, new Position(plan.upTo(), logPosition(), ports.incarnation()));
-        }
+        Position position = new Position(plan.upTo(), logPosition(), ports.incarnation());
+        extent.complete(connection, new CatalogRestore(plan.rest()), position)
+                .forEach(line -> log.warn("not copied: {}", line));
         return true;
+    }
+
+    /** The tables that were copied; null for everything. */
+    Set<TableName> tables() throws IOException {
+        plan = plan == null ? CopyPlan.read(directory(), donors.json()) : plan;
+        return plan == null ? null : plan.tables();
     }
 
     private LogPosition logPosition() throws IOException, InterruptedException {

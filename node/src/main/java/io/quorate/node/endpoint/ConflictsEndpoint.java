@@ -2,6 +2,8 @@
 package io.quorate.node.endpoint;
 
 import io.quorate.certification.OrderedStream;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.Verdict;
 import io.quorate.core.answer.ConflictAnswer;
 import io.quorate.core.answer.ConflictsAnswer;
 import io.quorate.node.conflict.Conflict;
@@ -84,12 +86,18 @@ class ConflictsEndpoint {
 
     /**
      * What became of the loser on this node. An own loser is undone when its winner is applied, at the latest at its
-     * own place in the order.
+     * own place in the order. What can't be undone goes with a full copy.
      */
     private String undone(Conflict c) {
         UUID self = stream.self();
         if (self == null || !c.loser().server().equals(self.toString())) {
             return "never applied here";
+        }
+        if (c.verdict().equals(Conflict.VOID)) {
+            return "acknowledged here, and lost: the others refuse the definition. This server gets a copy of theirs";
+        }
+        if (c.verdict().equals(Verdict.NOT_REPEATABLE.name())) {
+            return ErrorCode.NUMBERED_BY_SERVER.code() + ": " + ErrorCode.NUMBERED_BY_SERVER.remedy();
         }
         return c.seqno() <= progress.lastApplied() ? "undone here" : "to be undone here";
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.join;
 
-import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.node.member.MemberDesk;
@@ -66,14 +65,14 @@ public interface JoinHost {
     boolean isCopyPreferred();
 
     /**
-     * Has its server get a full copy that has everything ordered by now, after {@link #handOver}. The server is
-     * suspended then.
+     * Has its server get a copy, of everything or of the tables that differ, which has all that is ordered by now, after
+     * {@link #handOver}. The server is suspended then.
      *
      * @param difference what showed that its server holds something else than the order says
      * @param orderedThen last seqno that was ordered then
      * @return why that can't be yet; null when it is so
      */
-    String wantCopy(ErrorCode difference, long orderedThen) throws IOException, InterruptedException;
+    String wantCopy(QuorateException difference, long orderedThen) throws IOException, InterruptedException;
 
     /** Chooses between catching up and a full copy; after how many milliseconds to do so again. */
     long choose() throws InterruptedException;

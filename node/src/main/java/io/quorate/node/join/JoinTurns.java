@@ -220,8 +220,7 @@ public final class JoinTurns {
             case AWAITING_COPY -> {
                 retry = new Retry(AWAIT_COPY, host.nanos());
                 String difference = ask(m -> m.difference().getMessage());
-                log.error(
-                        "this server holds something else than the order says, and needs a full copy: {}", difference);
+                log.error("this server holds something else than the order says, and needs a copy: {}", difference);
                 host.suspendServer();
                 host.handOver();
             }
@@ -386,7 +385,7 @@ public final class JoinTurns {
 
     private long awaitCopy() throws IOException, InterruptedException {
         QuorateException difference = ask(JoinMachine::difference);
-        String why = host.wantCopy(difference.code(), ask(JoinMachine::orderedThen));
+        String why = host.wantCopy(difference, ask(JoinMachine::orderedThen));
         if (why != null) {
             return waits(difference.getMessage() + "; " + why, why, "no copy yet");
         }

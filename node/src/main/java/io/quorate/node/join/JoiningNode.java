@@ -2,7 +2,6 @@
 package io.quorate.node.join;
 
 import io.quorate.certification.Certifier;
-import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.node.copy.ServerCopy;
@@ -110,7 +109,7 @@ record JoiningNode(
     }
 
     @Override
-    public String wantCopy(ErrorCode difference, long orderedThen) throws IOException, InterruptedException {
+    public String wantCopy(QuorateException difference, long orderedThen) throws IOException, InterruptedException {
         if (!server.hasHandedOver()) {
             return "what this server has committed is being ordered first";
         }
@@ -118,14 +117,14 @@ record JoiningNode(
                 .filter(m -> m.hasSyncedServer() && m.applied() >= orderedThen)
                 .map(MemberReport::node)
                 .toList();
-        String obstacle = new CopyRule(
-                        difference, orderedThen, holders, own.stream().ask(Certifier::voters))
-                .obstacle(this::hasVoidDefinition);
+        CopyRule rule = new CopyRule(
+                difference.code(), orderedThen, holders, own.stream().ask(Certifier::voters));
+        String obstacle = rule.obstacle(this::hasVoidDefinition);
         if (obstacle != null) {
             return obstacle;
         }
         server.suspend();
-        copy.want(own.stream().lastOrdered());
+        copy.want(own.stream().lastOrdered(), difference.difference());
         return null;
     }
 

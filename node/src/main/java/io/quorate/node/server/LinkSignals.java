@@ -13,6 +13,8 @@ public final class LinkSignals {
     private boolean everWritable;
     /** Whether the applier needs clients to be kept from writing for a moment. */
     private boolean held;
+    /** Whether clients are to be kept from writing until a definition has been run. */
+    private boolean fenced;
 
     private boolean stopped;
     private boolean suspended;
@@ -60,7 +62,7 @@ public final class LinkSignals {
             if (handOver) {
                 return Task.HAND_OVER;
             }
-            return writable && !held ? Task.WRITABLE : Task.READ_ONLY;
+            return writable && !held && !fenced ? Task.WRITABLE : Task.READ_ONLY;
         } finally {
             lock.unlock();
         }
@@ -94,7 +96,7 @@ public final class LinkSignals {
     boolean mayStayOpen() {
         lock.lock();
         try {
-            return !everWritable && !held && !suspended && !stopped;
+            return !everWritable && !held && !fenced && !suspended && !stopped;
         } finally {
             lock.unlock();
         }
@@ -102,6 +104,10 @@ public final class LinkSignals {
 
     void held(boolean value) {
         set(() -> held = value);
+    }
+
+    void fenced(boolean value) {
+        set(() -> fenced = value);
     }
 
     void stop() {

@@ -23,6 +23,9 @@ public final class NoServer implements Server {
     public void writable(boolean value) {}
 
     @Override
+    public void fence(boolean value) {}
+
+    @Override
     public void stopWorking() {}
 
     @Override

@@ -69,7 +69,7 @@ final class SchemaAdvice {
             add(
                     findings,
                     "tables of engines without transactions: what fails there half-way stays, and what loses a"
-                            + " conflict can't be undone, so its server needs a full copy",
+                            + " conflict can't be undone, so its server needs a copy of them",
                     names(statement, OTHERS),
                     "ALTER TABLE ... ENGINE = InnoDB; or write to them on one node only");
             add(

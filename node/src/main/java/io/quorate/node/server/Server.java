@@ -27,6 +27,9 @@ public interface Server extends AutoCloseable {
     /** Says whether clients may write; this is carried out later. */
     void writable(boolean value);
 
+    /** Says whether clients are to be kept from writing until a definition has been run; this is carried out later. */
+    void fence(boolean value);
+
     /** Ends the work with the server for good: the node is INCONSISTENT. */
     void stopWorking();
 

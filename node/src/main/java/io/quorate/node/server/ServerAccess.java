@@ -10,6 +10,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.sst.CloneCopy;
 import java.io.IOException;
@@ -17,12 +18,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
@@ -31,6 +36,8 @@ import org.slf4j.LoggerFactory;
 /** The node's connections to its MySQL server, and the few statements that the node itself needs. */
 public final class ServerAccess implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerAccess.class);
+
+    private static final int LOCK_WAIT_TIMEOUT = 1205;
 
     private final String account;
     private final String url;
@@ -86,6 +93,13 @@ public final class ServerAccess implements AutoCloseable {
         return DriverManager.getConnection(url, user, password);
     }
 
+    /** A connection of another account, which need not be one of the service's. */
+    public Connection connectAs(String name, String secret, Duration limit) throws SQLException {
+        Connection connection = DriverManager.getConnection(url, name, secret);
+        connection.setNetworkTimeout(Runnable::run, (int) limit.toMillis());
+        return connection;
+    }
+
     /** As above, but stops waiting for an answer of the server after {@code limit}. */
     public Connection connectAlone(Duration limit) throws SQLException {
         Connection connection = connectAlone();
@@ -121,6 +135,20 @@ public final class ServerAccess implements AutoCloseable {
         log.info("the server is {} for clients", on ? "read-only" : "writable");
     }
 
+    /** Closes the server for clients' writes; false when their running statements don't end within {@code limit}. */
+    public static boolean closeWithin(Connection connection, Duration limit) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET SESSION lock_wait_timeout = " + limit.toSeconds());
+            statement.execute("SET GLOBAL read_only = ON");
+            return true;
+        } catch (SQLException e) {
+            if (e.getErrorCode() == LOCK_WAIT_TIMEOUT) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
     /**
      * Has mysqld start read-only from now on, as well as be so now: nobody may write to a server that has just been
      * started with another server's data before this service has closed it. Somebody's own setting is left alone.
@@ -150,7 +178,7 @@ public final class ServerAccess implements AutoCloseable {
                 JOIN performance_schema.variables_info i USING (VARIABLE_NAME) WHERE p.VARIABLE_NAME = 'read_only'""");
     }
 
-    static boolean isReadOnly(Connection connection) throws SQLException {
+    public static boolean isReadOnly(Connection connection) throws SQLException {
         return ask(connection, "SELECT @@GLOBAL.read_only").equals("1");
     }
 
@@ -217,6 +245,34 @@ public final class ServerAccess implements AutoCloseable {
                         + " SPACE_TYPE = 'Single'"));
     }
 
+    /** The size of some tables, by the server's statistics. Those that aren't there count nothing. */
+    public static long tableBytes(Connection connection, Collection<TableName> tables) throws SQLException {
+        long bytes = 0;
+        try (PreparedStatement statement = connection.prepareStatement(
+                "SELECT COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) FROM information_schema.TABLES WHERE"
+                        + " TABLE_SCHEMA = ? AND TABLE_NAME = ?")) {
+            for (TableName table : tables) {
+                statement.setString(1, table.schema());
+                statement.setString(2, table.table());
+                try (ResultSet row = statement.executeQuery()) {
+                    row.next();
+                    bytes += row.getLong(1);
+                }
+            }
+        }
+        return bytes;
+    }
+
+    public static boolean hasSchema(Connection connection, String schema) throws SQLException {
+        try (PreparedStatement statement =
+                connection.prepareStatement("SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ?")) {
+            statement.setString(1, schema);
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next();
+            }
+        }
+    }
+
     /** The server's process; empty where its PID file can't be read or names no process of this host. */
     public static Optional<ProcessHandle> process(Connection connection) throws SQLException {
         try {
@@ -258,6 +314,28 @@ public final class ServerAccess implements AutoCloseable {
             row.next();
             return row.getString(1);
         }
+    }
+
+    /** The account that a connection has: name, {@code @}, host. */
+    public static String account(Connection connection) throws SQLException {
+        return ask(connection, "SELECT CURRENT_USER()");
+    }
+
+    /** The privileges on everything that a connection's account has, without those of roles. */
+    public static Set<String> privileges(Connection connection) throws SQLException {
+        String account = account(connection);
+        int at = account.lastIndexOf('@');
+        Set<String> privileges = new TreeSet<>();
+        try (PreparedStatement statement = connection.prepareStatement(
+                "SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = ?")) {
+            statement.setString(1, "'" + account.substring(0, at) + "'@'" + account.substring(at + 1) + "'");
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    privileges.add(row.getString(1));
+                }
+            }
+        }
+        return privileges;
     }
 
     /** The account of a connection's client; null when the connection doesn't exist any more. */

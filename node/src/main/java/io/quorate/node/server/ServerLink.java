@@ -109,6 +109,11 @@ public final class ServerLink implements Server {
     }
 
     @Override
+    public void fence(boolean value) {
+        signals.fenced(value);
+    }
+
+    @Override
     public void stopWorking() {
         signals.stop();
     }

@@ -48,6 +48,7 @@ public final class ServerSession implements AutoCloseable {
             ApplyProgress progress,
             KeylessTables keyless,
             UnsafeTables unsafe,
+            Refusals refusals,
             long openedNanos,
             Consumer<NodeEvent> events,
             FaultHandler faults) {
@@ -60,7 +61,7 @@ public final class ServerSession implements AutoCloseable {
         }
 
         private Voting voting(UUID server) {
-            return new Voting(properties.node(), server, stream, order);
+            return new Voting(properties.node(), server, stream, order, refusals);
         }
 
         private LostTail.Ports lostTail() {
@@ -76,7 +77,7 @@ public final class ServerSession implements AutoCloseable {
     private LostTail tail;
     private OwnNumbers numbers;
     private Voting voting;
-    private LinkSignals.Task done;
+    private volatile LinkSignals.Task done;
     private int looks;
     private volatile Applying applying;
     private volatile Capturing capturing;
@@ -315,6 +316,11 @@ public final class ServerSession implements AutoCloseable {
                 startApplier();
             }
         }
+    }
+
+    /** Whether this session has closed the server for clients. */
+    public boolean isClosed() {
+        return done != null && done != LinkSignals.Task.WRITABLE;
     }
 
     void quorumChanged(TotalOrder.Quorum quorum) {

@@ -20,18 +20,25 @@ final class Voting implements Verdicts {
     private final UUID server;
     private final OrderedStream stream;
     private final TotalOrder order;
+    private final Refusals refusals;
     private final VotingCourse course = new VotingCourse(new OfOrder());
 
-    Voting(String node, UUID server, OrderedStream stream, TotalOrder order) {
+    Voting(String node, UUID server, OrderedStream stream, TotalOrder order, Refusals refusals) {
         this.node = node;
         this.server = server;
         this.stream = stream;
         this.order = order;
+        this.refusals = refusals;
+    }
+
+    @Override
+    public void refusal(long seqno, String error) {
+        refusals.add(seqno, error);
     }
 
     @Override
     public boolean isVoid(long seqno) {
-        return verdict(seqno) == Verdict.VOID;
+        return stream.isVoid(seqno);
     }
 
     @Override
@@ -45,7 +52,7 @@ final class Voting implements Verdicts {
     }
 
     private Verdict verdict(long seqno) {
-        return stream.ask(certifier -> Verdicts.of(certifier.isVoid(seqno), certifier.stands(seqno)));
+        return Verdicts.of(isVoid(seqno), stream.ask(certifier -> certifier.stands(seqno)));
     }
 
     /** As {@link VotingCourse#answer}. */

@@ -38,7 +38,7 @@ class ConflictJournalTest {
      * A record with seqnos from 1, every second of which failed. Reading it may be held up, and it may forget its
      * beginning.
      */
-    private static final class Losers implements WriteSetLog {
+    private static class Losers implements WriteSetLog {
         private final long last;
         private final CountDownLatch held;
         private volatile long first = 1;
@@ -82,9 +82,13 @@ class ConflictJournalTest {
             };
         }
 
-        private static Certified record(long seqno) {
-            WriteSet w =
-                    new WriteSet(new Gtid(new UUID(0, 1), seqno), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[0]);
+        Certified record(long seqno) {
+            return record(
+                    seqno,
+                    new WriteSet(new Gtid(new UUID(0, 1), seqno), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[0]));
+        }
+
+        static Certified record(long seqno, WriteSet w) {
             return new Certified(
                     seqno, seqno % 2 == 0 ? Verdict.TOO_OLD : Verdict.PASSED, 0, 0, new LogPosition(1, seqno), true, w);
         }
@@ -208,6 +212,31 @@ class ConflictJournalTest {
             journal.lookBack(last);
             held.countDown();
             assertThat(written(journal, (int) last / 2)).isEqualTo(evenUpTo(last));
+        }
+    }
+
+    /** Under the places that they had, and the definition under that of the verdict. */
+    @Test
+    void writesWhatIsVoidByAVerdict() throws Exception {
+        Losers losers = new Losers(9, new CountDownLatch(0)) {
+            @Override
+            Certified record(long seqno) {
+                return seqno == 9 ? record(9, WriteSet.voids(3, new long[] {5, 7}, 0)) : super.record(seqno);
+            }
+        };
+        try (ConflictJournal journal = open(losers)) {
+            journal.lookBack(8);
+            journal.failed(9);
+            assertThat(written(journal, 7)).containsExactly(2L, 4L, 5L, 6L, 7L, 8L, 9L);
+            assertThat(journal.find(5).verdict()).isEqualTo(Conflict.VOID);
+            assertThat(journal.find(5).winner().seqno()).isEqualTo(3);
+            assertThat(journal.find(9).loser().seqno()).isEqualTo(3);
+            assertThat(journal.find(9).winner()).isNull();
+        }
+        try (ConflictJournal journal = open(losers)) {
+            journal.lookBack(9);
+            journal.failed(9);
+            assertThat(written(journal, 7)).as("none twice").hasSize(7);
         }
     }
 }

@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.applier.ServerLife;
 import io.quorate.applier.TakenBack;
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.config.NodeProperties.Sst.Method;
 import io.quorate.node.server.NodeIdentity;
@@ -21,6 +24,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -77,41 +81,52 @@ class StateFilesTest {
 
     // The copy's note
 
+    private static final Difference WHERE = new Difference(
+            Set.of(new TableName("s,", "t\n1")), Set.of(17L, 18L), Set.of(new Gtid(SERVER, 4), new Gtid(SERVER, 9)));
+
     @Test
     void theNoteOfACopyIsReadAsItWasWrittenAtEveryStep() throws Exception {
-        CopyNote wanted = CopyNote.wanted(41).ownLast(6);
+        CopyNote wanted = CopyNote.wanted(41, WHERE).ownLast(6);
         CopyNote copying = wanted.copying(7, "n2", SERVER, GTIDS);
-        for (CopyNote note :
-                List.of(wanted, wanted.streaming(8, 50), copying, copying.straight(12, 60), copying.again())) {
-            note.write(directory);
-            assertThat(CopyNote.read(directory)).isEqualTo(note);
+        for (CopyNote note : List.of(
+                wanted,
+                wanted.streaming(8, 50),
+                wanted.tables(8, 50),
+                wanted.tablesHere(70),
+                wanted.everything(),
+                copying,
+                copying.straight(12, 60),
+                copying.again())) {
+            note.write(directory, json);
+            assertThat(CopyNote.read(directory, json)).isEqualTo(note);
         }
         CopyNote.delete(directory);
-        assertThat(CopyNote.read(directory)).isNull();
+        assertThat(CopyNote.read(directory, json)).isNull();
         CopyNote.delete(directory);
     }
 
     @Test
     void aCopyThatBeginsAnewKeepsWhatTheServerEverGaveOutAndNothingOfItsDonor() {
-        CopyNote again = CopyNote.wanted(41)
+        CopyNote again = CopyNote.wanted(41, WHERE)
                 .copying(7, "n2", SERVER, GTIDS)
                 .straight(12, 60)
                 .again();
-        assertThat(again).isEqualTo(CopyNote.wanted(41).ownLast(7));
+        assertThat(again).isEqualTo(CopyNote.wanted(41, WHERE).ownLast(7));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "step=COPYING", "step=DANCING\nfrom=1", "step=WANTED\nfrom=x", "\\u00"})
     void aDamagedNoteIsRefused(String content) throws Exception {
         damage("copy.properties", content);
-        assertUnreadable("copy.properties", () -> CopyNote.read(directory));
+        assertUnreadable("copy.properties", () -> CopyNote.read(directory, json));
     }
 
     // The stream's plan
 
     @Test
     void thePlanOfAStreamIsReadAsItWasWrittenAndNobodyElseMayReadIt() throws Exception {
-        CopyPlan plan = new CopyPlan("c1", 9, new LogPosition(2, 30), CATALOG, 1L << 40, 0, null);
+        CopyPlan plan = new CopyPlan(
+                "c1", 9, new LogPosition(2, 30), CATALOG, 1L << 40, 0, null, Set.of(new TableName("s", "t")));
         plan.write(directory, json);
         assertThat(CopyPlan.read(directory, json)).isEqualTo(plan);
         CopyPlan later = plan.upTo(99, CATALOG);

@@ -184,8 +184,8 @@ class JoinTurnsTest {
         }
 
         @Override
-        public String wantCopy(ErrorCode difference, long orderedThen) {
-            assertThat(difference).isEqualTo(ErrorCode.APPLY_MISMATCH);
+        public String wantCopy(QuorateException difference, long orderedThen) {
+            assertThat(difference.code()).isEqualTo(ErrorCode.APPLY_MISMATCH);
             assertThat(orderedThen).isEqualTo(9);
             does("want copy");
             copies = noCopy == null;

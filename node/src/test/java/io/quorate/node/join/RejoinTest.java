@@ -12,7 +12,7 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.node.config.NodeProperties;
-import io.quorate.node.copy.FullCopy;
+import io.quorate.node.copy.Copying;
 import io.quorate.node.order.PausableOrder;
 import io.quorate.node.order.Stores;
 import io.quorate.node.server.JoinCounts;
@@ -59,6 +59,9 @@ class RejoinTest {
         public void writable(boolean value) {}
 
         @Override
+        public void fence(boolean value) {}
+
+        @Override
         public void stopWorking() {}
 
         @Override
@@ -103,7 +106,7 @@ class RejoinTest {
     private final class Trial implements AutoCloseable {
         final Stores stores;
         final PausableOrder order = new PausableOrder(() -> null, quorum -> {}, cause -> {});
-        final FullCopy copy;
+        final Copying copy;
         final Rejoin rejoin;
 
         Trial(Supplier<List<Offer>> offers, PeerStreams peers) throws IOException {
@@ -111,8 +114,8 @@ class RejoinTest {
             stores = Stores.open(directory, INCARNATION, properties);
             OrderedStream stream = stores.stream(event -> {}, quorum -> {}, OrderedStream.Failures.NOBODY);
             JoinCounts joins = new JoinCounts(new SimpleMeterRegistry());
-            copy = new FullCopy(
-                    new FullCopy.Ports(properties, INCARNATION, stores.cache(), stream, joins),
+            copy = new Copying(
+                    new Copying.Ports(properties, INCARNATION, stores.cache(), stream, joins),
                     null,
                     null,
                     null,

@@ -54,7 +54,7 @@ public final class CatalogRestore {
         }
     }
 
-    /** Makes those triggers that aren't here. */
+    /** Makes those triggers that aren't here, and makes schemas read-only if the donor's are. */
     public void createMissingTriggers(Connection joiner) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
             Set<List<String>> here =

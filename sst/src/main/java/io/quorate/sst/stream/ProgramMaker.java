@@ -73,12 +73,17 @@ final class ProgramMaker {
         }
     }
 
-    /** Makes these alone. */
+    /** Makes these alone, and makes schemas read-only if the donor's are. */
     void make(List<Program> programs) throws SQLException {
         trusted(() -> {
             makeAll(programs);
             return null;
         });
+        for (Schema schema : catalog.schemas()) {
+            if (schema.readOnly()) {
+                session.setReadOnly(schema.name(), true);
+            }
+        }
     }
 
     /** One after the other in their order, which is the order in which a table's triggers run. */

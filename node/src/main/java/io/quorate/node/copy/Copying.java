@@ -4,7 +4,7 @@ package io.quorate.node.copy;
 import io.quorate.applier.ServerLife;
 import io.quorate.applier.TakenBack;
 import io.quorate.certification.OrderedStream;
-import io.quorate.core.CertifiedXid;
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
@@ -12,6 +12,7 @@ import io.quorate.core.Retry;
 import io.quorate.core.WriteSetLog;
 import io.quorate.ist.RejoinCourse;
 import io.quorate.node.config.NodeProperties;
+import io.quorate.node.copy.DifferingTables.NotByTables;
 import io.quorate.node.member.MemberReport;
 import io.quorate.node.question.Questions;
 import io.quorate.node.server.JoinCounts;
@@ -19,10 +20,8 @@ import io.quorate.node.server.LinkSignals;
 import io.quorate.node.server.NodeIdentity;
 import io.quorate.node.server.Refill;
 import io.quorate.node.server.ServerAccess;
-import io.quorate.node.server.ServerCheck;
 import io.quorate.node.server.ServerLifeFile;
 import io.quorate.node.server.ServerSession;
-import io.quorate.sst.CloneCopy;
 import io.quorate.sst.CopyProgress;
 import java.io.IOException;
 import java.sql.Connection;
@@ -38,17 +37,18 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Gives this node's server all of another server's data when nothing less will do, by one of two methods: {@link
- * ClonedCopy} and {@link StreamedCopy}. Meanwhile the node takes part in the order and keeps what is ordered, as an
+ * Gives this node's server another server's data: some tables if it is known where the two differ ({@link
+ * CopiedTables}), or everything when nothing less will do, by one of two methods: {@link ClonedCopy} and {@link
+ * StreamedCopy}. Meanwhile the node takes part in the order and keeps what is ordered, as an
  * arbitrator does; a peer has told it what certification knew at the place where that begins. What this server has
  * committed and the order doesn't have is captured and ordered first, or it would be lost.
  *
  * <p>Every step is noted before it is taken ({@link CopyNote}); after a crash the node goes on with the step that was
  * noted. All of this is done by the link's thread.
  */
-public final class FullCopy implements ServerCopy, Refill {
-    private static final Logger log = LoggerFactory.getLogger(FullCopy.class);
-    private static final long POLL_MILLIS = 250;
+public final class Copying implements ServerCopy, Refill {
+    private static final Logger log = LoggerFactory.getLogger(Copying.class);
+    static final long POLL_MILLIS = 250;
     private static final Retry.Policy AGAIN = Retry.Policy.unbounded(
                     "the node waits for it with a server of no use to anybody, and whatever is in its way may"
                             + " pass or be mended",
@@ -56,10 +56,9 @@ public final class FullCopy implements ServerCopy, Refill {
             .telling(19, 20);
     private static final Duration TOLD_EVERY = Duration.ofSeconds(5);
     /** How often a stream begins anew before the other method is tried, where that is allowed. */
-    private static final int ANEW_MAX = 3;
+    static final int ANEW_MAX = 3;
 
     private final Ports ports;
-    private final Supplier<ServerSession> sessions;
     private final ServerAccess access;
     private final LinkSignals signals;
     private final Donors donors;
@@ -68,7 +67,9 @@ public final class FullCopy implements ServerCopy, Refill {
     private final ByteBudget budget;
     private final ClonedCopy cloned;
     private final StreamedCopy streamed;
+    private final CopiedTables copiedTables;
     private final CopyMethod method;
+    private final CopyStart start;
     private volatile String obstacle;
     private long toldNanos;
     private String told = "";
@@ -88,7 +89,7 @@ public final class FullCopy implements ServerCopy, Refill {
      * @param sessions makes sessions with the server, which are not open yet
      * @param progress is told how far the copy is, in words for people; null when the copy is complete
      */
-    public FullCopy(
+    public Copying(
             Ports ports,
             Supplier<ServerSession> sessions,
             ServerAccess access,
@@ -96,17 +97,18 @@ public final class FullCopy implements ServerCopy, Refill {
             Donors donors,
             Consumer<String> progress) {
         this.ports = ports;
-        this.sessions = sessions;
         this.progress = progress;
         this.access = access;
         this.signals = signals;
         this.donors = donors;
-        this.note = CopyNote.read(ports.properties().dataDir());
+        this.note = CopyNote.read(ports.properties().dataDir(), donors.json());
         this.budget =
                 new ByteBudget(ports.properties().sst().bytesPerSecondMax().toBytes());
         this.cloned = new ClonedCopy(this, ports, access, signals, donors, budget);
         this.streamed = new StreamedCopy(ports, access, signals, donors, budget, this::tell);
+        this.copiedTables = new CopiedTables(this, streamed, ports, access, signals);
         this.method = new CopyMethod(ports.properties());
+        this.start = new CopyStart(this, method, sessions, ports, access, donors);
     }
 
     @Override
@@ -126,10 +128,18 @@ public final class FullCopy implements ServerCopy, Refill {
     }
 
     @Override
-    public void want(long from) throws IOException {
+    public void want(long from, Difference where) throws IOException {
         CopyNote before = note;
-        keep(before == null ? CopyNote.wanted(from) : CopyNote.wanted(from).ownLast(before.ownLast()));
-        log.warn("this server needs a full copy of another one's data");
+        // Of a server that was to be copied before, more may be gone than differs now.
+        keep(
+                before == null
+                        ? CopyNote.wanted(from, where)
+                        : CopyNote.wanted(from, Difference.ANYWHERE).ownLast(before.ownLast()));
+        log.warn(
+                "this server needs a copy of {}",
+                note.where().mayBeAnywhere()
+                        ? "all of another one's data"
+                        : "those of another one's tables that differ");
     }
 
     @Override
@@ -148,7 +158,7 @@ public final class FullCopy implements ServerCopy, Refill {
         if (current == null || current.step() == CopyNote.Step.WANTED) {
             return null;
         }
-        return current.step() == CopyNote.Step.STREAMING ? streamed.look() : cloned.look();
+        return current.isByStream() ? streamed.look() : cloned.look();
     }
 
     @Override
@@ -157,9 +167,7 @@ public final class FullCopy implements ServerCopy, Refill {
         if (current == null || current.step() == CopyNote.Step.WANTED) {
             return null;
         }
-        return current.step() == CopyNote.Step.STREAMING
-                ? NodeProperties.Sst.Method.STREAM
-                : NodeProperties.Sst.Method.CLONE;
+        return current.isByStream() ? NodeProperties.Sst.Method.STREAM : NodeProperties.Sst.Method.CLONE;
     }
 
     @Override
@@ -173,7 +181,7 @@ public final class FullCopy implements ServerCopy, Refill {
         if (current == null) {
             return null;
         }
-        return current.step() == CopyNote.Step.STREAMING ? streamed.donor() : current.donor();
+        return current.isByStream() ? streamed.donor() : current.donor();
     }
 
     @Override
@@ -205,7 +213,7 @@ public final class FullCopy implements ServerCopy, Refill {
     }
 
     void keep(CopyNote next) throws IOException {
-        next.write(ports.properties().dataDir());
+        next.write(ports.properties().dataDir(), donors.json());
         note = next;
     }
 
@@ -215,11 +223,18 @@ public final class FullCopy implements ServerCopy, Refill {
         while (note != null && signals.task().serves()) {
             try {
                 switch (note.step()) {
-                    case WANTED -> begin();
+                    case WANTED -> {
+                        cloned.reset();
+                        start.run();
+                    }
                     case STREAMING -> stream();
                     case COPYING -> cloned.run();
                     case STRAIGHT -> cloned.apply();
+                    case TABLES -> copiedTables.fetch();
+                    case TABLES_HERE -> copiedTables.finish();
                 }
+            } catch (NotByTables e) {
+                everything(e.getMessage());
             } catch (QuorateException e) {
                 if (!isTriedAgain(e)) {
                     throw e;
@@ -243,6 +258,12 @@ public final class FullCopy implements ServerCopy, Refill {
         return e.code() == ErrorCode.COPY_NOT_BY_STREAM || (e.code().isRetryable() && !RejoinCourse.mends(e));
     }
 
+    private void everything(String why) throws IOException {
+        log.warn("single tables won't do, everything is copied: {}", why);
+        CopyPlan.delete(ports.properties().dataDir());
+        keep(note.everything());
+    }
+
     void pause(long millis) throws InterruptedException {
         LinkSignals.Task task = signals.task();
         if (task.serves()) {
@@ -260,90 +281,14 @@ public final class FullCopy implements ServerCopy, Refill {
         CopyNote current = note;
         String from = current == null ? "" : donor();
         String donor = from == null || from.isEmpty() ? "another node" : from;
-        String text = "receiving a full copy of the data of " + donor + (what.isEmpty() ? "" : ": " + what);
+        String extent = current == null || current.where().mayBeAnywhere() ? "a full copy of the data" : "tables";
+        String text = "receiving " + extent + " of " + donor + (what.isEmpty() ? "" : ": " + what);
         progress.accept(text);
         boolean moves = look() != null && obstacle == null;
         if (!text.equals(told) && (!moves || System.nanoTime() - toldNanos > TOLD_EVERY.toNanos())) {
             told = text;
             toldNanos = System.nanoTime();
             log.info("{}", text);
-        }
-    }
-
-    // WANTED
-
-    private void begin() throws SQLException, IOException, InterruptedException {
-        cloned.reset();
-        if (budget.isPaused()) {
-            // MySQL's CLONE can't be held up once it has begun.
-            waits(PieceFetcher.PAUSED);
-            pause(POLL_MILLIS);
-            return;
-        }
-        MemberReport donor = donors.present().get().stream()
-                .filter(m -> m.hasSyncedServer() && m.applied() >= note.from())
-                .min(MemberReport.nearest(ports.properties().zone()))
-                .orElse(null);
-        if (donor == null) {
-            waits("no node with a server is SYNCED and has applied seqno " + note.from());
-            pause(POLL_MILLIS);
-            return;
-        }
-        CopyMethod.Choice choice = choose(donor.node());
-        try (ServerSession session = sessions.get()) {
-            tell("what this server has committed is being ordered first");
-            if (!session.drain()) {
-                return;
-            }
-            session.withdraw();
-        }
-        try (Connection connection = reach()) {
-            ServerCheck.require(connection);
-            access.readOnly(connection, true);
-            requireNothingUndecided(connection);
-            CopyQuestion.CloneSource source = choice.source();
-            if (source == null) {
-                CopyPlan.delete(ports.properties().dataDir());
-                keep(note.streaming(lastOfOurs(connection), ports.stream().lastOrdered()));
-                return;
-            }
-            CloneCopy.expect(connection);
-            keep(note.copying(lastOfOurs(connection), donor.node(), source.server(), GtidSet.parse(source.reserved())));
-            log.info(
-                    "copying the server of {} at {}:{}, about {} MB, with MySQL's CLONE; what this server holds goes",
-                    donor.node(),
-                    source.host(),
-                    source.port(),
-                    source.bytes() >> 20);
-            ports.joins().count(JoinCounts.Step.COPY_BEGUN);
-        }
-    }
-
-    private CopyMethod.Choice choose(String donor) throws SQLException {
-        try (Connection connection = reach()) {
-            return method.choose(() -> ask(donor), () -> {
-                new CloneCopy(access.credentials()).prepare(connection, "this node's server", "CLONE_ADMIN");
-                return ServerAccess.version(connection);
-            });
-        }
-    }
-
-    /**
-     * Fails when clients of this server have prepared transactions that they still have to decide themselves: those
-     * would be lost. Transactions that are prepared in the remains of an earlier copy don't matter; after such a copy
-     * {@code ownLast} is known already.
-     */
-    private void requireNothingUndecided(Connection connection) throws SQLException {
-        long given = ServerAccess.executed(connection).last(ServerAccess.uuid(connection));
-        List<String> undecided = CloneCopy.prepared(connection).stream()
-                .filter(xid -> !xid.endsWith("," + CertifiedXid.FORMAT))
-                .toList();
-        if (note.ownLast() == 0 && given > 0 && !undecided.isEmpty()) {
-            throw new QuorateException(
-                    ErrorCode.COPY_UNDECIDED,
-                    "clients have prepared transactions on this server that they have not decided: XA COMMIT or"
-                            + " XA ROLLBACK "
-                            + String.join("; ", undecided));
         }
     }
 
@@ -376,22 +321,13 @@ public final class FullCopy implements ServerCopy, Refill {
         }
     }
 
-    /** The highest GTID number this server ever gave out. */
-    private long lastOfOurs(Connection connection) throws SQLException {
-        UUID server = ServerAccess.uuid(connection);
-        long executed = ServerAccess.executed(connection).last(server);
-        return Math.max(
-                Math.max(note.ownLast(), executed),
-                ports.stream().positionOf(server).last());
-    }
-
     // STREAMING
 
-    private void stream() throws SQLException, IOException, InterruptedException {
+    private void stream() throws NotByTables, SQLException, IOException, InterruptedException {
         obstacle = null;
         long at;
         try {
-            at = streamed.run(note.from(), note.upTo());
+            at = streamed.run(note.from(), note.upTo(), Difference.ANYWHERE);
         } catch (QuorateException e) {
             boolean other = e.code() == ErrorCode.COPY_NOT_BY_STREAM
                     && ports.properties().sst().method() != NodeProperties.Sst.Method.STREAM;
@@ -413,10 +349,7 @@ public final class FullCopy implements ServerCopy, Refill {
             return;
         }
         try (Connection connection = reach()) {
-            UUID server = ServerAccess.uuid(connection);
-            if (ServerAccess.executed(connection).last(server) > note.ownLast()) {
-                log.warn("somebody has written to this server while it was copied; copying it anew");
-                keep(note.again());
+            if (wasWrittenTo(connection)) {
                 return;
             }
             streamed.open(connection);
@@ -430,6 +363,17 @@ public final class FullCopy implements ServerCopy, Refill {
                     ServerLifeFile.read(ports.properties().dataDir()).reserved());
             streamed.forget(connection);
         }
+    }
+
+    /** Whether clients have written to this server since the copy began; then it begins anew. */
+    boolean wasWrittenTo(Connection connection) throws SQLException, IOException {
+        UUID server = ServerAccess.uuid(connection);
+        if (ServerAccess.executed(connection).last(server) <= note.ownLast()) {
+            return false;
+        }
+        log.warn("somebody has written to this server while it was copied; copying it anew");
+        keep(note.again());
+        return true;
     }
 
     /**
@@ -456,7 +400,7 @@ public final class FullCopy implements ServerCopy, Refill {
         ServerLifeFile.write(
                 properties.dataDir(),
                 new ServerLife(ServerAccess.started(connection), durable, reserved, new GtidSet(), TakenBack.NONE));
-        log.info("the full copy of the data of {} is complete; this server holds seqno {}", donor(), at);
+        log.info("the copy of {} is complete; this server holds seqno {}", donor(), at);
         ports.joins().count(JoinCounts.Step.COPY_COMPLETED);
         CopyNote.delete(properties.dataDir());
         note = null;

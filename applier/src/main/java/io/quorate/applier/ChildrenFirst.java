@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.Certified;
+import io.quorate.core.WriteSet;
+import io.quorate.core.binlog.TableMap;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Another sequence for the rows of one statement: those of a child before those of its parent.
+ *
+ * <p>A trigger of the child may change the parent, and a foreign key with CASCADE or SET NULL then changes the very row
+ * that the trigger was called for. The binlog has the parent's row first, and then the child's as it was before both,
+ * which isn't there any more when the cascade has been repeated (error 1032; MySQL's own replicas stop, too). With the
+ * child first every row is found, and the cascade has less to do. Only what a single statement did changes places, and
+ * no trigger may write to the table that its statement writes to, so the rows of each table keep their sequence.
+ */
+final class ChildrenFirst {
+    private static final String CHILDREN = """
+            SELECT HEX(CONVERT(CONSTRAINT_SCHEMA USING utf8mb4)), HEX(CONVERT(TABLE_NAME USING utf8mb4))
+            FROM information_schema.REFERENTIAL_CONSTRAINTS
+            WHERE (DELETE_RULE IN ('CASCADE', 'SET NULL') OR UPDATE_RULE IN ('CASCADE', 'SET NULL'))
+              AND UNIQUE_CONSTRAINT_SCHEMA = CONVERT(UNHEX(?) USING utf8mb3)
+              AND REFERENCED_TABLE_NAME = CONVERT(UNHEX(?) USING utf8mb3)""";
+
+    private final byte[] payload;
+    private final Map<Long, String> names = new HashMap<>();
+    /** How many foreign keys lead from a table up to one that has no parent here. */
+    private final Map<String, Integer> depths = new HashMap<>();
+
+    private ChildrenFirst(byte[] payload) {
+        this.payload = payload;
+    }
+
+    /** Whether a writeset has a statement that changed several tables. */
+    static boolean mayMatter(Certified writeSet) {
+        byte[] b = writeSet.writeSet().payload();
+        Set<Long> tables = new HashSet<>();
+        for (int at = 0; at < b.length; at += BinlogEvents.length(b, at)) {
+            if (BinlogEvents.isRows(BinlogEvents.type(b, at))) {
+                tables.add(BinlogEvents.tableId(b, at));
+                if (tables.size() > 1) {
+                    return true;
+                }
+                if (BinlogEvents.endsStatement(b, at)) {
+                    tables.clear();
+                }
+            }
+        }
+        return false;
+    }
+
+    /** The writeset with its rows in that sequence. */
+    static Certified of(Certified c, Connection connection) throws SQLException {
+        WriteSet w = c.writeSet();
+        WriteSet sorted = new WriteSet(
+                w.gtid(),
+                w.lastSeen(),
+                w.committedMicros(),
+                w.kind(),
+                w.keys(),
+                new ChildrenFirst(w.payload()).sorted(connection),
+                w.builtOn(),
+                w.session());
+        return new Certified(
+                c.seqno(), c.verdict(), c.conflictsWith(), c.dependsOn(), c.position(), c.lastOfEntry(), sorted);
+    }
+
+    private byte[] sorted(Connection connection) throws SQLException {
+        readNames();
+        readDepths(connection);
+        ByteSink out = new ByteSink(payload.length);
+        List<Integer> rows = new ArrayList<>();
+        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
+            if (!BinlogEvents.isRows(BinlogEvents.type(payload, at))) {
+                // Maps come before the rows of their statement.
+                out.append(payload, at, BinlogEvents.length(payload, at));
+                continue;
+            }
+            rows.add(at);
+            if (BinlogEvents.endsStatement(payload, at)) {
+                append(rows, out);
+                rows.clear();
+            }
+        }
+        append(rows, out);
+        return out.toArray();
+    }
+
+    private void append(List<Integer> rows, ByteSink out) {
+        rows.sort(Comparator.comparingInt((Integer at) -> -depths.get(names.get(BinlogEvents.tableId(payload, at)))));
+        for (int i = 0; i < rows.size(); i++) {
+            int copy = out.append(payload, rows.get(i), BinlogEvents.length(payload, rows.get(i)));
+            BinlogEvents.endsStatement(out.array(), copy, i == rows.size() - 1);
+        }
+    }
+
+    private void readNames() {
+        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
+            if (BinlogEvents.type(payload, at) == BinlogEvents.TABLE_MAP) {
+                TableMap map = TableMap.read(payload, at, BinlogEvents.length(payload, at));
+                names.put(BinlogEvents.tableId(payload, at), name(map.schema, map.table));
+            }
+        }
+    }
+
+    private static String name(String schema, String table) {
+        return schema + "\n" + table;
+    }
+
+    private void readDepths(Connection connection) throws SQLException {
+        Set<String> tables = new HashSet<>(names.values());
+        tables.forEach(table -> depths.put(table, 0));
+        Map<String, Set<String>> children = new HashMap<>();
+        for (String table : tables) {
+            Set<String> own = children(connection, table);
+            own.retainAll(tables);
+            own.remove(table);
+            children.put(table, own);
+        }
+        // As often as there are tables: foreign keys in a circle end there.
+        for (int i = 0; i < tables.size(); i++) {
+            children.forEach(
+                    (parent, own) -> own.forEach(child -> depths.merge(child, depths.get(parent) + 1, Math::max)));
+        }
+    }
+
+    private static Set<String> children(Connection connection, String table) throws SQLException {
+        Set<String> children = new HashSet<>();
+        String[] parts = table.split("\n", 2);
+        try (PreparedStatement statement = connection.prepareStatement(CHILDREN)) {
+            statement.setString(1, SchemaCheck.hexOf(parts[0]));
+            statement.setString(2, SchemaCheck.hexOf(parts[1]));
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    children.add(name(SchemaCheck.unhex(row.getString(1)), SchemaCheck.unhex(row.getString(2))));
+                }
+            }
+        }
+        return children;
+    }
+}

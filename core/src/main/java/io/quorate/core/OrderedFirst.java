@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * Definitions that are ordered before any server has run them. They have an origin of their own, which is no server.
+ * Their numbers follow each other like the GTID numbers of a server, and each proposal is linked to the one before: of
+ * two nodes that propose the next definition at the same time, one does, and the other sees that the number is taken.
+ *
+ * <p>An empty proposal takes up a number too. So whoever waits for the definition of a number, and can't wait any
+ * longer, proposes nothing under that number. What is ordered under it then settles for all nodes whether there is a
+ * definition.
+ */
+public final class OrderedFirst {
+    /** The origin. No server has it: theirs are of version 1. */
+    public static final UUID ORIGIN =
+            UUID.nameUUIDFromBytes("io.quorate: definitions that are ordered first".getBytes(StandardCharsets.UTF_8));
+
+    private OrderedFirst() {}
+
+    public static boolean isOrigin(UUID origin) {
+        return ORIGIN.equals(origin);
+    }
+
+    public static boolean is(WriteSet writeSet) {
+        return isOrigin(writeSet.gtid().source());
+    }
+
+    /**
+     * A definition.
+     *
+     * @param previous the last number of this origin
+     * @param nonce by which the one that proposes it knows it again
+     * @param lastSeen the seqno up to which that one knew the order
+     */
+    public static WriteSet definition(
+            long previous, long nonce, long lastSeen, long micros, Keys keys, byte[] payload) {
+        return new WriteSet(
+                new Gtid(ORIGIN, previous + 1),
+                lastSeen,
+                micros,
+                WriteSet.Kind.DDL,
+                keys,
+                payload,
+                WriteSet.BUILT_ON_NONE,
+                nonce);
+    }
+
+    public static Proposal proposal(WriteSet definition) {
+        long number = definition.gtid().number();
+        return new Proposal(ORIGIN, number - 1, number, 0, new long[0], List.of(definition));
+    }
+
+    /** Takes up the number after {@code previous}, so that no definition has it. */
+    public static Proposal nothing(long previous) {
+        return new Proposal(ORIGIN, previous, previous + 1, 0, new long[0], List.of());
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.copy;
+
+import io.quorate.applier.TailRepair;
+import io.quorate.applier.TakenBack;
+import io.quorate.capture.DefinedTables;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
+import io.quorate.core.WriteSetLog;
+import io.quorate.node.copy.DifferingTables.NotByTables;
+import io.quorate.node.server.LinkSignals;
+import io.quorate.node.server.ServerAccess;
+import io.quorate.node.server.ServerLifeFile;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Set;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Copies the tables in which this server differs, and brings the whole server to their place in the order.
+ *
+ * <p>When the tables are here ({@link StreamedCopy}), the rest of the server is still at its position. It has own
+ * transactions beyond that, of which the failed ones may never be undone in the usual way: whatever stopped the applier
+ * may have been the undo itself. So all own transactions after the position are taken back, as after a power failure
+ * ({@link TailRepair}), and then everything is applied in its order. Both work with a record in which the copied tables
+ * don't occur ({@link LogWithoutTables}).
+ *
+ * <p>Each of these steps may be repeated after a crash: what was taken back is taken back to the same rows, and the
+ * position says what was applied.
+ */
+final class CopiedTables {
+    private static final Logger log = LoggerFactory.getLogger(CopiedTables.class);
+    private static final Duration LOCK_WAIT = Duration.ofSeconds(3);
+
+    private final Copying owner;
+    private final StreamedCopy streamed;
+    private final Copying.Ports ports;
+    private final ServerAccess access;
+    private final LinkSignals signals;
+
+    CopiedTables(Copying owner, StreamedCopy streamed, Copying.Ports ports, ServerAccess access, LinkSignals signals) {
+        this.owner = owner;
+        this.streamed = streamed;
+        this.ports = ports;
+        this.access = access;
+        this.signals = signals;
+    }
+
+    /** Fetches the tables. */
+    void fetch() throws NotByTables, SQLException, IOException, InterruptedException {
+        long at;
+        try {
+            at = streamed.run(
+                    owner.note().from(), owner.note().upTo(), owner.note().where());
+        } catch (QuorateException e) {
+            if (e.code() != ErrorCode.COPY_NOT_BY_STREAM) {
+                throw e;
+            }
+            throw new NotByTables(e.detail());
+        }
+        if (at < 0) {
+            if (streamed.begunAnew() >= Copying.ANEW_MAX) {
+                throw new NotByTables("they are changed too often");
+            }
+            return;
+        }
+        try (Connection connection = owner.reach()) {
+            if (!owner.wasWrittenTo(connection)) {
+                // A statement that changes definitions forces all that was committed before it.
+                Copying.unlogged(connection, "ALTER TABLE quorate.copy COMMENT = 'complete'");
+                owner.keep(owner.note().tablesHere(at));
+            }
+        }
+    }
+
+    /** Brings the other tables to where the copied ones are. */
+    void finish() throws NotByTables, SQLException, IOException, InterruptedException {
+        Set<TableName> tables = streamed.tables();
+        if (tables == null) {
+            throw new NotByTables("it isn't known any more what was copied");
+        }
+        long at = owner.note().upTo();
+        try {
+            if (!bring(tables, at)) {
+                return;
+            }
+        } catch (QuorateException e) {
+            // Either the copied tables weren't all that differs, or the others can't be brought to them.
+            if (e.code().kind() != ErrorCode.Kind.DIFFERENCE && e.code() != ErrorCode.TAIL_UNCLEAR) {
+                throw e;
+            }
+            throw new NotByTables(e.getMessage());
+        }
+        try (Connection connection = owner.reach()) {
+            streamed.open(connection);
+            log.info("{}: as the order has them", TableName.some(tables));
+            owner.finish(connection, at, reserved(connection));
+            streamed.forget(connection);
+        }
+    }
+
+    private GtidSet reserved(Connection connection) throws SQLException {
+        return ServerLifeFile.read(ports.properties().dataDir()).reservedOf(ServerAccess.purged(connection));
+    }
+
+    /**
+     * Takes back what is beyond the position, and applies the order.
+     *
+     * @param at the seqno at which the copied tables are
+     * @return false when that isn't done: the link has something else to do, or somebody has written to the server
+     */
+    private boolean bring(Set<TableName> tables, long at) throws SQLException, IOException, InterruptedException {
+        UUID server;
+        GtidSet executed;
+        GtidSet reserved;
+        DefinedTables defined;
+        try (Connection connection = owner.reach()) {
+            access.readOnly(connection, true);
+            server = ServerAccess.uuid(connection);
+            executed = ServerAccess.executed(connection);
+            reserved = reserved(connection);
+            defined = DefinedTables.at(connection);
+        }
+        WriteSetLog record = new LogWithoutTables(ports.cache(), tables, defined::of, at);
+        long ordered = ports.stream().positionOf(server).last();
+        TakenBack back = new TailRepair(
+                        new TailRepair.Access(access.workers(), LOCK_WAIT), record, server, ports.incarnation())
+                .run(ordered, executed, reserved);
+        if (back == null) {
+            return false;
+        }
+        return new AfterCopy(owner, ports, access, signals).run(record, server, back, at);
+    }
+}

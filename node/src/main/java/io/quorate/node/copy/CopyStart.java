@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.copy;
+
+import io.quorate.core.CertifiedXid;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
+import io.quorate.core.QuorateException;
+import io.quorate.node.member.MemberReport;
+import io.quorate.node.server.JoinCounts;
+import io.quorate.node.server.ServerAccess;
+import io.quorate.node.server.ServerCheck;
+import io.quorate.node.server.ServerSession;
+import io.quorate.sst.CloneCopy;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Begins a copy: chooses what is copied and by which method, has everything ordered that clients have committed on this
+ * server, and keeps them from committing more.
+ */
+final class CopyStart {
+    private static final Logger log = LoggerFactory.getLogger(CopyStart.class);
+
+    private final Copying owner;
+    private final CopyMethod method;
+    private final Supplier<ServerSession> sessions;
+    private final Copying.Ports ports;
+    private final ServerAccess access;
+    private final Copying.Donors donors;
+
+    CopyStart(
+            Copying owner,
+            CopyMethod method,
+            Supplier<ServerSession> sessions,
+            Copying.Ports ports,
+            ServerAccess access,
+            Copying.Donors donors) {
+        this.owner = owner;
+        this.method = method;
+        this.sessions = sessions;
+        this.ports = ports;
+        this.access = access;
+        this.donors = donors;
+    }
+
+    void run() throws SQLException, IOException, InterruptedException {
+        if (owner.budget().isPaused()) {
+            // MySQL's CLONE can't be held up once it has begun.
+            waits(PieceFetcher.PAUSED);
+            return;
+        }
+        MemberReport donor = donors.present().get().stream()
+                .filter(m -> m.hasSyncedServer() && m.applied() >= owner.note().from())
+                .min(MemberReport.nearest(ports.properties().zone()))
+                .orElse(null);
+        if (donor == null) {
+            waits("no node with a server is SYNCED and has applied seqno "
+                    + owner.note().from());
+            return;
+        }
+        boolean everything = owner.note().where().mayBeAnywhere();
+        CopyQuestion.CloneSource source = everything ? choose(donor.node()).source() : null;
+        try (ServerSession session = sessions.get()) {
+            owner.tell("what this server has committed is being ordered first");
+            if (!session.drain()) {
+                return;
+            }
+            session.withdraw();
+        }
+        try (Connection connection = owner.reach()) {
+            ServerCheck.require(connection);
+            access.readOnly(connection, true);
+            requireNothingUndecided(connection);
+            if (source == null) {
+                CopyPlan.delete(ports.properties().dataDir());
+                long ordered = ports.stream().lastOrdered();
+                CopyNote note = owner.note();
+                long last = lastOfOurs(connection);
+                owner.keep(everything ? note.streaming(last, ordered) : note.tables(last, ordered));
+            } else {
+                cloneFrom(donor.node(), source, connection);
+            }
+        }
+    }
+
+    private void waits(String why) throws InterruptedException {
+        owner.waits(why);
+        owner.pause(Copying.POLL_MILLIS);
+    }
+
+    private void cloneFrom(String donor, CopyQuestion.CloneSource source, Connection connection)
+            throws SQLException, IOException {
+        CloneCopy.expect(connection);
+        GtidSet reserved = GtidSet.parse(source.reserved());
+        owner.keep(owner.note().copying(lastOfOurs(connection), donor, source.server(), reserved));
+        log.info(
+                "copying the server of {} at {}:{}, about {} MB, with MySQL's CLONE; what this server holds goes",
+                donor,
+                source.host(),
+                source.port(),
+                source.bytes() >> 20);
+        ports.joins().count(JoinCounts.Step.COPY_BEGUN);
+    }
+
+    private CopyMethod.Choice choose(String donor) throws SQLException {
+        try (Connection connection = owner.reach()) {
+            return method.choose(() -> owner.ask(donor), () -> {
+                new CloneCopy(access.credentials()).prepare(connection, "this node's server", "CLONE_ADMIN");
+                return ServerAccess.version(connection);
+            });
+        }
+    }
+
+    /**
+     * Fails when clients of this server have prepared transactions that they still have to decide themselves: those
+     * would be lost. Transactions that are prepared in the remains of an earlier copy don't matter; after such a copy
+     * {@code ownLast} is known already.
+     */
+    private void requireNothingUndecided(Connection connection) throws SQLException {
+        long given = ServerAccess.executed(connection).last(ServerAccess.uuid(connection));
+        List<String> undecided = CloneCopy.prepared(connection).stream()
+                .filter(xid -> !xid.endsWith("," + CertifiedXid.FORMAT))
+                .toList();
+        if (owner.note().ownLast() == 0 && given > 0 && !undecided.isEmpty()) {
+            throw new QuorateException(
+                    ErrorCode.COPY_UNDECIDED,
+                    "clients have prepared transactions on this server that they have not decided: XA COMMIT or"
+                            + " XA ROLLBACK "
+                            + String.join("; ", undecided));
+        }
+    }
+
+    /** The highest GTID number this server ever gave out. */
+    private long lastOfOurs(Connection connection) throws SQLException {
+        UUID server = ServerAccess.uuid(connection);
+        long executed = ServerAccess.executed(connection).last(server);
+        return Math.max(
+                Math.max(owner.note().ownLast(), executed),
+                ports.stream().positionOf(server).last());
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.copy;
+
+import io.quorate.core.Certified;
+import io.quorate.core.Difference;
+import io.quorate.core.TableName;
+import io.quorate.core.WriteSet;
+import io.quorate.core.WriteSetLog;
+import io.quorate.core.binlog.TableMap;
+import io.quorate.sst.stream.Catalog;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the tables that must be copied so that a server that differs holds again what the order says. They are those in
+ * which the difference is, and
+ *
+ * <ul>
+ *   <li>those of own definitions that failed, because a statement that was run can't be taken back;
+ *   <li>those that a definition which this server hasn't run yet names together with one of them, as a RENAME does: it
+ *       is run as a whole or not at all;
+ *   <li>those that foreign keys tie to one of them. The copied tables are ahead of the others for a while, and a row
+ *       and the row that it refers to must not be of different moments.
+ * </ul>
+ */
+final class DifferingTables {
+    private static final Duration READ_WAIT = Duration.ofSeconds(5);
+
+    private final Set<TableName> found = new HashSet<>();
+    /** The tables of each definition that this server hasn't run yet. */
+    private final List<Set<TableName>> definitions = new ArrayList<>();
+
+    private final Function<WriteSet, @Nullable Set<TableName>> defined;
+    private final WriteSetLog log;
+    private final UUID server;
+
+    /**
+     * @param defined the tables that a definition names, as {@link io.quorate.capture.DefinedTables#of} says
+     * @param log the node's record
+     */
+    DifferingTables(Function<WriteSet, @Nullable Set<TableName>> defined, WriteSetLog log, UUID server) {
+        this.defined = defined;
+        this.log = log;
+        this.server = server;
+    }
+
+    /** Says why it can't be done with single tables. */
+    static final class NotByTables extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        NotByTables(String why) {
+            super(why);
+        }
+    }
+
+    /**
+     * Finds them.
+     *
+     * @param position the seqno up to which the order is applied on this server
+     * @param upTo the seqno at which the donor's definitions were read; the record has everything up to there
+     * @param donors the donor's tables
+     */
+    Set<TableName> find(Difference where, long position, long upTo, Catalog donors)
+            throws NotByTables, IOException, InterruptedException {
+        if (where.mayBeAnywhere()) {
+            throw new NotByTables("nothing says where the difference is");
+        }
+        if (log.first() > position + 1) {
+            throw new NotByTables("the record no longer has what was ordered after seqno " + position);
+        }
+        found.addAll(where.tables());
+        for (long seqno : where.seqnos()) {
+            if (seqno <= position) {
+                found.addAll(tables(at(seqno)));
+            }
+        }
+        scan(where, position, upTo);
+        close(donors.ties());
+        if (found.isEmpty()) {
+            throw new NotByTables("it isn't in tables");
+        }
+        return Set.copyOf(found);
+    }
+
+    private Certified at(long seqno) throws NotByTables, IOException, InterruptedException {
+        if (seqno < log.first()) {
+            throw new NotByTables("the record no longer has seqno " + seqno);
+        }
+        try (WriteSetLog.Cursor cursor = log.read(seqno)) {
+            return next(cursor, seqno);
+        }
+    }
+
+    private static Certified next(WriteSetLog.Cursor cursor, long seqno) throws IOException, InterruptedException {
+        Certified c = cursor.next(READ_WAIT);
+        if (c == null) {
+            throw new IOException("the record does not have seqno " + seqno);
+        }
+        return c;
+    }
+
+    private void scan(Difference where, long position, long upTo)
+            throws NotByTables, IOException, InterruptedException {
+        Set<Object> wanted = new HashSet<>(where.writeSets());
+        if (position < upTo) {
+            try (WriteSetLog.Cursor cursor = log.read(position + 1)) {
+                for (long seqno = position + 1; seqno <= upTo; seqno++) {
+                    take(next(cursor, seqno), where, wanted);
+                }
+            }
+        }
+        if (!wanted.isEmpty()) {
+            throw new NotByTables("the record doesn't have " + wanted);
+        }
+    }
+
+    private void take(Certified c, Difference where, Set<Object> wanted) throws NotByTables {
+        WriteSet w = c.writeSet();
+        boolean failedHere =
+                w.isDefinition() && !c.passed() && w.gtid().source().equals(server);
+        if (wanted.remove(w.gtid()) || where.seqnos().contains(c.seqno()) || failedHere) {
+            found.addAll(tables(c));
+        }
+        if (w.isDefinition() && c.passed()) {
+            Set<TableName> named = defined.apply(w);
+            if (named == null) {
+                throw new NotByTables("the definition at seqno " + c.seqno() + " may concern any table");
+            }
+            definitions.add(named);
+        }
+    }
+
+    /** The tables of one writeset. */
+    private Set<TableName> tables(Certified c) throws NotByTables {
+        WriteSet w = c.writeSet();
+        if (!w.isDefinition()) {
+            return TableMap.tables(w.payload());
+        }
+        Set<TableName> named = defined.apply(w);
+        if (named == null || named.isEmpty()) {
+            throw new NotByTables("the definition at seqno " + c.seqno() + " isn't one of tables alone");
+        }
+        return named;
+    }
+
+    private void close(Set<Map.Entry<TableName, TableName>> ties) {
+        int before;
+        do {
+            before = found.size();
+            for (Set<TableName> named : definitions) {
+                if (!Collections.disjoint(named, found)) {
+                    found.addAll(named);
+                }
+            }
+            for (Map.Entry<TableName, TableName> tie : ties) {
+                if (found.contains(tie.getKey()) || found.contains(tie.getValue())) {
+                    found.add(tie.getKey());
+                    found.add(tie.getValue());
+                }
+            }
+        } while (found.size() > before);
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.copy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.Certified;
+import io.quorate.core.Difference;
+import io.quorate.core.Gtid;
+import io.quorate.core.Keys;
+import io.quorate.core.LogPosition;
+import io.quorate.core.TableName;
+import io.quorate.core.Verdict;
+import io.quorate.core.WriteSet;
+import io.quorate.core.WriteSet.Kind;
+import io.quorate.core.WriteSetLog;
+import io.quorate.core.binlog.TableMap;
+import io.quorate.ist.CacheSettings;
+import io.quorate.ist.WriteSetCache;
+import io.quorate.node.copy.DifferingTables.NotByTables;
+import io.quorate.sst.stream.Catalog;
+import io.quorate.sst.stream.Omitted;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Which tables are copied, and what of the order concerns the others. */
+@Timeout(60)
+class DifferingTablesTest {
+    private static final UUID HERE = new UUID(0, 1);
+    private static final UUID THERE = new UUID(0, 2);
+    private static final TableName A = new TableName("s", "a");
+    private static final TableName B = new TableName("s", "b");
+    private static final TableName C = new TableName("s", "c");
+
+    private final Map<Gtid, Set<TableName>> definitions = new HashMap<>();
+
+    @TempDir
+    private Path directory;
+
+    private WriteSetCache log;
+
+    @BeforeEach
+    void open() {
+        log = WriteSetCache.open(new CacheSettings(directory, new UUID(0, 9), 1 << 20, 1 << 20), 0);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        log.close();
+    }
+
+    private long rows(UUID source, long number, boolean passed, TableName... tables) throws Exception {
+        ByteArrayOutputStream payload = new ByteArrayOutputStream();
+        for (int i = 0; i < tables.length; i++) {
+            payload.writeBytes(map(i + 1, tables[i]));
+        }
+        for (int i = 0; i < tables.length; i++) {
+            payload.writeBytes(row(i + 1));
+        }
+        return add(new Gtid(source, number), Kind.ROWS, passed, payload.toByteArray());
+    }
+
+    /** @param named null when it may concern any table */
+    private long definition(UUID source, long number, boolean passed, Set<TableName> named) throws Exception {
+        definitions.put(new Gtid(source, number), named);
+        return add(new Gtid(source, number), Kind.DDL, passed, new byte[] {1});
+    }
+
+    private long add(Gtid gtid, Kind kind, boolean passed, byte[] payload) throws Exception {
+        return add(passed, new WriteSet(gtid, 0, 0, kind, Keys.NONE, payload));
+    }
+
+    private long add(boolean passed, WriteSet w) throws Exception {
+        long seqno = log.last() + 1;
+        Verdict verdict = passed ? Verdict.PASSED : Verdict.CONFLICT;
+        log.append(List.of(new Certified(seqno, verdict, 0, 0, new LogPosition(1, seqno), true, w)));
+        return seqno;
+    }
+
+    private static byte[] map(int id, TableName table) {
+        ByteBuffer body = ByteBuffer.allocate(64).order(ByteOrder.LITTLE_ENDIAN);
+        body.putInt(id).putShort((short) 0).putShort((short) 1);
+        for (String name : List.of(table.schema(), table.table())) {
+            body.put((byte) name.length())
+                    .put(name.getBytes(StandardCharsets.US_ASCII))
+                    .put((byte) 0);
+        }
+        body.put((byte) 1).put((byte) 3).put((byte) 0).put((byte) 0);
+        return event(BinlogEvents.TABLE_MAP, body);
+    }
+
+    private static byte[] row(int id) {
+        ByteBuffer body = ByteBuffer.allocate(64).order(ByteOrder.LITTLE_ENDIAN);
+        body.putInt(id).putShort((short) 0).putShort((short) 1).putShort((short) 2);
+        body.put((byte) 1).put((byte) 1).put((byte) 0).putInt(7);
+        return event(BinlogEvents.WRITE_ROWS, body);
+    }
+
+    private static byte[] event(int type, ByteBuffer body) {
+        int length = BinlogEvents.HEADER_BYTES + body.position();
+        ByteBuffer event = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+        event.putInt(0).put((byte) type).putInt(1).putInt(length).putInt(0).putShort((short) 0);
+        return event.put(body.flip()).array();
+    }
+
+    private static Catalog.Table table(TableName name, String... references) {
+        return new Catalog.Table(
+                name.schema(),
+                name.table(),
+                "CREATE TABLE",
+                List.of(),
+                Stream.of(references)
+                        .map(to ->
+                                new Catalog.Clause("fk", "CONSTRAINT `fk` FOREIGN KEY (`x`) REFERENCES `" + to + "`"))
+                        .toList(),
+                "InnoDB",
+                true);
+    }
+
+    private Set<TableName> find(Difference where, long position, Catalog.Table... donors) throws Exception {
+        Catalog catalog = new Catalog(
+                new Omitted(List.of(), false, false, false, false, false),
+                List.of(),
+                List.of(donors),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of());
+        return new DifferingTables(w -> definitions.get(w.gtid()), log, HERE)
+                .find(where, position, log.last(), catalog);
+    }
+
+    @Test
+    void theTablesOfWhatCouldNotBeAppliedAreCopied() throws Exception {
+        rows(THERE, 1, true, C);
+        long refused = rows(THERE, 2, true, A, B);
+        rows(THERE, 3, true, C);
+        assertThat(find(Difference.at(refused), 1)).containsExactlyInAnyOrder(A, B);
+    }
+
+    @Test
+    void theTablesOfAnOwnLoserThatCouldNotBeUndoneAreCopied() throws Exception {
+        rows(HERE, 5, false, A);
+        assertThat(find(Difference.of(Set.of(new Gtid(HERE, 5))), 0)).containsExactly(A);
+        assertThatThrownBy(() -> find(Difference.of(Set.of(new Gtid(HERE, 6))), 0))
+                .isInstanceOf(NotByTables.class);
+    }
+
+    /** It was run, and found void only after the server had passed its place. */
+    @Test
+    void theTablesOfAVoidDefinitionAreCopiedThoughItIsBehindThePosition() throws Exception {
+        long isVoid = definition(HERE, 1, true, Set.of(A));
+        rows(THERE, 1, true, B);
+        assertThat(find(Difference.at(isVoid), 2)).containsExactly(A);
+    }
+
+    @Test
+    void tablesOfOwnDefinitionsThatFailedAreCopiedToo() throws Exception {
+        long refused = rows(THERE, 1, true, A);
+        definition(HERE, 1, false, Set.of(B));
+        definition(THERE, 2, false, Set.of(C));
+        assertThat(find(Difference.at(refused), 0)).containsExactlyInAnyOrder(A, B);
+    }
+
+    @Test
+    void whatDefinitionsToComeOrForeignKeysTieTogetherIsCopiedTogether() throws Exception {
+        long refused = rows(THERE, 1, true, A);
+        definition(THERE, 2, true, Set.of(A, B));
+        TableName parent = new TableName("s", "parent");
+        TableName loose = new TableName("s", "loose");
+        assertThat(find(
+                        Difference.at(refused),
+                        0,
+                        table(A),
+                        table(B),
+                        table(C, "b", "parent"),
+                        table(parent),
+                        table(loose)))
+                .containsExactlyInAnyOrder(A, B, C, parent);
+    }
+
+    @Test
+    void everythingIsCopiedWhereNobodyKnowsTheTables() throws Exception {
+        long refused = rows(THERE, 1, true, A);
+        assertThatThrownBy(() -> find(Difference.ANYWHERE, 0)).isInstanceOf(NotByTables.class);
+        long account = definition(THERE, 2, true, Set.of());
+        assertThatThrownBy(() -> find(Difference.at(account), 0)).isInstanceOf(NotByTables.class);
+        definition(THERE, 3, true, null);
+        assertThatThrownBy(() -> find(Difference.at(refused), 0)).isInstanceOf(NotByTables.class);
+    }
+
+    // The record without these tables
+
+    private List<WriteSet> without(long upTo) throws Exception {
+        List<WriteSet> read = new ArrayList<>();
+        WriteSetLog left = new LogWithoutTables(log, Set.of(A), w -> definitions.get(w.gtid()), upTo);
+        try (WriteSetLog.Cursor cursor = left.read(1)) {
+            for (Certified c; (c = cursor.next(Duration.ZERO)) != null; ) {
+                assertThat(c.seqno()).isEqualTo(read.size() + 1);
+                read.add(c.writeSet());
+            }
+        }
+        return read;
+    }
+
+    @Test
+    void rowsOfTheCopiedTablesAreCutOutUpToWhereTheyAreAndNotAfter() throws Exception {
+        rows(THERE, 1, true, A, B, A);
+        rows(THERE, 2, true, B);
+        rows(THERE, 3, true, A);
+        rows(THERE, 4, true, A);
+        List<WriteSet> left = without(3);
+        byte[] ofB = left.get(0).payload();
+        assertThat(TableMap.tables(ofB)).containsExactly(B);
+        assertThat(ofB).hasSize(map(2, B).length + row(2).length);
+        assertThat(TableMap.tables(left.get(1).payload())).containsExactly(B);
+        assertThat(left.get(2).payload()).isEmpty();
+        assertThat(TableMap.tables(left.get(3).payload())).containsExactly(A);
+    }
+
+    @Test
+    void theirDefinitionsAndTheVerdictsOnTheseAreNothing() throws Exception {
+        long isVoid = definition(HERE, 1, true, Set.of(A));
+        long other = definition(THERE, 1, true, Set.of(B));
+        add(true, WriteSet.voids(isVoid, new long[0], 0));
+        add(true, WriteSet.voids(other, new long[0], 0));
+        definition(HERE, 2, false, Set.of(A));
+        List<WriteSet> left = without(5);
+        assertThat(left)
+                .extracting(WriteSet::kind)
+                .containsExactly(Kind.ROWS, Kind.DDL, Kind.ROWS, Kind.VOID, Kind.ROWS);
+        assertThat(left.get(0).gtid()).isEqualTo(new Gtid(HERE, 1));
+        assertThat(left.get(2).payload()).isEmpty();
+    }
+}
