@@ -277,6 +277,14 @@ final class Dispute {
         return reinserted.containsKey(gtid);
     }
 
+    /** What was inserted again is there also where it was missing because that server is a copy of this one. */
+    void applied(Node node, Certified c) {
+        Change insert = reinserted.get(c.writeSet().gtid());
+        if (insert != null && c.passed() && !c.writeSet().gtid().source().equals(node.uuid())) {
+            node.model().mended(insert.table(), insert.after().get(0));
+        }
+    }
+
     /** It lost, and what was deleted is gone once more. */
     void undone(Node node, long number) {
         Change insert = reinserted.get(new Gtid(node.uuid(), number));

@@ -55,7 +55,9 @@ final class Model {
     }
 
     void mended(Table table, long id) {
-        tampered.get(table).remove(id);
+        if (isTampered(table, id)) {
+            tampered.get(table).remove(id);
+        }
     }
 
     boolean isTampered(Table table, long id) {
@@ -107,6 +109,9 @@ final class Model {
             Certified c = world.certified(++seqno);
             if (c.passed()) {
                 world.replay(rows, c, false);
+            }
+            if (world.dispute != null) {
+                world.dispute.applied(node, c);
             }
         }
         Rows expected = rows.copy();
