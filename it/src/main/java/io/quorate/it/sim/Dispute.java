@@ -27,6 +27,7 @@ final class Dispute {
     private static final int CONNECTION_LOST = 2013;
     private static final int EVENT_LENGTH_AT = 9;
     private static final int CRASHES_MAX = 12;
+    private static final int IMPATIENCE = 10;
     /** So often a person finds a server waiting for them before they have it rebuilt. */
     private static final int PATIENCE = 6;
 
@@ -34,6 +35,9 @@ final class Dispute {
     static final long FOREIGN_IDS = 50;
 
     final Random random;
+    /** How much faster than in the product the time of a vote runs: in some runs nodes that are away aren't awaited. */
+    final int clock;
+
     final Poll poll = new Poll(this);
     private final World world;
     /** Those that passed: whether they add the index. */
@@ -55,6 +59,7 @@ final class Dispute {
     Dispute(World world, long seed) {
         this.world = world;
         this.random = new Random(Run.mixed(seed) ^ 0x2545F4914F6CDD1DL);
+        this.clock = Joining.CLOCK * (Run.mixed(seed) % 3 == 0 ? IMPATIENCE : 1);
     }
 
     void begin(long micros) {

@@ -36,7 +36,7 @@ final class Voting implements Verdicts, VotingCourse.Order {
 
     @Override
     public Verdict onRefused(long seqno) {
-        return course.refused(seqno, world.millis() * Joining.CLOCK);
+        return course.refused(seqno, world.millis() * world.dispute.clock);
     }
 
     @Override
