@@ -81,8 +81,6 @@ enum Bug {
     SILENCE_COUNTS,
     /** It isn't asked whether a definition is void before it is run. */
     VERDICT_NOT_ASKED,
-    /** A server that has run a void definition keeps it. */
-    VOID_KEPT,
     /** That a void definition was passed over isn't noted. */
     PASSED_OVER_UNNOTED,
     /** A server is replaced by what less than half of them hold. */

@@ -230,11 +230,6 @@ final class Spoilt {
     static DefinitionTurn.Server server(Execution execution, Set<Bug> bugs) {
         return execution.new OfDatabase() {
             @Override
-            public boolean hasPassedOver(long seqno) throws SQLException {
-                return bugs.contains(Bug.VOID_KEPT) || super.hasPassedOver(seqno);
-            }
-
-            @Override
             public void notePassedOver(long seqno) throws SQLException {
                 if (!bugs.contains(Bug.PASSED_OVER_UNNOTED)) {
                     super.notePassedOver(seqno);

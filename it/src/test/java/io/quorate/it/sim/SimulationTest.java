@@ -4,6 +4,7 @@ package io.quorate.it.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.Verdict;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,6 +19,11 @@ class SimulationTest {
     private static final int OLD = 700;
 
     private static final int FRESH = 300;
+    /** The first seeds that show bugs which are seldom seen; the others show soon. */
+    private static final Map<Bug, Long> SEEN_AT = Map.of(
+            Bug.EMPTIED_COUNTS, 202L,
+            Bug.SILENCE_COUNTS, 851L,
+            Bug.VOTED_TWICE, 627L);
 
     @Test
     void nothingThatMustHoldBreaks() throws InterruptedException {
@@ -49,7 +55,7 @@ class SimulationTest {
                 .isGreaterThan(500);
         assertThat(all.copiesRead).as("copies read piece by piece").isGreaterThan(500);
         assertThat(all.readAgain).as("pieces read again").isGreaterThan(1000);
-        assertThat(all.voided).as("definitions that are void").isGreaterThan(5);
+        assertThat(all.voided).as("definitions that are void").isGreaterThan(10);
         assertThat(all.tampered).as("rows changed without the binlog").isGreaterThan(30);
         assertThat(all.healed).as("servers that differed and got a copy").isGreaterThan(100);
         assertThat(all.arbitrators).as("runs with an arbitrator").isGreaterThan(100);
@@ -58,7 +64,10 @@ class SimulationTest {
     @ParameterizedTest
     @EnumSource(Bug.class)
     void everyPlantedBugIsCaught(Bug bug) throws InterruptedException {
-        Simulation.Result result = Simulation.run(1, SEEDS, Set.of(bug));
+        Simulation.Result result = Simulation.run(SEEN_AT.getOrDefault(bug, 1L), 1, Set.of(bug));
+        if (result.failure() == null) {
+            result = Simulation.run(1, SEEDS, Set.of(bug));
+        }
         assertThat(result.failure()).as("within %d seeds", SEEDS).isNotNull();
         System.out.println(bug + ": seed " + result.failure().run().seed() + ", "
                 + result.failure().violation().lines().findFirst().orElse(""));
