@@ -12,6 +12,7 @@ public final class OperatorCommands {
             ConflictsCommand.class,
             TransferCommand.class,
             AuditCommand.class,
+            HealCommand.class,
             MembersCommand.class,
             MembersCommand.Join.class,
             MembersCommand.Leave.class,

@@ -61,6 +61,7 @@ class CommandsTest {
                 "recover",
                 "transfer",
                 "audit",
+                "heal",
                 "ddl",
                 "conflicts",
                 "check",
@@ -73,7 +74,16 @@ class CommandsTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"leave", "conflicts show", "log", "log dump", "check", "members -o xml", "transfer throttle x"})
+            strings = {
+                "leave",
+                "conflicts show",
+                "log",
+                "log dump",
+                "check",
+                "heal",
+                "members -o xml",
+                "transfer throttle x"
+            })
     void exitsWithTwoOnWrongUsage(String line) {
         assertThat(run(line.split(" "))).isEqualTo(CommandLine.ExitCode.USAGE);
     }

@@ -138,6 +138,8 @@ public enum ErrorCode {
             Kind.DIFFERENCE,
             "it was made on another server without the binlog, or dropped here without it; " + Text.COPY),
 
+    COPY_ASKED(5007, Kind.DIFFERENCE, "somebody asked for it with quorate heal; " + Text.COPY),
+
     CACHE_CORRUPT(6001, Kind.RETRYABLE, "the node fetches what it needs from the others by itself; check this volume"),
     DISK(6002, Kind.FATAL, "free space or repair the volume of quorate.data-dir, then restart this node"),
     STATE_DIVERGED(6003, Kind.FATAL, "this node would decide differently from the others; rebuild it"),

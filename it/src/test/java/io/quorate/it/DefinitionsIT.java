@@ -306,6 +306,20 @@ class DefinitionsIT {
         cluster.assertConverged();
     }
 
+    /** What an audit would find, and nobody has met yet. */
+    @Test
+    @Order(3)
+    void tablesAreCopiedWhenSomebodyAsksForIt() throws Exception {
+        begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2)"));
+        List<Long> untouched = untouched();
+        cluster.mysql(3).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t", "INSERT INTO d.t VALUES (3, 3)");
+        assertThat(cluster.post(3, "/actuator/heal", "{\"tables\": \"t\"}")).contains("SCHEMA.TABLE");
+        assertThat(cluster.post(3, "/actuator/heal", "{\"tables\": \"d.t\"}")).contains("\"done\":true");
+        cluster.awaitQuery(3, "SELECT GROUP_CONCAT(id ORDER BY id) FROM d.t", "1,2");
+        cluster.assertConverged();
+        assertThat(untouched()).isEqualTo(untouched);
+    }
+
     /** One server refuses what the others take, because somebody wrote to it without the binlog. */
     @Test
     @Order(3)

@@ -67,6 +67,26 @@ class OwnNumbersIT {
         }
     }
 
+    /** What clients commit without GTIDs is never read, so nobody else would ever have it. */
+    @Test
+    void aServerThatNoLongerNumbersEverythingIsClosedUntilItDoes() throws Exception {
+        Node node = start("data");
+        try {
+            LocalNode.awaitState(node, NodeState.SYNCED);
+            mysql.execute("SET GLOBAL gtid_mode = ON_PERMISSIVE");
+            awaitReason(node, "QRT-1001", "gtid_mode is ON_PERMISSIVE, must be ON");
+            assertThat(node.state()).isNotEqualTo(NodeState.SYNCED);
+            assertThat(mysql.queryLong("SELECT @@GLOBAL.read_only")).isOne();
+            mysql.execute("SET GLOBAL gtid_mode = ON");
+            LocalNode.awaitState(node, NodeState.SYNCED);
+            while (mysql.queryLong("SELECT @@GLOBAL.read_only") != 0) {
+                Thread.sleep(20);
+            }
+        } finally {
+            node.stop();
+        }
+    }
+
     @Test
     void aNumberThatAClientGaveOutIsNeverOrdered() throws Exception {
         for (int start = 1; start <= 2; start++) {

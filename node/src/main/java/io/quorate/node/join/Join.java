@@ -2,9 +2,12 @@
 package io.quorate.node.join;
 
 import io.quorate.certification.OrderedStream;
+import io.quorate.core.Difference;
+import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.NodeState;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.ist.HistoryCheck;
 import io.quorate.ist.IncrementalTransfer;
 import io.quorate.ist.TransferProgress;
@@ -30,6 +33,7 @@ import io.quorate.transport.TransportSettings;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -52,6 +56,7 @@ public final class Join implements AutoCloseable {
     private final JoinTurns turns;
     private final OwnedThread thread;
     private final String self;
+    private final Members members;
     private final Inbox inbox = new Inbox();
     private final AtomicBoolean hearsOfLife = new AtomicBoolean();
 
@@ -92,6 +97,7 @@ public final class Join implements AutoCloseable {
             FaultHandler faults)
             throws IOException {
         this.self = properties.node();
+        this.members = others.members();
         this.own = own;
         this.standing = others.standing;
         this.copy = copy;
@@ -228,6 +234,28 @@ public final class Join implements AutoCloseable {
      */
     public String cancelCopy() throws InterruptedException {
         return command(choice::cancel);
+    }
+
+    /**
+     * Has this node's server get a copy of some tables, as if it were known that they differ.
+     *
+     * @return why not; null when it begins
+     */
+    public String heal(Set<TableName> tables) throws InterruptedException {
+        if (!copy.isAllowed()) {
+            return "quorate.sst.method is none: this node may not have copies";
+        }
+        boolean given = members.present().stream()
+                .anyMatch(m -> m.hasSyncedServer() && !m.node().equals(self));
+        if (!given) {
+            return "no other node with a server is SYNCED, which could give a copy";
+        }
+        QuorateException asked = new QuorateException(
+                ErrorCode.COPY_ASKED,
+                "a copy of " + TableName.some(tables) + " is wanted",
+                null,
+                new Difference(tables, Set.of(), Set.of()));
+        return command(() -> turns.heals(asked));
     }
 
     private String command(Callable<String> command) throws InterruptedException {

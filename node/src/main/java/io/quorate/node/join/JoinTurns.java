@@ -98,6 +98,19 @@ public final class JoinTurns {
         on(m -> m.differs(cause, host.lastOrdered()));
     }
 
+    /**
+     * Somebody wants its server to get a copy, as if it were known to differ.
+     *
+     * @return why not now; null when it begins
+     */
+    public String heals(QuorateException asked) {
+        if (ask(JoinMachine::at) != Step.MEMBER) {
+            return "this node is busy: " + progress();
+        }
+        differs(asked);
+        return null;
+    }
+
     /** The order says that this node is no member any more. */
     public void takenOut(String why) {
         on(m -> m.takenOut(why));

@@ -88,6 +88,20 @@ public final class ServerCheck {
         require(findings(connection));
     }
 
+    /**
+     * Whether the server still records what clients commit in the form in which it is read. It can be changed while it
+     * runs, and what was committed then would be on this server only.
+     */
+    static boolean recordsAll(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_mode = 'ON'"
+                        + " AND @@GLOBAL.binlog_format = 'ROW' AND @@GLOBAL.binlog_row_image = 'FULL'"
+                        + " AND @@GLOBAL.binlog_row_metadata = 'FULL'")) {
+            row.next();
+            return row.getBoolean(1);
+        }
+    }
+
     /** As above, for what a server also needs that has not been a node's so far, and nothing else. */
     static void requireNew(Connection connection) throws SQLException {
         List<Finding> findings = new ArrayList<>();

@@ -37,6 +37,8 @@ public final class ServerSession implements AutoCloseable {
     private static final long STAYS_OPEN_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     private static final int LOOKS_PER_TABLE_LOOK = 60;
+    /** A capture whose connection breaks has another one long before. */
+    private static final long CAPTURE_LOST_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     /** What every session of this node works with. */
     public record Ports(
@@ -94,7 +96,7 @@ public final class ServerSession implements AutoCloseable {
      */
     void open() throws SQLException, IOException {
         try (Connection connection = access.connect()) {
-            ServerCheck.require(connection);
+            requireSettings(connection);
             executed = ServerAccess.executed(connection);
             identity = identity(connection);
             lookAtTables(connection);
@@ -109,6 +111,16 @@ public final class ServerSession implements AutoCloseable {
         if (tail.isReady()) {
             startApplier();
         }
+    }
+
+    /** Keeps clients from writing to a member's server that doesn't record what they write. */
+    private void requireSettings(Connection connection) throws SQLException {
+        NodeProperties properties = ports.properties;
+        if (NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node()) != null
+                && !ServerCheck.recordsAll(connection)) {
+            access.readOnly(connection, true);
+        }
+        ServerCheck.require(connection);
     }
 
     private void lookAtTables(Connection connection) throws SQLException {
@@ -247,6 +259,7 @@ public final class ServerSession implements AutoCloseable {
      */
     void watch() throws SQLException, IOException, InterruptedException {
         boolean up = false;
+        long capturedNanos = System.nanoTime();
         LinkSignals.Task task = signals.task();
         while (task.serves()) {
             try (Connection connection = access.connect()) {
@@ -259,6 +272,9 @@ public final class ServerSession implements AutoCloseable {
                     capturing.begin(executed, tail.reserved(connection));
                 }
                 numbers.requireKept(connection);
+                if (!ServerCheck.recordsAll(connection)) {
+                    requireSettings(connection);
+                }
                 if (++looks % LOOKS_PER_TABLE_LOOK == 0) {
                     lookAtTables(connection);
                     tail.compareSettings(connection);
@@ -270,6 +286,11 @@ public final class ServerSession implements AutoCloseable {
             if (!up && applying != null && capturing.isUp()) {
                 up = true;
                 ports.events.accept(new NodeEvent.DatabaseUp());
+            }
+            if (!up || capturing.isUp()) {
+                capturedNanos = System.nanoTime();
+            } else if (System.nanoTime() - capturedNanos > CAPTURE_LOST_NANOS) {
+                signals.lost("the binlog can't be read, the log says why");
             }
             task = signals.await(task, up ? LOOK_MILLIS : LOOK_MILLIS / 20);
         }

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import tools.jackson.databind.json.JsonMapper;
 
 /** A node that receives what it missed, from others that come and go. */
 @Timeout(60)
@@ -119,7 +120,7 @@ class RejoinTest {
                     null,
                     null,
                     null,
-                    null,
+                    new Copying.Donors(List::of, null, JsonMapper.shared()),
                     text -> {});
             rejoin = new Rejoin(
                     stores,

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.endpoint;
+
+import io.quorate.core.TableName;
+import io.quorate.core.answer.Outcome;
+import io.quorate.node.join.Join;
+import java.util.HashSet;
+import java.util.Set;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.stereotype.Component;
+
+/** {@code /actuator/heal}: a POST has this node's server get a copy of tables from another one. */
+@Component
+@Endpoint(id = "heal")
+class HealEndpoint {
+    private final Join join;
+
+    HealEndpoint(Join join) {
+        this.join = join;
+    }
+
+    /** @param tables {@code schema.table}, several separated by commas */
+    @WriteOperation
+    Outcome heal(String tables) throws InterruptedException {
+        Set<TableName> named = new HashSet<>();
+        for (String each : tables.split(",")) {
+            String[] parts = each.strip().split("\\.", 2);
+            if (parts.length < 2 || parts[0].isEmpty() || parts[1].isEmpty()) {
+                return Outcome.of("a table is named SCHEMA.TABLE, not " + each.strip());
+            }
+            named.add(new TableName(parts[0], parts[1]));
+        }
+        return Outcome.of(join.heal(named));
+    }
+}
