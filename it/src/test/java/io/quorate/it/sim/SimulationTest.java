@@ -21,9 +21,14 @@ class SimulationTest {
     private static final int FRESH = 300;
     /** The first seeds that show bugs which are seldom seen; the others show soon. */
     private static final Map<Bug, Long> SEEN_AT = Map.of(
-            Bug.EMPTIED_COUNTS, 202L,
-            Bug.SILENCE_COUNTS, 851L,
-            Bug.VOTED_TWICE, 627L);
+            Bug.FAILURES_FORGOTTEN, 100L,
+            Bug.EMPTIED_COUNTS, 111L,
+            Bug.SNAPSHOT_TAKEN_LATE, 112L,
+            Bug.FORMER_LIFE_BY_SEQNO, 149L,
+            Bug.FORMER_LIFE_BY_RECORD, 149L,
+            Bug.VOTED_TWICE, 627L,
+            Bug.ANSWERED_TOO_EARLY, 627L,
+            Bug.SILENCE_COUNTS, 851L);
 
     @Test
     void nothingThatMustHoldBreaks() throws InterruptedException {
