@@ -404,7 +404,8 @@ class ApplierIT {
                 "INSERT INTO plain VALUES (1, 1), (2, 2), (4, 4)",
                 "INSERT INTO other VALUES (1, 1), (2, 2), (4, 4)",
                 // Several tables in one statement.
-                "UPDATE both_of_them m, other o, plain p SET m.n = 5, o.n = 6, p.n = 7 WHERE m.id = o.id AND o.id = p.id",
+                "UPDATE both_of_them m, other o, plain p SET m.n = 5, o.n = 6, p.n = 7"
+                        + " WHERE m.id = o.id AND o.id = p.id",
                 "DELETE m, o FROM both_of_them m, other o WHERE m.id = o.id AND m.id < 3",
                 "DELETE p, o FROM plain p, other o WHERE p.id = o.id");
         replica.take(seqno -> seqno - 1);

@@ -65,8 +65,8 @@ public interface JoinHost {
     boolean isCopyPreferred();
 
     /**
-     * Has its server get a copy, of everything or of the tables that differ, which has all that is ordered by now, after
-     * {@link #handOver}. The server is suspended then.
+     * Has its server get a copy, of everything or of the tables that differ, which has all that is ordered by now,
+     * after {@link #handOver}. The server is suspended then.
      *
      * @param difference what showed that its server holds something else than the order says
      * @param orderedThen last seqno that was ordered then
