@@ -45,9 +45,10 @@ final class Disk {
         return true;
     }
 
-    boolean isEmpty() {
+    /** Whether a crash may have taken all that is there. */
+    boolean hasNothingForced() {
         try {
-            return files().isEmpty();
+            return files().stream().noneMatch(file -> forcedBytes.containsKey(file));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

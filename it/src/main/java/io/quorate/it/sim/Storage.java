@@ -80,7 +80,7 @@ final class Storage {
     /** What certification knew at the newest checkpoint. */
     Certifier open() {
         // All up to its checkpoint may have been let go, and a crash has taken all that came after it.
-        boolean mayBeDamaged = spoilt || disk.isEmpty();
+        boolean mayBeDamaged = spoilt || disk.hasNothingForced();
         try {
             stores = Stores.open(
                     directory,

@@ -43,8 +43,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A copy by our own means, method {@code stream}, of everything or of some tables ({@link CopyExtent}). Tables come in
  * pieces, each read by a donor at a moment of its own, while everybody goes on writing. Then everything that was
- * ordered since the first of these moments is carried out on all pieces, whether they have it already or not, which brings them
- * to one moment. The idea of overlapping a
+ * ordered since the first of these moments is carried out on all pieces, whether they have it already or not, which
+ * brings them to one moment. The idea of overlapping a
  * copy with a log that is forgiving until both have met is that of fuzzy backups (Gray and Reuter 1993, 11.5) and of
  * DBLog's chunks (Andreakis and Papapanagiotou 2020).
  *
