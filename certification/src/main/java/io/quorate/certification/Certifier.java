@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -194,6 +195,11 @@ public final class Certifier {
     /** How many servers vote on definitions: those that hold what the order says, as far as the order was told. */
     public int voters() {
         return votes.voters();
+    }
+
+    /** How many of these nodes' servers vote. A node that was taken out may still be among {@link #voters()}. */
+    public int voters(Set<String> nodes) {
+        return votes.voters(nodes);
     }
 
     /** Whether the server of this node votes on definitions. */

@@ -7,6 +7,7 @@ import io.quorate.core.WriteSet;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -323,6 +324,10 @@ final class Votes {
 
     int voters() {
         return voters.size();
+    }
+
+    int voters(Collection<String> nodes) {
+        return (int) nodes.stream().filter(voters::containsKey).count();
     }
 
     boolean isVoter(String node, UUID server) {

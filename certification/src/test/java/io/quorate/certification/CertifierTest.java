@@ -33,6 +33,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -82,6 +83,13 @@ class CertifierTest {
         for (UUID server : List.of(A, B, C)) {
             say(Ballot.Kind.VOTER, server, 0);
         }
+    }
+
+    @Test
+    void aNodeThatWasTakenOutIsNoLongerAmongTheVotersThatCount() {
+        voters();
+        assertThat(certifier.voters()).isEqualTo(3);
+        assertThat(certifier.voters(Set.of("n1", "n2", "arbitrator"))).isEqualTo(2);
     }
 
     /** B and C refuse what A has run; what each of them held then decides whether A's word counts. */

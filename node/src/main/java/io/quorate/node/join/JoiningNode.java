@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.join;
 
-import io.quorate.certification.Certifier;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.node.copy.ServerCopy;
@@ -17,7 +16,9 @@ import io.quorate.transport.Lives;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /**
  * This node, for the turns of its joining.
@@ -117,8 +118,11 @@ record JoiningNode(
                 .filter(m -> m.hasSyncedServer() && m.applied() >= orderedThen)
                 .map(MemberReport::node)
                 .toList();
+        Set<String> members = others.standing().membership().members().stream()
+                .map(Peer::name)
+                .collect(Collectors.toSet());
         CopyRule rule = new CopyRule(
-                difference.code(), orderedThen, holders, own.stream().ask(Certifier::voters));
+                difference.code(), orderedThen, holders, own.stream().ask(certifier -> certifier.voters(members)));
         String obstacle = rule.obstacle(this::hasVoidDefinition);
         if (obstacle != null) {
             return obstacle;
