@@ -64,17 +64,7 @@ final class ChildrenFirst {
     /** The writeset with its rows in that sequence. */
     static Certified of(Certified c, Connection connection) throws SQLException {
         WriteSet w = c.writeSet();
-        WriteSet sorted = new WriteSet(
-                w.gtid(),
-                w.lastSeen(),
-                w.committedMicros(),
-                w.kind(),
-                w.keys(),
-                new ChildrenFirst(w.payload()).sorted(connection),
-                w.builtOn(),
-                w.session());
-        return new Certified(
-                c.seqno(), c.verdict(), c.conflictsWith(), c.dependsOn(), c.position(), c.lastOfEntry(), sorted);
+        return c.with(w.withPayload(new ChildrenFirst(w.payload()).sorted(connection)));
     }
 
     private byte[] sorted(Connection connection) throws SQLException {

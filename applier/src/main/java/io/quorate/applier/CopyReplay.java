@@ -163,16 +163,7 @@ public final class CopyReplay {
         WriteSet w = c.writeSet();
         try {
             byte[] payload = Upserts.of(w.payload(), rule);
-            return payload.length == 0
-                    ? null
-                    : new Certified(
-                            c.seqno(),
-                            c.verdict(),
-                            c.conflictsWith(),
-                            c.dependsOn(),
-                            c.position(),
-                            c.lastOfEntry(),
-                            new WriteSet(w.gtid(), w.lastSeen(), w.committedMicros(), w.kind(), w.keys(), payload));
+            return payload.length == 0 ? null : c.with(w.withPayload(payload));
         } catch (Upserts.Impossible e) {
             throw new QuorateException(ErrorCode.COPY_UNUSABLE, "seqno " + c.seqno() + ": " + e.getMessage(), e);
         }

@@ -22,12 +22,14 @@ public record Certified(
         LogPosition position,
         boolean lastOfEntry,
         WriteSet writeSet) {
+    /** The same place and verdict, of another writeset. */
+    public Certified with(WriteSet other) {
+        return new Certified(seqno, verdict, conflictsWith, dependsOn, position, lastOfEntry, other);
+    }
+
     /** The same place and keys, with nothing to apply. */
     public Certified withoutRows() {
-        WriteSet w = writeSet;
-        WriteSet empty = new WriteSet(
-                w.gtid(), w.lastSeen(), w.committedMicros(), w.kind(), w.keys(), new byte[0], w.builtOn(), w.session());
-        return new Certified(seqno, verdict, conflictsWith, dependsOn, position, lastOfEntry, empty);
+        return with(writeSet.withPayload(new byte[0]));
     }
 
     public boolean passed() {

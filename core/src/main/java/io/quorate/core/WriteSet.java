@@ -52,6 +52,10 @@ public record WriteSet(
         return new WriteSet(gtid, seqno, committedMicros, kind, keys, payload, builtOn, session);
     }
 
+    public WriteSet withPayload(byte[] events) {
+        return new WriteSet(gtid, lastSeen, committedMicros, kind, keys, events, builtOn, session);
+    }
+
     public boolean isBuiltOnAll() {
         return builtOn.length > 0 && builtOn[0] == 0;
     }

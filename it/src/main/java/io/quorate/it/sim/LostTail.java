@@ -196,13 +196,6 @@ final class LostTail {
                 : Change.encode(Change.decode(w.payload()).stream()
                         .map(change -> new Change(change.table(), 0, change.before(), change.after()))
                         .toList());
-        return new Certified(
-                c.seqno(),
-                c.verdict(),
-                c.conflictsWith(),
-                c.dependsOn(),
-                c.position(),
-                c.lastOfEntry(),
-                new WriteSet(w.gtid(), w.lastSeen(), 0, w.kind(), w.keys(), payload));
+        return c.with(new WriteSet(w.gtid(), w.lastSeen(), 0, w.kind(), w.keys(), payload));
     }
 }

@@ -298,7 +298,6 @@ final class Spoilt {
                 Change.encode(changes.subList(0, changes.size() - 1)),
                 w.builtOn(),
                 0);
-        return new Certified(
-                c.seqno(), c.verdict(), c.conflictsWith(), c.dependsOn(), c.position(), c.lastOfEntry(), torn);
+        return c.with(torn);
     }
 }

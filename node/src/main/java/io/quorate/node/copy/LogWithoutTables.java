@@ -86,7 +86,7 @@ final class LogWithoutTables implements WriteSetLog {
             return isOfThem(w) ? nothing(c) : c;
         }
         byte[] left = TableMap.without(w.payload(), tables);
-        return left.length == w.payload().length ? c : with(c, w.kind(), left);
+        return left.length == w.payload().length ? c : c.with(w.withPayload(left));
     }
 
     /** The definition at a seqno; null when the record no longer has it. */
@@ -106,21 +106,16 @@ final class LogWithoutTables implements WriteSetLog {
     }
 
     private static Certified nothing(Certified c) {
-        return with(c, WriteSet.Kind.ROWS, new byte[0]);
-    }
-
-    private static Certified with(Certified c, WriteSet.Kind kind, byte[] payload) {
         WriteSet w = c.writeSet();
-        Keys keys = kind == w.kind() ? w.keys() : Keys.NONE;
-        return new Certified(
-                c.seqno(),
-                c.verdict(),
-                c.conflictsWith(),
-                c.dependsOn(),
-                c.position(),
-                c.lastOfEntry(),
-                new WriteSet(
-                        w.gtid(), w.lastSeen(), w.committedMicros(), kind, keys, payload, w.builtOn(), w.session()));
+        return c.with(new WriteSet(
+                w.gtid(),
+                w.lastSeen(),
+                w.committedMicros(),
+                WriteSet.Kind.ROWS,
+                Keys.NONE,
+                new byte[0],
+                w.builtOn(),
+                w.session()));
     }
 
     @Override
