@@ -117,7 +117,7 @@ public final class ServerSession implements AutoCloseable {
     private void requireSettings(Connection connection) throws SQLException {
         NodeProperties properties = ports.properties;
         if (NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node()) != null
-                && !ServerCheck.recordsAll(connection)) {
+                && !ServerCheck.recording(connection).isWhole()) {
             access.readOnly(connection, true);
         }
         ServerCheck.require(connection);
@@ -271,8 +271,9 @@ public final class ServerSession implements AutoCloseable {
                     numbers.requireUsed(connection);
                     capturing.begin(executed, tail.reserved(connection));
                 }
-                numbers.requireKept(connection);
-                if (!ServerCheck.recordsAll(connection)) {
+                ServerCheck.Recording recording = ServerCheck.recording(connection);
+                numbers.requireKept(recording.executed());
+                if (!recording.isWhole()) {
                     requireSettings(connection);
                 }
                 if (++looks % LOOKS_PER_TABLE_LOOK == 0) {
