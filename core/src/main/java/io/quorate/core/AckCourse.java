@@ -59,17 +59,22 @@ public final class AckCourse {
         }
     }
 
-    /** Everything up to the position is settled when the transactions up to the number are. */
-    private record Read(BinlogPosition end, long number) {}
+    /**
+     * What may be acknowledged.
+     *
+     * @param end the position up to which everything is settled
+     * @param number GTID number up to which the server's clients have been answered with it
+     */
+    public record Ack(BinlogPosition end, long number) {}
 
     private final long limitMillis;
     /** Captured transactions that aren't settled, or are settled by the end of their session and not ordered yet. */
     private final NavigableMap<Long, Waiting> waiting = new TreeMap<>();
 
-    private final ArrayDeque<Read> read = new ArrayDeque<>();
+    private final ArrayDeque<Ack> read = new ArrayDeque<>();
     private long captured;
     private long decided;
-    private BinlogPosition settled;
+    private Ack settled;
 
     /** @param limitMillis how long a client waits for the order before its session is ended */
     public AckCourse(long limitMillis) {
@@ -86,11 +91,11 @@ public final class AckCourse {
 
     /** The binlog has been read up to {@code end}, which is the end of a transaction; all up to there are captured. */
     public void read(BinlogPosition end) {
-        Read last = read.peekLast();
+        Ack last = read.peekLast();
         if (last != null && last.number == captured) {
             read.removeLast();
         }
-        read.add(new Read(end, captured));
+        read.add(new Ack(end, captured));
     }
 
     /**
@@ -141,10 +146,10 @@ public final class AckCourse {
     }
 
     /** Up to where the server may be told OK by now; null before anything may. It only grows. */
-    public BinlogPosition acknowledged() {
+    public Ack acknowledged() {
         long unsettled = unsettled();
-        for (Read r = read.peek(); r != null && r.number < unsettled; r = read.peek()) {
-            settled = read.poll().end;
+        for (Ack next = read.peek(); next != null && next.number < unsettled; next = read.peek()) {
+            settled = read.poll();
         }
         return settled;
     }

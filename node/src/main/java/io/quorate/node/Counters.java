@@ -11,6 +11,6 @@ import io.quorate.node.server.Refusals;
 /** What the rooms of a node count and note, and what the node's metrics show. */
 record Counters(ApplyProgress progress, KeylessTables keyless, JoinCounts joins, Refusals refusals, AckStats acks) {
     Counters(MeterRegistry meters) {
-        this(new ApplyProgress(), new KeylessTables(), new JoinCounts(meters), new Refusals(), new AckStats());
+        this(new ApplyProgress(), new KeylessTables(), new JoinCounts(meters), new Refusals(), new AckStats(meters));
     }
 }

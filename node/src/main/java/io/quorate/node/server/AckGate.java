@@ -3,6 +3,7 @@ package io.quorate.node.server;
 
 import io.quorate.capture.SemiSyncReplica;
 import io.quorate.core.AckCourse;
+import io.quorate.core.AckCourse.Ack;
 import io.quorate.core.AckCourse.Ending;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.Certified;
@@ -36,13 +37,14 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
     private final ServerAccess access;
     private final AckStats stats;
     private final AckCourse course;
+    private final CommitStages stages;
     private final OwnedThread thread;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
     private final Condition settled = lock.newCondition();
     private SemiSyncReplica.Acknowledger replica;
-    private BinlogPosition acknowledged;
+    private Ack acknowledged;
     private boolean closed;
 
     /** For ending sessions; the thread's own. */
@@ -52,6 +54,7 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
         this.access = access;
         this.stats = stats;
         this.course = new AckCourse(commitTimeout.toMillis());
+        this.stages = new CommitStages(stats);
         this.thread =
                 OwnedThread.lasting("quorate-acknowledge", this::run, faults).start();
     }
@@ -66,6 +69,7 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
         lock.lock();
         try {
             course.captured(w.gtid().number(), w.session(), millis());
+            stages.captured(w.gtid().number(), w.committedMicros(), System.nanoTime());
         } finally {
             lock.unlock();
         }
@@ -143,6 +147,7 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
         lock.lock();
         try {
             course.decided(lost, last);
+            stages.decided(last, System.nanoTime());
             if (lost.isEmpty()) {
                 signalIfDue();
             } else {
@@ -154,7 +159,7 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
     }
 
     private void signalIfDue() {
-        BinlogPosition may = course.acknowledged();
+        Ack may = course.acknowledged();
         if (may != null && !may.equals(acknowledged)) {
             work.signal();
         }
@@ -175,7 +180,7 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
     private void run() throws InterruptedException {
         while (true) {
             List<Ending> endings;
-            BinlogPosition may;
+            Ack may;
             SemiSyncReplica.Acknowledger to;
             lock.lockInterruptibly();
             try {
@@ -204,19 +209,20 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
         }
     }
 
-    private void acknowledge(SemiSyncReplica.Acknowledger to, BinlogPosition position) {
+    private void acknowledge(SemiSyncReplica.Acknowledger to, Ack ack) {
         try {
-            to.acknowledge(position);
+            to.acknowledge(ack.end());
             lock.lock();
             try {
                 if (replica == to) {
-                    acknowledged = position;
+                    acknowledged = ack;
+                    stages.acknowledged(ack.number(), System.nanoTime());
                 }
             } finally {
                 lock.unlock();
             }
         } catch (IOException e) {
-            log.debug("{} can't be acknowledged on this connection: {}", position, e.toString());
+            log.debug("{} can't be acknowledged on this connection: {}", ack.end(), e.toString());
             lock.lock();
             try {
                 if (replica == to) {

@@ -190,6 +190,11 @@ final class Capturing implements AutoCloseable {
         return register.size();
     }
 
+    /** How many commits of clients wait for their verdict; none in commit mode {@code async}. */
+    int waitingCommits() {
+        return gate == null ? 0 : gate.waiting();
+    }
+
     /** Null before the capture has begun. */
     CaptureStats stats() {
         MySqlCapture r = reader;

@@ -403,6 +403,12 @@ public final class ServerSession implements AutoCloseable {
         return c == null ? 0 : c.openTransactions();
     }
 
+    /** How many commits of clients wait for their verdict; none in commit mode {@code async}. */
+    public int waitingCommits() {
+        Capturing c = capturing;
+        return c == null ? 0 : c.waitingCommits();
+    }
+
     public CaptureStats captureStats() {
         Capturing c = capturing;
         return c == null ? null : c.stats();
