@@ -138,6 +138,13 @@ public final class ServerAccess implements AutoCloseable {
         }
     }
 
+    /** Lets everything through that waits in the server for a service before this one, {@link ClientWrites}. */
+    void beginAnew() throws SQLException {
+        try (Connection connection = connect()) {
+            clientWrites.beginAnew(connection);
+        }
+    }
+
     /** Closes the server for clients' writes; false when their running statements don't end within {@code limit}. */
     public static boolean closeWithin(Connection connection, Duration limit) throws SQLException {
         return ClientWrites.closeWithin(connection, limit);

@@ -98,7 +98,9 @@ public final class ServerSession implements AutoCloseable {
     void open() throws SQLException, IOException {
         try (Connection connection = access.connect()) {
             requireSettings(connection);
-            prepareCommits(connection);
+            if (access.semiSync() != null) {
+                access.semiSync().install(connection);
+            }
             executed = ServerAccess.executed(connection);
             identity = identity(connection);
             lookAtTables(connection);
@@ -123,20 +125,6 @@ public final class ServerSession implements AutoCloseable {
             access.readOnly(connection, true);
         }
         ServerCheck.require(connection);
-    }
-
-    /**
-     * Nothing waits for a verdict until the server is opened for clients: what this service commits before that would
-     * wait for ever.
-     */
-    private void prepareCommits(Connection connection) throws SQLException {
-        SemiSyncSource semiSync = access.semiSync();
-        if (semiSync != null) {
-            semiSync.install(connection);
-            if (SemiSyncSource.isEnabled(connection)) {
-                access.readOnly(connection, true);
-            }
-        }
     }
 
     private void lookAtTables(Connection connection) throws SQLException {
@@ -173,7 +161,7 @@ public final class ServerSession implements AutoCloseable {
     private AckGate gate() {
         return access.semiSync() == null
                 ? null
-                : new AckGate(access, ports.properties.commitTimeout(), ports.acks, ports.faults);
+                : new AckGate(access, identity.server(), ports.properties.commitTimeout(), ports.acks, ports.faults);
     }
 
     /** The seqno up to which the order is applied by now; without an applier, the last seqno that is ordered. */
