@@ -191,6 +191,7 @@ public final class ServerLink implements Server {
     private void serve() throws InterruptedException {
         signals.begin();
         try {
+            access.beginAnew();
             StaleSessions.end(access.workers());
             if (signals.task() == LinkSignals.Task.HAND_OVER) {
                 drain();

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.sandbox.Sandbox.Part;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Commit mode {@code after-sync}: who hears OK keeps what he committed, whatever happens. More with {@code
+ * -Dquorate.seconds=300}, the same again with {@code -Dquorate.seed=S}.
+ */
+@Timeout(1800)
+class AfterSyncIT {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final int SECONDS = Integer.getInteger("quorate.seconds", 20);
+    private static final int LOST_CONNECTION = 0;
+
+    private static Cluster cluster;
+
+    @BeforeAll
+    static void start() throws Exception {
+        cluster = Cluster.start(3, Map.of("quorate.commit-mode", "after-sync", "quorate.commit-timeout", "5s"));
+        Bank.open(cluster, 1);
+        cluster.assertConverged();
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.close();
+    }
+
+    @Test
+    void whatWasAcknowledgedIsThereWhileNodesAreKilled() throws Exception {
+        long seed = Long.getLong("quorate.seed", System.nanoTime());
+        System.out.println("seed " + seed);
+        Random random = new Random(seed);
+        Set<Bank.Transfer> acknowledged;
+        double lost = 0;
+        try (Bank bank = new Bank(cluster, seed, 10, 4, 1, 2, 3)) {
+            long end = System.nanoTime() + SECONDS * 1_000_000_000L;
+            while (System.nanoTime() < end || lost == 0) {
+                Thread.sleep(2000 + random.nextInt(3000));
+                lost += ended("LOST");
+                int node = 1 + random.nextInt(3);
+                Part part = Part.values()[random.nextInt(Part.values().length)];
+                System.out.println("kill -9 " + part + " of n" + node);
+                cluster.kill(node, part);
+                Thread.sleep(500 + random.nextInt(3000));
+                assertThat(cluster.restart(node)).isTrue();
+            }
+            acknowledged = bank.stop();
+        }
+        cluster.assertConverged();
+        Set<Bank.Transfer> happened = Bank.history(cluster, 1);
+        Set<Bank.Transfer> undone = new TreeSet<>(acknowledged);
+        undone.removeAll(happened);
+        System.out.println(acknowledged.size() + " transfers acknowledged, " + happened.size() + " in the history, "
+                + undone.size() + " undone; sessions ended because of a conflict: " + lost);
+        assertThat(undone).as("acknowledged and undone, seed %d", seed).isEmpty();
+        assertThat(acknowledged).as("seed %d", seed).hasSizeGreaterThan(100);
+        for (int node = 1; node <= 3; node++) {
+            assertThat(Bank.wrongBalances(cluster, node))
+                    .as("n%d, seed %d", node, seed)
+                    .isEmpty();
+        }
+    }
+
+    @Test
+    void withoutAMajorityNobodyHearsOk() throws Exception {
+        cluster.mysql(1).execute("CREATE TABLE IF NOT EXISTS bank.alone (id INT PRIMARY KEY)");
+        cluster.assertConverged();
+        cluster.pause(2);
+        cluster.pause(3);
+        SQLException answer;
+        try {
+            answer = insert(1, 1).get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+            assertThat(answer != null).as("no OK without a majority").isTrue();
+            assertThat(answer.getErrorCode()).as("%s", answer).isEqualTo(LOST_CONNECTION);
+            cluster.awaitQuery(1, "SELECT @@GLOBAL.read_only", "1");
+        } finally {
+            cluster.goOn(2);
+            cluster.goOn(3);
+        }
+        cluster.assertConverged();
+        // Nobody knew; by now the order has decided, and nothing stood against it.
+        assertThat(cluster.mysql(3).queryOne("SELECT COUNT(*) FROM bank.alone")).isEqualTo("1");
+        assertThat(insert(1, 2).get(LIMIT.toSeconds(), TimeUnit.SECONDS) == null)
+                .as("OK with a majority")
+                .isTrue();
+    }
+
+    /** The answer to an insert: null for OK. */
+    private static CompletableFuture<SQLException> insert(int node, int id) throws SQLException {
+        Connection client = cluster.app(node);
+        return CompletableFuture.supplyAsync(() -> {
+            try (client;
+                    Statement statement = client.createStatement()) {
+                statement.execute("INSERT INTO bank.alone VALUES (" + id + ")");
+                return null;
+            } catch (SQLException e) {
+                return e;
+            }
+        });
+    }
+
+    /** How many sessions the services have ended since they were started, for this cause. */
+    private static double ended(String cause) throws Exception {
+        double sum = 0;
+        for (int node = 1; node <= 3; node++) {
+            Matcher m = Pattern.compile("(?m)^quorate_commit_ended_total\\{.*cause=\""
+                            + cause.toLowerCase(java.util.Locale.ROOT) + "\".*} ([0-9.E]+)$")
+                    .matcher(cluster.http(node, "/actuator/prometheus"));
+            sum += m.find() ? Double.parseDouble(m.group(1)) : 0;
+        }
+        return sum;
+    }
+}
