@@ -116,9 +116,12 @@ public final class MemberDesk {
         }
     }
 
-    /** Says in the order that the server of a node which was taken out has no vote any more. The node itself can't. */
-    private void endVote(String node) throws InterruptedException {
-        UUID server = stream.ask(certifier -> certifier.voter(node));
+    /**
+     * Says in the order that the server of a node which was taken out has no vote any more. The node itself can't, for
+     * the order is closed to it; a leader that takes itself out because it was asked itself leaves it unsaid.
+     */
+    private void endVote(String node) {
+        UUID server = node.equals(self) ? null : stream.ask(certifier -> certifier.voter(node));
         if (server == null) {
             return;
         }
@@ -131,7 +134,12 @@ public final class MemberDesk {
                 log.warn("{} has left, but votes on definitions still wait for its server for ten seconds each", node);
                 return;
             }
-            Thread.sleep(next.pauseMillis());
+            try {
+                Thread.sleep(next.pauseMillis());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            }
         }
     }
 
@@ -171,6 +179,10 @@ public final class MemberDesk {
         while (true) {
             Attempt attempt = attempt(change, peers);
             if (attempt.byLeader()) {
+                if (change instanceof Leave && attempt.refusal() == null) {
+                    // A leader that took itself out couldn't say so.
+                    endVote(change.name());
+                }
                 return attempt.refusal();
             }
             Retry.Next next = retry.failed(attempt.refusal(), System.nanoTime());
