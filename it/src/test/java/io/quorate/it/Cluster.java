@@ -48,6 +48,9 @@ final class Cluster implements AutoCloseable {
     /** For a service that runs to answer: many share a small machine. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+    /** Any test can be run in another commit mode than it chooses, with {@code -Dquorate.mode=after-sync}. */
+    private static final String MODE = System.getProperty("quorate.mode", "");
+
     private static final int STORY_LINES = 60;
     private static final int ATTEMPTS = 3;
     private static final Pattern LEADER = Pattern.compile("\"leader\" *: *\"n(\\d)\"");
@@ -109,6 +112,9 @@ final class Cluster implements AutoCloseable {
         Sandbox.endOrphans(directory.getParent(), System.err::println);
         Map<String, String> all = new LinkedHashMap<>(SERVERS);
         all.putAll(set);
+        if (!MODE.isEmpty()) {
+            all.put("quorate.commit-mode", MODE);
+        }
         return new Cluster(
                 Sandbox.create(directory, nodes, arbitrators, NodePorts.freeBase(nodes + 1), all, places, line -> {}));
     }
