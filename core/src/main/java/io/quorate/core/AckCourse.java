@@ -26,6 +26,9 @@ import java.util.TreeMap;
  *
  * <p>The acknowledgement also makes transactions visible to others, the lost ones among them, which are undone next. A
  * session may be ended before its transaction is acknowledged, never afterwards: it may have begun another one by then.
+ * So a transaction isn't settled while its session is being ended, whatever the order says meanwhile. And where nobody
+ * waits, since the server had committed before it waited for this course, no session is ended: after a restart the
+ * server gives the same numbers to other sessions.
  *
  * <p>This class only decides; time comes in as an argument, from any clock that never goes back. Not thread-safe.
  */
@@ -72,6 +75,7 @@ public final class AckCourse {
     private final NavigableMap<Long, Waiting> waiting = new TreeMap<>();
 
     private final ArrayDeque<Ack> read = new ArrayDeque<>();
+    private long answered;
     private long captured;
     private long decided;
     private Ack settled;
@@ -81,10 +85,19 @@ public final class AckCourse {
         this.limitMillis = limitMillis;
     }
 
+    /**
+     * The server has committed everything up to {@code number}, and nobody waits for these any more: their clients have
+     * been answered, or their connections are gone.
+     */
+    public void answered(long number) {
+        answered = Math.max(answered, number);
+        waiting.headMap(answered, true).clear();
+    }
+
     /** A client's transaction, about to be proposed. One that was captured before may come again. */
     public void captured(long number, long session, long nowMillis) {
         captured = Math.max(captured, number);
-        if (number > decided) {
+        if (number > decided && number > answered) {
             waiting.putIfAbsent(number, new Waiting(session, nowMillis));
         }
     }
@@ -111,7 +124,7 @@ public final class AckCourse {
             }
         }
         decided = Math.max(decided, last);
-        waiting.headMap(decided, true).values().removeIf(w -> w.ended || !w.lost);
+        waiting.headMap(decided, true).values().removeIf(w -> w.ended || (!w.lost && !w.asked));
     }
 
     /** The sessions to end by now; each is named once, until {@link #notEnded}. */
@@ -142,6 +155,9 @@ public final class AckCourse {
         Waiting w = waiting.get(number);
         if (w != null) {
             w.asked = false;
+            if (number <= decided && !w.lost) {
+                waiting.remove(number);
+            }
         }
     }
 

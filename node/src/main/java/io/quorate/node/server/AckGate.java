@@ -53,12 +53,22 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
     /** For ending sessions; the thread's own. */
     private Connection connection;
 
-    /** @param server whose clients wait */
-    AckGate(ServerAccess access, UUID server, Duration commitTimeout, AckStats stats, FaultHandler faults) {
+    /**
+     * @param server whose clients wait
+     * @param answered the GTID number up to which nobody waits, because the server had committed before
+     */
+    AckGate(
+            ServerAccess access,
+            UUID server,
+            Duration commitTimeout,
+            long answered,
+            AckStats stats,
+            FaultHandler faults) {
         this.access = access;
         this.server = server;
         this.stats = stats;
         this.course = new AckCourse(commitTimeout.toMillis());
+        course.answered(answered);
         this.stages = new CommitStages(stats);
         this.thread =
                 OwnedThread.lasting("quorate-acknowledge", this::run, faults).start();
@@ -111,6 +121,17 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
         try {
             course.read(end);
             signalIfDue();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The server is about to be opened for clients, and has committed everything up to {@code number}. */
+    void answered(long number) {
+        lock.lock();
+        try {
+            course.answered(number);
+            work.signal();
         } finally {
             lock.unlock();
         }

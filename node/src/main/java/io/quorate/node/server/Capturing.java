@@ -195,6 +195,17 @@ final class Capturing implements AutoCloseable {
         return gate == null ? 0 : gate.waiting();
     }
 
+    /**
+     * The server is about to be opened for clients.
+     *
+     * @param number its own GTID number up to which it has committed everything
+     */
+    void opening(long number) {
+        if (gate != null) {
+            gate.answered(number);
+        }
+    }
+
     /** Null before the capture has begun. */
     CaptureStats stats() {
         MySqlCapture r = reader;

@@ -161,7 +161,13 @@ public final class ServerSession implements AutoCloseable {
     private AckGate gate() {
         return access.semiSync() == null
                 ? null
-                : new AckGate(access, identity.server(), ports.properties.commitTimeout(), ports.acks, ports.faults);
+                : new AckGate(
+                        access,
+                        identity.server(),
+                        ports.properties.commitTimeout(),
+                        executed.last(identity.server()),
+                        ports.acks,
+                        ports.faults);
     }
 
     /** The seqno up to which the order is applied by now; without an applier, the last seqno that is ordered. */
@@ -335,7 +341,11 @@ public final class ServerSession implements AutoCloseable {
                 && System.nanoTime() - ports.openedNanos < STAYS_OPEN_NANOS
                 && !ServerAccess.isReadOnly(connection);
         if (!stays) {
-            access.readOnly(connection, task != LinkSignals.Task.WRITABLE);
+            boolean opens = task == LinkSignals.Task.WRITABLE;
+            if (opens && capturing != null) {
+                capturing.opening(ServerAccess.executed(connection).last(identity.server()));
+            }
+            access.readOnly(connection, !opens);
             done = task;
         }
     }
