@@ -203,8 +203,8 @@ public final class Copying implements ServerCopy, Refill {
     }
 
     /**
-     * Begins anew, by a clone. On a server that may have given out GTIDs which it had given out before, as one does that
-     * is written to right after a clone, only another clone makes them undone.
+     * Begins anew, by a clone. On a server that may have given out GTIDs which it had given out before, as one does
+     * that is written to right after a clone, only another clone makes them undone.
      */
     void againByClone() throws IOException {
         method.onlyClone();

@@ -75,7 +75,7 @@ final class StreamedCopy {
     private CopyLedger ledger;
     private List<Unit> units;
     private OrderScan scan;
-    /** How often the copy had to begin anew because tables were changed, since this service started or completed one. */
+    /** How often the copy began anew because tables were changed, since this service started or completed one. */
     private int begunAnew;
 
     /** When the copy began; 0 when this service didn't see it begin. */

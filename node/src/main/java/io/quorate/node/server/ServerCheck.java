@@ -92,8 +92,8 @@ public final class ServerCheck {
      * What a server has recorded and how it records, which may change while it runs.
      *
      * @param executed the GTIDs that it has executed
-     * @param isWhole whether it records what clients commit in the form in which it is read; what is committed otherwise
-     *     is on this server only
+     * @param isWhole whether it records what clients commit in the form in which it is read; what is committed
+     *     otherwise is on this server only
      */
     record Recording(GtidSet executed, boolean isWhole) {}
 
