@@ -66,14 +66,16 @@ class AfterSyncIT {
             while (System.nanoTime() < end || lost == 0) {
                 Thread.sleep(2000 + random.nextInt(3000));
                 lost += ended("LOST");
-                int node = 1 + random.nextInt(3);
+                int leader = cluster.leader(1 + random.nextInt(3));
+                int node = leader > 0 && random.nextBoolean() ? leader : 1 + random.nextInt(3);
                 Part part = Part.values()[random.nextInt(Part.values().length)];
-                System.out.println("kill -9 " + part + " of n" + node);
+                System.out.println("kill -9 " + part + " of n" + node + (node == leader ? ", the leader" : ""));
                 cluster.kill(node, part);
                 Thread.sleep(500 + random.nextInt(3000));
                 assertThat(cluster.restart(node)).isTrue();
             }
             acknowledged = bank.stop();
+            System.out.println(bank.commitTimes());
         }
         cluster.assertConverged();
         Set<Bank.Transfer> happened = Bank.history(cluster, 1);

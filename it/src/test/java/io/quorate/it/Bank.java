@@ -6,10 +6,12 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -45,6 +47,7 @@ final class Bank implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private final Set<Transfer> acknowledged = ConcurrentHashMap.newKeySet();
     private final AtomicInteger refused = new AtomicInteger();
+    private final Queue<Long> commitNanos = new ConcurrentLinkedQueue<>();
 
     static void open(Cluster cluster, int node) {
         cluster.mysql(node).execute(TABLES);
@@ -108,7 +111,9 @@ final class Bank implements AutoCloseable {
             } else if (random.nextInt(3) == 0) {
                 update(connection, "DELETE FROM bank.scrap WHERE account = ? LIMIT 1", source);
             }
+            long start = System.nanoTime();
             connection.commit();
+            commitNanos.add(System.nanoTime() - start);
             acknowledged.add(new Transfer(writer, n));
         } catch (SQLException e) {
             if (e.getErrorCode() != 1062 && e.getErrorCode() != 1213 && e.getErrorCode() != 1205) {
@@ -155,6 +160,18 @@ final class Bank implements AutoCloseable {
             thread.join(60_000);
         }
         return new TreeSet<>(acknowledged);
+    }
+
+    /** How long commits took until OK, for people. */
+    String commitTimes() {
+        long[] sorted = commitNanos.stream().mapToLong(Long::longValue).sorted().toArray();
+        return sorted.length == 0
+                ? "no commits"
+                : "commits took %.1f ms (median), %.1f ms (99%%), %.1f ms at most"
+                        .formatted(
+                                sorted[sorted.length / 2] / 1e6,
+                                sorted[(int) (sorted.length * 0.99)] / 1e6,
+                                sorted[sorted.length - 1] / 1e6);
     }
 
     /** Those that are in the history of a node. */

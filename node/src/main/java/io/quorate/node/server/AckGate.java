@@ -286,21 +286,21 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
             if (connection == null) {
                 connection = access.connectAlone(KILL_MAX);
             }
-            Committing.end(connection, new Gtid(server, ending.number()), ending.session());
+            Gtid transaction = new Gtid(server, ending.number());
+            Committing.end(connection, transaction, ending.session());
             stats.ended(ending.cause());
             switch (ending.cause()) {
                 case LOST ->
                     log.info(
-                            "session {} was ended: its transaction {} lost against another node's, see quorate"
-                                    + " conflicts",
+                            "session {} was ended: its transaction {} lost, quorate conflicts says against which",
                             ending.session(),
-                            ending.number());
+                            transaction);
                 case UNDECIDED ->
                     log.warn(
-                            "session {} was ended: the order has not decided on its transaction {} in time; quorate"
+                            "session {} was ended: the order has not decided on its transaction {} in time, quorate"
                                     + " outcome will say what became of it",
                             ending.session(),
-                            ending.number());
+                            transaction);
             }
             return true;
         } catch (SQLException e) {

@@ -82,6 +82,8 @@ public final class ServerSession implements AutoCloseable {
     private Voting voting;
     private volatile LinkSignals.Task done;
     private int looks;
+    /** How many commits didn't wait; -1 while it isn't known. */
+    private long passedBy = -1;
     private volatile Applying applying;
     private volatile Capturing capturing;
 
@@ -314,6 +316,17 @@ public final class ServerSession implements AutoCloseable {
         }
     }
 
+    /** The first count after the server was opened has what this service itself committed meanwhile. */
+    private void countPassedBy(long now) {
+        if (passedBy >= 0 && now > passedBy) {
+            log.error(
+                    "{} commits got OK before the order had decided on them: somebody has switched semi-sync"
+                            + " replication off for a moment",
+                    now - passedBy);
+        }
+        passedBy = now;
+    }
+
     /** Loses the session when commits of clients don't wait for their verdict although they should. */
     private void requireWaiting(Connection connection) throws SQLException {
         SemiSyncSource semiSync = access.semiSync();
@@ -322,6 +335,7 @@ public final class ServerSession implements AutoCloseable {
             if (violation != null) {
                 signals.lost("clients may get OK before the order has decided: " + violation);
             }
+            countPassedBy(SemiSyncSource.passedBy(connection));
         }
     }
 
@@ -346,6 +360,7 @@ public final class ServerSession implements AutoCloseable {
                 capturing.opening(ServerAccess.executed(connection).last(identity.server()));
             }
             access.readOnly(connection, !opens);
+            passedBy = -1;
             done = task;
         }
     }
