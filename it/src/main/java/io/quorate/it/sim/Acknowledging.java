@@ -216,8 +216,7 @@ final class Acknowledging {
     /** Nobody's session is ended who has been answered, and is about something else by now. */
     private void requireWaits(Ending ending) {
         World.require(
-                !database.isConnected(ending.session())
-                        || database.isCommitting(ending.session(), ending.number()),
+                !database.isConnected(ending.session()) || database.isCommitting(ending.session(), ending.number()),
                 () -> node.name() + " ends a session that doesn't wait for what it is ended for: " + ending);
     }
 

@@ -104,22 +104,20 @@ final class Client {
     /** Its connection is the same as before if that still lasts. */
     private void connect(Database.Transaction t) {
         if (world.mode == Mode.AFTER_SYNC) {
-            session = node.database().isConnected(session) ? session : node.database().connect();
+            session = node.database().isConnected(session)
+                    ? session
+                    : node.database().connect();
             t.on(session);
         }
     }
 
     private void awaitsAnswer(Database.Transaction t) {
         if (world.mode == Mode.AFTER_SYNC) {
-            t.tells(ok -> answered(t.number(), ok));
+            t.tells(ok -> {
+                world.answered(server, t.number(), ok);
+                think();
+            });
         }
-    }
-
-    private void answered(long number, boolean ok) {
-        if (ok) {
-            world.heard(server, number);
-        }
-        think();
     }
 
     private void statement() {
@@ -152,9 +150,11 @@ final class Client {
         awaitsAnswer(transaction);
         node.database().commitClient(transaction);
         world.statistics.committed++;
-        Database.Logged entry =
-                node.database().binlog().get(node.database().binlog().size() - 1);
-        world.trace("n" + node.number + ":" + entry.number() + " commits " + entry.changes());
+        world.trace("n" + node.number + ":" + node.database().loggedNumber() + " commits "
+                + node.database()
+                        .binlog()
+                        .get(node.database().binlog().size() - 1)
+                        .changes());
         node.committed();
         return true;
     }

@@ -132,7 +132,8 @@ final class CommitQueue {
     /** The server crashes: what is in the binlog comes back committed, and nobody has heard OK. */
     void crash() {
         List<Commit> all = all();
-        world.statistics.unheard += all.stream().filter(c -> c.transaction.client).count();
+        world.statistics.unheard +=
+                all.stream().filter(c -> c.transaction.client).count();
         all.forEach(commit -> commit.transaction.answer(false));
         letThrough(all);
         replica = false;

@@ -33,13 +33,7 @@ final class Database {
      * @param session the number of its client's connection; 0 where nobody asks
      */
     record Logged(
-            long number,
-            long applied,
-            long snapshot,
-            byte[] payload,
-            List<Change> changes,
-            Table ddl,
-            long session) {
+            long number, long applied, long snapshot, byte[] payload, List<Change> changes, Table ddl, long session) {
         Logged(long number, long applied, long snapshot, byte[] payload, List<Change> changes, Table ddl) {
             this(number, applied, snapshot, payload, changes, ddl, 0);
         }
@@ -216,6 +210,11 @@ final class Database {
 
     List<Logged> binlog() {
         return binlog;
+    }
+
+    /** The GTID number of what was written to the binlog last. */
+    long loggedNumber() {
+        return lastNumber;
     }
 
     List<Logged> journal() {
@@ -527,9 +526,11 @@ final class Database {
     }
 
     /** A client adds the index of the tags, or drops it. */
-    void indexTagsByClient(boolean added) {
+    void indexTagsByClient(boolean added, Transaction t) {
+        t.defines = Table.TAG;
         rows.indexTags(added);
-        log(new Logged(++lastNumber, -1, -1, Dispute.definition(added), List.of(), Table.TAG));
+        byte[] definition = Dispute.definition(added);
+        commit(t, new Logged(++lastNumber, -1, -1, definition, List.of(), Table.TAG, t.session), () -> {});
     }
 
     /** Whether a definition's own GTID is used up. */

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.function.Predicate;
 
 /**
@@ -110,9 +111,15 @@ final class Dispute {
                 return;
             }
             if (node.database().users(Table.TAG).isEmpty() && !(adds && rows.hasEqualTags())) {
-                node.database().indexTagsByClient(adds);
+                UUID server = node.uuid();
+                Database.Transaction definition = node.database().begin(true);
+                if (world.mode == Mode.AFTER_SYNC) {
+                    definition.on(node.database().connect());
+                    definition.tells(ok -> world.answered(server, definition.number(), ok));
+                }
+                node.database().indexTagsByClient(adds, definition);
                 world.statistics.indexed++;
-                world.trace(node.name() + ":" + node.database().lastNumber() + (adds ? " adds" : " drops")
+                world.trace(node.name() + ":" + node.database().loggedNumber() + (adds ? " adds" : " drops")
                         + " the index of tags");
                 node.committed();
             }
@@ -169,7 +176,7 @@ final class Dispute {
             throw new IllegalStateException(e);
         }
         database.commitClient(t);
-        Gtid gtid = new Gtid(node.uuid(), database.lastNumber());
+        Gtid gtid = new Gtid(node.uuid(), database.loggedNumber());
         reinserted.put(gtid, insert);
         node.model().mended(Table.LIST, id);
         world.trace(gtid + " inserts what was deleted without the binlog: " + insert.after());

@@ -142,13 +142,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
         begun = true;
         mayBreakOff(step);
         switch (step) {
-            case PAUSE,
-                    SET_SAVEPOINT,
-                    NOTE_UNDONE,
-                    CLEAR_WAY,
-                    CLEAR_PREPARED,
-                    ROLL_BACK,
-                    BACK_TO_SAVEPOINT -> {
+            case PAUSE, SET_SAVEPOINT, NOTE_UNDONE, CLEAR_WAY, CLEAR_PREPARED, ROLL_BACK, BACK_TO_SAVEPOINT -> {
                 atOnce(step);
                 done();
             }

@@ -499,8 +499,11 @@ final class World {
         statistics.acknowledged++;
     }
 
-    /** A client hears OK in mode after-sync: its transaction has passed, and stays for ever. */
-    void heard(UUID server, long number) {
+    /** A client in mode after-sync has an answer. If it is OK, its transaction has passed, and stays for ever. */
+    void answered(UUID server, long number, boolean ok) {
+        if (!ok) {
+            return;
+        }
         Certified c = fate(server, number);
         Gtid gtid = new Gtid(server, number);
         require(c != null && c.passed(), () -> "a client hears OK for " + gtid + ", and of that there is " + c);

@@ -138,6 +138,16 @@ public final class ServerAccess implements AutoCloseable {
         }
     }
 
+    /**
+     * Lets commits through that wait for a verdict which nobody is there to give, and closes the server. Only then does
+     * its position say all that it holds: what the applier had committed may be among those that wait.
+     */
+    void settleCommits(Connection connection) throws SQLException {
+        if (semiSync() != null && SemiSyncSource.isEnabled(connection)) {
+            clientWrites.close(connection);
+        }
+    }
+
     /** Closes the server for clients' writes; false when their running statements don't end within {@code limit}. */
     public static boolean closeWithin(Connection connection, Duration limit) throws SQLException {
         return ClientWrites.closeWithin(connection, limit);

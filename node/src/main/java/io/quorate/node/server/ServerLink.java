@@ -89,6 +89,9 @@ public final class ServerLink implements Server {
     @Override
     public Contents contents() throws IOException {
         try (Connection connection = access.connect()) {
+            if (session == null) {
+                access.settleCommits(connection);
+            }
             Position position = ServerAccess.position(connection);
             return new Contents(position, position.seqno() == 0 && ServerAccess.isEmpty(connection));
         } catch (SQLException e) {

@@ -133,9 +133,7 @@ public final class ServerSession implements AutoCloseable {
         SemiSyncSource semiSync = access.semiSync();
         if (semiSync != null) {
             semiSync.install(connection);
-            if (SemiSyncSource.isEnabled(connection)) {
-                access.readOnly(connection, true);
-            }
+            access.settleCommits(connection);
         }
     }
 
