@@ -20,7 +20,7 @@ final class Client {
     private final World world;
     private final boolean definesTables;
     private final boolean certified;
-    private Database.Transaction transaction;
+    private Transaction transaction;
     private int left;
     private long fresh;
     private long snapshot;
@@ -86,7 +86,7 @@ final class Client {
     private void define() {
         Table table = world.random.nextBoolean() ? Table.LIST : Table.SCRAP;
         if (node.database().users(table).isEmpty()) {
-            Database.Transaction definition = node.database().begin(true);
+            Transaction definition = node.database().begin(true);
             server = node.uuid();
             connect(definition);
             awaitsAnswer(definition);
@@ -102,7 +102,7 @@ final class Client {
     }
 
     /** Its connection is the same as before if that still lasts. */
-    private void connect(Database.Transaction t) {
+    private void connect(Transaction t) {
         if (world.mode == Mode.AFTER_SYNC) {
             session = node.database().isConnected(session)
                     ? session
@@ -111,7 +111,7 @@ final class Client {
         }
     }
 
-    private void awaitsAnswer(Database.Transaction t) {
+    private void awaitsAnswer(Transaction t) {
         if (world.mode == Mode.AFTER_SYNC) {
             t.tells(ok -> {
                 world.answered(server, t.number(), ok);

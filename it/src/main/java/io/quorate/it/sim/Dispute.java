@@ -112,7 +112,7 @@ final class Dispute {
             }
             if (node.database().users(Table.TAG).isEmpty() && !(adds && rows.hasEqualTags())) {
                 UUID server = node.uuid();
-                Database.Transaction definition = node.database().begin(true);
+                Transaction definition = node.database().begin(true);
                 if (world.mode == Mode.AFTER_SYNC) {
                     definition.on(node.database().connect());
                     definition.tells(ok -> world.answered(server, definition.number(), ok));
@@ -166,7 +166,7 @@ final class Dispute {
             return;
         }
         Change insert = new Change(Table.LIST, database.version(Table.LIST), null, Row.of(id, 0L, 1L));
-        Database.Transaction t = database.begin(true);
+        Transaction t = database.begin(true);
         try {
             if (!database.change(t, insert).isEmpty()) {
                 database.rollback(t);
@@ -175,10 +175,10 @@ final class Dispute {
         } catch (Rows.Misfit e) {
             throw new IllegalStateException(e);
         }
-        database.commitClient(t);
+        Model model = node.model();
+        database.commitClient(t, () -> model.mended(Table.LIST, id));
         Gtid gtid = new Gtid(node.uuid(), database.loggedNumber());
         reinserted.put(gtid, insert);
-        node.model().mended(Table.LIST, id);
         world.trace(gtid + " inserts what was deleted without the binlog: " + insert.after());
         node.committed();
     }

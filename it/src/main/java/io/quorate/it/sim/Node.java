@@ -822,7 +822,7 @@ final class Node {
         if (session == null || opening == null || !databaseUp) {
             return;
         }
-        for (Database.Transaction client : database.clients()) {
+        for (Transaction client : database.clients()) {
             long since = Math.max(client.waitsSince(), Math.max(quietSince, session.since()));
             World.require(
                     client.waitsSince() < 0 || world.now() - since <= world.answerMicrosMax(),
