@@ -322,8 +322,10 @@ final class World {
     Database copyOf(UUID uuid, Rows rows, long seqno, Database donor) {
         Map<Table, Integer> versions = new EnumMap<>(Table.class);
         Set<Long> ddl = new HashSet<>();
-        for (Certified c : certified.subList(0, (int) seqno)) {
-            if (c.passed() && c.writeSet().isDefinition()) {
+        for (Certified c : certified) {
+            // A definition that has just been run has its GTID, though the position doesn't say it yet.
+            boolean there = c.seqno() <= seqno || donor.hasGtid(c.seqno());
+            if (there && c.passed() && c.writeSet().isDefinition()) {
                 versions.merge(Table.ALL[c.writeSet().payload()[0]], 1, Integer::sum);
                 ddl.add(c.seqno());
             }

@@ -29,6 +29,7 @@ class SimulationTest {
             Bug.VOTED_TWICE, 627L,
             Bug.ANSWERED_TOO_EARLY, 627L,
             Bug.SILENCE_COUNTS, 851L,
+            Bug.FORMER_SESSION_ENDED, 232L,
             Bug.ASKED_AMONG_COMMITS, 3974L);
 
     @Test
