@@ -16,7 +16,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.UUID;
 import java.util.function.Predicate;
 
 /**
@@ -111,12 +110,7 @@ final class Dispute {
                 return;
             }
             if (node.database().users(Table.TAG).isEmpty() && !(adds && rows.hasEqualTags())) {
-                UUID server = node.uuid();
                 Transaction definition = node.database().begin(true);
-                if (world.mode == Mode.AFTER_SYNC) {
-                    definition.on(node.database().connect());
-                    definition.tells(ok -> world.answered(server, definition.number(), ok));
-                }
                 node.database().indexTagsByClient(adds, definition);
                 world.statistics.indexed++;
                 world.trace(node.name() + ":" + node.database().loggedNumber() + (adds ? " adds" : " drops")
