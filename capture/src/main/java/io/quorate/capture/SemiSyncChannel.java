@@ -18,7 +18,7 @@ import java.nio.charset.StandardCharsets;
  * The semi-sync replica's part of a binlog connection, of which the client knows nothing. A session that has set a
  * certain variable when it asks for the binlog is taken for a semi-sync replica. From then on each event comes with a
  * prefix of two bytes, {@code EF} and a flag; what is flagged needn't be heeded, because acknowledgements are taken
- * unasked. An acknowledgement is a packet of its own. (MySQL's {@code plugin/semisync}, and the chapter "Semisynchronous
+ * unasked. An acknowledgement is a packet of its own. (MySQL's {@code plugin/semisync}; the chapter "Semisynchronous
  * Replication" of its manual.)
  */
 final class SemiSyncChannel implements SemiSyncReplica.Acknowledger {

@@ -13,8 +13,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "outcome",
         description = {
-            "What became of a transaction whose client lost the connection before the answer. Any node can be asked; the"
-                    + " log of the transaction's own node names the GTID.",
+            "What became of a transaction whose client lost the connection before the answer. Any node can be asked;"
+                    + " the log of the transaction's own node names the GTID.",
             "Exit status 0: ordered, it stays; 1: undone; 2: not known yet."
         },
         mixinStandardHelpOptions = true)

@@ -13,7 +13,7 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Anything in any order that a server, a capture and the order may do, beside a list that is gone through each time. */
+/** Anything in any order that a server, a capture and the order may do, beside a list that is gone through. */
 class AckCourseRandomTest {
     private static final int RUNS = 3000;
     private static final long LIMIT = 50;

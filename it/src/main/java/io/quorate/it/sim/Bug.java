@@ -102,5 +102,7 @@ enum Bug {
     /** One client is forgotten when all are put out. */
     PUT_OUT_FORGETS_ONE,
     /** A session is ended for what another one of its number had committed before the server was restarted. */
-    FORMER_SESSION_ENDED
+    FORMER_SESSION_ENDED,
+    /** A server is asked what it holds while commits wait that come to it afterwards. */
+    ASKED_AMONG_COMMITS
 }

@@ -20,7 +20,7 @@ final class Client {
     private final World world;
     private final boolean definesTables;
     private final boolean certified;
-    private Database.Transaction transaction;
+    private Transaction transaction;
     private int left;
     private long fresh;
     private long snapshot;
@@ -86,7 +86,7 @@ final class Client {
     private void define() {
         Table table = world.random.nextBoolean() ? Table.LIST : Table.SCRAP;
         if (node.database().users(table).isEmpty()) {
-            Database.Transaction definition = node.database().begin(true);
+            Transaction definition = node.database().begin(true);
             server = node.uuid();
             connect(definition);
             awaitsAnswer(definition);
@@ -102,7 +102,7 @@ final class Client {
     }
 
     /** Its connection is the same as before if that still lasts. */
-    private void connect(Database.Transaction t) {
+    private void connect(Transaction t) {
         if (world.mode == Mode.AFTER_SYNC) {
             session = node.database().isConnected(session)
                     ? session
@@ -111,17 +111,13 @@ final class Client {
         }
     }
 
-    private void awaitsAnswer(Database.Transaction t) {
+    private void awaitsAnswer(Transaction t) {
         if (world.mode == Mode.AFTER_SYNC) {
-            t.tells(ok -> answered(t.number(), ok));
+            t.tells(ok -> {
+                world.answered(server, t.number(), ok);
+                think();
+            });
         }
-    }
-
-    private void answered(long number, boolean ok) {
-        if (ok) {
-            world.heard(server, number);
-        }
-        think();
     }
 
     private void statement() {
@@ -154,9 +150,11 @@ final class Client {
         awaitsAnswer(transaction);
         node.database().commitClient(transaction);
         world.statistics.committed++;
-        Database.Logged entry =
-                node.database().binlog().get(node.database().binlog().size() - 1);
-        world.trace("n" + node.number + ":" + entry.number() + " commits " + entry.changes());
+        world.trace("n" + node.number + ":" + node.database().loggedNumber() + " commits "
+                + node.database()
+                        .binlog()
+                        .get(node.database().binlog().size() - 1)
+                        .changes());
         node.committed();
         return true;
     }

@@ -21,7 +21,7 @@ final class CommitQueue {
      * @param end where it ends in the binlog
      * @param through what becomes of it when it is let through
      */
-    private record Commit(Database.Transaction transaction, long number, int end, Runnable through) {}
+    private record Commit(Transaction transaction, long number, int end, Runnable through) {}
 
     private final World world;
     private boolean enabled;
@@ -65,7 +65,7 @@ final class CommitQueue {
         return all;
     }
 
-    void add(Database.Transaction transaction, long number, int end, Runnable through) {
+    void add(Transaction transaction, long number, int end, Runnable through) {
         transaction.entersCommit(number, world.now());
         if (isEmpty()) {
             world.after(1 + world.random.nextInt(FLUSH_MICROS_MAX), this::nextGroup);

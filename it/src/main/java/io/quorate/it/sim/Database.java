@@ -3,10 +3,8 @@ package io.quorate.it.sim;
 
 import io.quorate.core.GtidSet;
 import io.quorate.core.LogPosition;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -16,7 +14,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -59,82 +56,6 @@ final class Database {
      */
     private record Before(
             List<Change> done, long position, LogPosition positionLog, long visible, Map<Long, Long> undone) {}
-
-    /** An open transaction. */
-    static final class Transaction {
-        final boolean client;
-        private final Deque<Change> done = new ArrayDeque<>();
-        private final List<Change> changes = new ArrayList<>();
-        private final Set<Long> locks = new LinkedHashSet<>();
-        private boolean open = true;
-        private long prepared;
-        /** The number of its client's connection. */
-        private long session;
-        /** The table that it defines, which nobody else uses until it is committed. */
-        private Table defines;
-        /** Its GTID number once its commit is in the binlog, where it can't be taken back any more. */
-        private long committing;
-
-        private long sinceMicros;
-        /** Whom it is said whether it is committed; null when there is nobody any more. */
-        private Consumer<Boolean> waiter;
-
-        Transaction(boolean client) {
-            this.client = client;
-        }
-
-        boolean isOpen() {
-            return open;
-        }
-
-        boolean isEmpty() {
-            return changes.isEmpty();
-        }
-
-        /** A client begins it on its connection. */
-        void on(long connection) {
-            session = connection;
-        }
-
-        /** The client is told what becomes of its commit. */
-        void tells(Consumer<Boolean> client) {
-            waiter = client;
-        }
-
-        void entersCommit(long number, long micros) {
-            committing = number;
-            sinceMicros = micros;
-        }
-
-        /** Its GTID number, once its commit waits; 0 before. */
-        long number() {
-            return committing;
-        }
-
-        /** Whether it is in the binlog, and waits. */
-        boolean isInCommit() {
-            return open && committing > 0;
-        }
-
-        /** Since when somebody waits for OK; -1 when nobody does. */
-        long waitsSince() {
-            return isInCommit() && waiter != null ? sinceMicros : -1;
-        }
-
-        /** The first answer counts. */
-        void answer(boolean ok) {
-            Consumer<Boolean> told = waiter;
-            waiter = null;
-            if (told != null) {
-                told.accept(ok);
-            }
-        }
-
-        /** Its GTID number once it is prepared, 0 before. */
-        long prepared() {
-            return prepared;
-        }
-    }
 
     private static final class Lock {
         private final Set<Transaction> holders = new LinkedHashSet<>();
@@ -210,6 +131,11 @@ final class Database {
 
     List<Logged> binlog() {
         return binlog;
+    }
+
+    /** The GTID number of what was written to the binlog last. */
+    long loggedNumber() {
+        return lastNumber;
     }
 
     List<Logged> journal() {
@@ -379,8 +305,13 @@ final class Database {
     }
 
     void commitClient(Transaction t) {
+        commitClient(t, () -> {});
+    }
+
+    /** @param committed what is to be done when it is let through */
+    void commitClient(Transaction t, Runnable committed) {
         byte[] payload = Change.encode(t.changes);
-        commit(t, new Logged(++lastNumber, -1, -1, payload, List.copyOf(t.changes), null, t.session), () -> {});
+        commit(t, new Logged(++lastNumber, -1, -1, payload, List.copyOf(t.changes), null, t.session), committed);
     }
 
     /** Writes a commit to the binlog, and carries it out when it is let through. */
@@ -521,9 +452,11 @@ final class Database {
     }
 
     /** A client adds the index of the tags, or drops it. */
-    void indexTagsByClient(boolean added) {
+    void indexTagsByClient(boolean added, Transaction t) {
+        t.defines = Table.TAG;
         rows.indexTags(added);
-        log(new Logged(++lastNumber, -1, -1, Dispute.definition(added), List.of(), Table.TAG));
+        byte[] definition = Dispute.definition(added);
+        commit(t, new Logged(++lastNumber, -1, -1, definition, List.of(), Table.TAG, t.session), () -> {});
     }
 
     /** Whether a definition's own GTID is used up. */

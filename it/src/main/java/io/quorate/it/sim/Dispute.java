@@ -110,9 +110,10 @@ final class Dispute {
                 return;
             }
             if (node.database().users(Table.TAG).isEmpty() && !(adds && rows.hasEqualTags())) {
-                node.database().indexTagsByClient(adds);
+                Transaction definition = node.database().begin(true);
+                node.database().indexTagsByClient(adds, definition);
                 world.statistics.indexed++;
-                world.trace(node.name() + ":" + node.database().lastNumber() + (adds ? " adds" : " drops")
+                world.trace(node.name() + ":" + node.database().loggedNumber() + (adds ? " adds" : " drops")
                         + " the index of tags");
                 node.committed();
             }
@@ -159,7 +160,7 @@ final class Dispute {
             return;
         }
         Change insert = new Change(Table.LIST, database.version(Table.LIST), null, Row.of(id, 0L, 1L));
-        Database.Transaction t = database.begin(true);
+        Transaction t = database.begin(true);
         try {
             if (!database.change(t, insert).isEmpty()) {
                 database.rollback(t);
@@ -168,10 +169,10 @@ final class Dispute {
         } catch (Rows.Misfit e) {
             throw new IllegalStateException(e);
         }
-        database.commitClient(t);
-        Gtid gtid = new Gtid(node.uuid(), database.lastNumber());
+        Model model = node.model();
+        database.commitClient(t, () -> model.mended(Table.LIST, id));
+        Gtid gtid = new Gtid(node.uuid(), database.loggedNumber());
         reinserted.put(gtid, insert);
-        node.model().mended(Table.LIST, id);
         world.trace(gtid + " inserts what was deleted without the binlog: " + insert.after());
         node.committed();
     }

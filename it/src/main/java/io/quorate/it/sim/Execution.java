@@ -55,11 +55,11 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     private boolean over;
 
     // The transaction.
-    private Database.Transaction transaction;
+    private Transaction transaction;
     private ApplyCourse.Position position;
     private List<Doomed> noted = List.of();
     /** What the server has been told to commit; null before and afterwards. */
-    private Database.Transaction inCommit;
+    private Transaction inCommit;
     /** Whether the position that belongs to it comes later, on its own. */
     private boolean isApart;
 
@@ -68,7 +68,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     private List<Change> changes;
     private int at;
     private int waits;
-    private Set<Database.Transaction> waitsFor = Set.of();
+    private Set<Transaction> waitsFor = Set.of();
     private long lookFor;
     private Settlement settlement;
 
@@ -302,10 +302,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
         switch (Blockers.way(id, all, session::isRunning, true)) {
             case OTHERS_YIELD -> othersYield();
             case ROLL_BACK_PREPARED -> node.database().rollbackPrepared();
-            case KILL -> {
-                world.trace(node.name() + " ends " + waitsFor.size() + " clients");
-                waitsFor.forEach(this::kill);
-            }
+            case KILL -> waitsFor.forEach(this::kill);
             default -> {}
         }
     }
@@ -322,8 +319,9 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     }
 
     /** Whoever is in its commit is only kept from hearing of it; in the product that isn't done so soon. */
-    private void kill(Database.Transaction client) {
+    private void kill(Transaction client) {
         if (!client.isInCommit() || world.random.nextInt(10) == 0) {
+            world.trace(node.name() + " ends a client in its way");
             world.statistics.killed++;
             node.database().kill(client);
         }
@@ -441,9 +439,9 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     /** The table of a definition is in use. */
     private static final class InUse extends SQLException {
         private static final long serialVersionUID = 1;
-        private final transient Set<Database.Transaction> users;
+        private final transient Set<Transaction> users;
 
-        InUse(Set<Database.Transaction> users) {
+        InUse(Set<Transaction> users) {
             this.users = users;
         }
     }
@@ -465,7 +463,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
         public void run() throws SQLException {
             byte[] definition = course.writeSet().writeSet().payload();
             Table table = Table.ALL[definition[0]];
-            Set<Database.Transaction> users = node.database().users(table);
+            Set<Transaction> users = node.database().users(table);
             if (!users.isEmpty()) {
                 throw new InUse(users);
             }
@@ -531,7 +529,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
         return id;
     }
 
-    boolean holds(Database.Transaction that) {
+    boolean holds(Transaction that) {
         return transaction == that || inCommit == that;
     }
 

@@ -50,10 +50,12 @@ final class Joining implements JoinHost {
         }
 
         long position() {
+            node.settleCommits();
             return node.database().position();
         }
 
         LogPosition at() {
+            node.settleCommits();
             return node.database().positionLog();
         }
 
@@ -62,6 +64,7 @@ final class Joining implements JoinHost {
          * committed of them. The product can't tell; it stops at a transaction that is committed here and failed.
          */
         long shown() {
+            node.settleCommits();
             return Math.max(node.database().visible(), node.database().snapshotMax());
         }
     }

@@ -472,11 +472,23 @@ final class Node {
     private void openSession() {
         knowsServer = true;
         stream.self(uuid);
+        closeServer();
+        tail = new LostTail(this);
+        session = new Session(this, !tail.isReady());
+    }
+
+    /** While there is no session: nothing waits any more that could come to the server after it is asked. */
+    void settleCommits() {
+        if (session == null && databaseUp && !world.bugs.contains(Bug.ASKED_AMONG_COMMITS)) {
+            closeServer();
+        }
+    }
+
+    /** As a session with the server begins, where clients wait for somebody who isn't there any more. */
+    private void closeServer() {
         if (opening != null) {
             opening.found();
         }
-        tail = new LostTail(this);
-        session = new Session(this, !tail.isReady());
     }
 
     private void recover() {
@@ -699,6 +711,7 @@ final class Node {
             return;
         }
         if (session == null) {
+            closeServer();
             tail = new LostTail(this);
             session = new Session(this, true);
         }
@@ -809,7 +822,7 @@ final class Node {
         if (session == null || opening == null || !databaseUp) {
             return;
         }
-        for (Database.Transaction client : database.clients()) {
+        for (Transaction client : database.clients()) {
             long since = Math.max(client.waitsSince(), Math.max(quietSince, session.since()));
             World.require(
                     client.waitsSince() < 0 || world.now() - since <= world.answerMicrosMax(),

@@ -50,7 +50,7 @@ final class Opening {
     }
 
     private void close(boolean now) {
-        boolean waited = node.database().clients().stream().anyMatch(Database.Transaction::isInCommit);
+        boolean waited = node.database().clients().stream().anyMatch(Transaction::isInCommit);
         if (waited && !now) {
             return;
         }
@@ -64,9 +64,9 @@ final class Opening {
 
     private void putOut() {
         world.trace(node.name() + " puts its clients out");
-        List<Database.Transaction> clients = node.database().clients();
+        List<Transaction> clients = node.database().clients();
         boolean forgets = world.bugs.contains(Bug.PUT_OUT_FORGETS_ONE);
-        for (Database.Transaction client : forgets ? clients.subList(1, clients.size()) : clients) {
+        for (Transaction client : forgets ? clients.subList(1, clients.size()) : clients) {
             world.statistics.putOut += client.isInCommit() ? 1 : 0;
             node.database().kill(client);
         }

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.stream.IntStream;
 
 /**
  * Rows read as method {@code stream} reads them, piece by piece, from whatever node is there, and brought to one
@@ -113,12 +114,20 @@ final class Reading {
         scrap.clear();
         missing = new ArrayList<>();
         for (Table table : READ) {
-            String schema = "v" + donor.database().version(table);
-            units.put(table, new Unit(table.ordinal(), List.of(new TableName(schema, table.name())), !table.keyed));
+            units.put(
+                    table,
+                    new Unit(table.ordinal(), names(table, donor.database().version(table)), !table.keyed));
             for (long from = 0; from < (table.keyed ? KEYS_MAX : 1); from += PIECE_KEYS) {
                 missing.add(new Piece(table, from));
             }
         }
+    }
+
+    /** As the events of all definitions of it call it; the last one may not be ordered yet. */
+    private static List<TableName> names(Table table, int version) {
+        return IntStream.rangeClosed(0, version)
+                .mapToObj(v -> new TableName("v" + v, table.name()))
+                .toList();
     }
 
     private void read() {

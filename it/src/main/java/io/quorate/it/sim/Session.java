@@ -202,7 +202,7 @@ final class Session {
     }
 
     /** By which number the server shows a transaction's session: none where it is prepared, below zero a client's. */
-    long idOf(Database.Transaction transaction) {
+    long idOf(Transaction transaction) {
         return transaction.prepared() > 0
                 ? Blockers.PREPARED
                 : running.stream()

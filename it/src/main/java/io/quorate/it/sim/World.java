@@ -322,8 +322,10 @@ final class World {
     Database copyOf(UUID uuid, Rows rows, long seqno, Database donor) {
         Map<Table, Integer> versions = new EnumMap<>(Table.class);
         Set<Long> ddl = new HashSet<>();
-        for (Certified c : certified.subList(0, (int) seqno)) {
-            if (c.passed() && c.writeSet().isDefinition()) {
+        for (Certified c : certified) {
+            // A definition that has just been run has its GTID, though the position doesn't say it yet.
+            boolean there = c.seqno() <= seqno || donor.hasGtid(c.seqno());
+            if (there && c.passed() && c.writeSet().isDefinition()) {
                 versions.merge(Table.ALL[c.writeSet().payload()[0]], 1, Integer::sum);
                 ddl.add(c.seqno());
             }
@@ -499,8 +501,11 @@ final class World {
         statistics.acknowledged++;
     }
 
-    /** A client hears OK in mode after-sync: its transaction has passed, and stays for ever. */
-    void heard(UUID server, long number) {
+    /** A client in mode after-sync has an answer. If it is OK, its transaction has passed, and stays for ever. */
+    void answered(UUID server, long number, boolean ok) {
+        if (!ok) {
+            return;
+        }
         Certified c = fate(server, number);
         Gtid gtid = new Gtid(server, number);
         require(c != null && c.passed(), () -> "a client hears OK for " + gtid + ", and of that there is " + c);

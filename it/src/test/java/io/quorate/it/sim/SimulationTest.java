@@ -28,7 +28,9 @@ class SimulationTest {
             Bug.FORMER_LIFE_BY_RECORD, 149L,
             Bug.VOTED_TWICE, 627L,
             Bug.ANSWERED_TOO_EARLY, 627L,
-            Bug.SILENCE_COUNTS, 851L);
+            Bug.SILENCE_COUNTS, 851L,
+            Bug.FORMER_SESSION_ENDED, 232L,
+            Bug.ASKED_AMONG_COMMITS, 3974L);
 
     @Test
     void nothingThatMustHoldBreaks() throws InterruptedException {
@@ -46,7 +48,7 @@ class SimulationTest {
         assertThat(all.of(Verdict.BUILT_ON_FAILED)).as("chains").isGreaterThan(1000);
         assertThat(all.undone).as("undone").isGreaterThan(10_000);
         assertThat(all.crashes).as("crashes").isGreaterThan(1000);
-        assertThat(all.ddl).as("DDL").isGreaterThan(1000);
+        assertThat(all.ddl).as("DDL").isGreaterThan(500);
         assertThat(all.transferred).as("writesets transferred").isGreaterThan(1000);
         assertThat(all.brokenOff).as("transfers broken off").isGreaterThan(30);
         assertThat(all.emptied).as("directories lost").isGreaterThan(50);
@@ -63,6 +65,13 @@ class SimulationTest {
         assertThat(all.voided).as("definitions that are void").isGreaterThan(10);
         assertThat(all.tampered).as("rows changed without the binlog").isGreaterThan(30);
         assertThat(all.healed).as("servers that differed and got a copy").isGreaterThan(100);
+        assertThat(all.heard).as("OK in mode after-sync").isGreaterThan(2000);
+        assertThat(all.jointCommits).as("commits in groups").isGreaterThan(2000);
+        assertThat(all.endedLost).as("sessions ended that lost").isGreaterThan(1000);
+        assertThat(all.endedUndecided).as("undecided ones").isGreaterThan(100);
+        assertThat(all.putOut).as("clients put out").isGreaterThan(100);
+        assertThat(all.unheard).as("commits that crashes cut short").isGreaterThan(50);
+        assertThat(all.reconnected).as("connections of captures lost").isGreaterThan(50);
         assertThat(all.arbitrators).as("runs with an arbitrator").isGreaterThan(100);
     }
 

@@ -65,7 +65,7 @@ final class ClientWrites {
      * what it commits, and what an applier before it has left in a commit, would wait for ever. In mode {@code async},
      * what a service in mode {@code after-sync} has set is taken back.
      */
-    void beginAnew(Connection connection) throws SQLException {
+    void settle(Connection connection) throws SQLException {
         if (semiSync != null) {
             if (SemiSyncSource.isEnabled(connection)) {
                 close(connection);

@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sessions that wait within a commit, and how they are ended. A session that is ended there gets no answer any more,
+ * The sessions that wait within a commit, and how they are ended. One that is ended there gets no answer any more,
  * at once; its transaction goes on waiting, and is committed with its group.
  */
 final class Committing {

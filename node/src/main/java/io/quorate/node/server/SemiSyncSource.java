@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * enabled, a commit waits, after it is in the binlog and before it is visible, until the capture has acknowledged it.
  *
  * <p>It must be switched on and off only while no client can commit, because switching it off gives OK to all that
- * wait, and a commit under way while it is switched on doesn't wait. What the service itself commits waits too; so it is
+ * wait, and a commit under way while it is switched on doesn't wait. What the service itself commits waits, so it is
  * enabled only while a capture is there that acknowledges.
  */
 final class SemiSyncSource {
@@ -68,7 +68,7 @@ final class SemiSyncSource {
         if (number(connection, "SELECT @@GLOBAL.binlog_checksum = 'CRC32'") == 0) {
             throw new QuorateException(
                     ErrorCode.SERVER_SETTINGS,
-                    "commit-mode after-sync needs checksums in the binlog:\n  - SET PERSIST binlog_checksum = CRC32;\n");
+                    "commit-mode after-sync needs checksums in the binlog:\n  - SET PERSIST binlog_checksum = CRC32;");
         }
     }
 

@@ -65,7 +65,11 @@ public interface Server extends AutoCloseable {
     /** The present session; null while there is none. */
     ServerSession session();
 
-    /** @throws IOException when the server can't be reached, with the reason as its message */
+    /**
+     * What it holds. While there is no session, nothing is left waiting that could come to it afterwards.
+     *
+     * @throws IOException when the server can't be reached, with the reason as its message
+     */
     Contents contents() throws IOException;
 
     @Override

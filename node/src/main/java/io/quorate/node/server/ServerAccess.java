@@ -138,11 +138,13 @@ public final class ServerAccess implements AutoCloseable {
         }
     }
 
-    /** Lets everything through that waits in the server for a service before this one, {@link ClientWrites}. */
-    void beginAnew() throws SQLException {
-        try (Connection connection = connect()) {
-            clientWrites.beginAnew(connection);
-        }
+    /**
+     * Lets commits through that wait for a verdict which nobody is there to give, and closes the server ({@link
+     * ClientWrites}). Only then does its position say all that it holds: what an applier had committed may be among
+     * those that wait.
+     */
+    void settleCommits(Connection connection) throws SQLException {
+        clientWrites.settle(connection);
     }
 
     /** Closes the server for clients' writes; false when their running statements don't end within {@code limit}. */

@@ -89,6 +89,9 @@ public final class ServerLink implements Server {
     @Override
     public Contents contents() throws IOException {
         try (Connection connection = access.connect()) {
+            if (session == null) {
+                access.settleCommits(connection);
+            }
             Position position = ServerAccess.position(connection);
             return new Contents(position, position.seqno() == 0 && ServerAccess.isEmpty(connection));
         } catch (SQLException e) {
@@ -214,7 +217,7 @@ public final class ServerLink implements Server {
     private void serve() throws InterruptedException {
         signals.begin();
         try {
-            access.beginAnew();
+            settleCommits();
             StaleSessions.end(access.workers());
             if (signals.task() == LinkSignals.Task.HAND_OVER) {
                 drain();
@@ -237,6 +240,12 @@ public final class ServerLink implements Server {
         String why = signals.lostBecause();
         if (why != null) {
             events.accept(new NodeEvent.DatabaseDown(why));
+        }
+    }
+
+    private void settleCommits() throws SQLException {
+        try (Connection connection = access.connect()) {
+            access.settleCommits(connection);
         }
     }
 

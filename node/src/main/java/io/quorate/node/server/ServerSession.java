@@ -84,6 +84,7 @@ public final class ServerSession implements AutoCloseable {
     private int looks;
     /** How many commits didn't wait; -1 while it isn't known. */
     private long passedBy = -1;
+
     private volatile Applying applying;
     private volatile Capturing capturing;
 
