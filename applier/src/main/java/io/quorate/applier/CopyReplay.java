@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
-import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
@@ -21,7 +20,6 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
-import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 /**
@@ -35,15 +33,6 @@ public final class CopyReplay {
     private static final Duration LOCK_WAIT = Duration.ofSeconds(50);
     private static final int GROUP_WRITESETS = 512;
     private static final int GROUP_BYTES = 4 << 20;
-    private static final Pattern LEADING_COMMENTS =
-            Pattern.compile("^(\\s|/\\*(?!!).*?\\*/|--\\s[^\\n]*\\n|#[^\\n]*\\n)+", Pattern.DOTALL);
-    private static final Pattern NOT_OF_TABLES = Pattern.compile(
-            "(GRANT|REVOKE|FLUSH|ANALYZE|SET)\\b"
-                    + "|RENAME\\s+USER\\b"
-                    + "|(CREATE|ALTER|DROP)\\s+(OR\\s+REPLACE\\s+|ALGORITHM\\s*=\\s*\\w+\\s+|DEFINER\\s*=\\s*\\S+\\s+"
-                    + "|SQL\\s+SECURITY\\s+\\w+\\s+|AGGREGATE\\s+)*"
-                    + "(VIEW|USER|ROLE|PROCEDURE|FUNCTION|TRIGGER|EVENT)\\b",
-            Pattern.CASE_INSENSITIVE);
 
     private final DataSource workers;
     private final WriteSetLog writeSets;
@@ -64,22 +53,6 @@ public final class CopyReplay {
         this.writeSets = writeSets;
         this.rules = rules;
         this.note = note;
-    }
-
-    /**
-     * Whether a statement may change rows or their tables; accounts, views and stored programs don't.
-     *
-     * @param barrier a writeset of kind DDL
-     */
-    public static boolean concernsTables(WriteSet barrier) {
-        if (barrier.payload().length < BinlogEvents.HEADER_BYTES
-                || BinlogEvents.type(barrier.payload(), 0) != BinlogEvents.QUERY) {
-            return true;
-        }
-        String text = QueryEvent.parse(barrier.payload(), 0).text();
-        return !NOT_OF_TABLES
-                .matcher(LEADING_COMMENTS.matcher(text).replaceFirst(""))
-                .lookingAt();
     }
 
     /**

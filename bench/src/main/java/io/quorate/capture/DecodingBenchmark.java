@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
-import io.quorate.capture.Statement.TableName;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.GtidSet;
 import io.quorate.core.OriginPosition;
+import io.quorate.core.TableName;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;

@@ -8,6 +8,7 @@ import io.quorate.core.WriteSet;
 import java.nio.charset.Charset;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -18,6 +19,8 @@ import java.util.stream.Collectors;
 public final class DefinedTables {
     private static final Pattern OF_TRIGGER =
             Pattern.compile("\\s*(CREATE|DROP)\\b.*\\bTRIGGER\\b.*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+    /** Objects that are not copied together with views and stored programs. */
+    private static final Set<String> NOT_IN_SCHEMAS = Set.of("DATABASE", "SCHEMA", "SERVER");
 
     private final Map<Integer, Collation> collations;
     private final boolean lowerCaseNames;
@@ -38,8 +41,43 @@ public final class DefinedTables {
      * @return null when it may concern any table, or when that isn't known
      */
     public Set<TableName> of(WriteSet definition) {
+        Text text = read(definition);
+        if (text == null
+                || text.mayBeAnything()
+                || (text.statement.scope() == Scope.OBJECTS
+                        && OF_TRIGGER.matcher(text.sql).matches())) {
+            return null;
+        }
+        List<TableName> tables = text.statement.tables();
+        return tables == null ? Set.of() : tables.stream().map(this::lower).collect(Collectors.toUnmodifiableSet());
+    }
+
+    /**
+     * Whether a definition may change rows, tables or schemas. Accounts, views, triggers and other stored programs
+     * aren't among them; what isn't understood is.
+     */
+    public boolean changesTables(WriteSet definition) {
+        Text text = read(definition);
+        if (text == null || text.mayBeAnything()) {
+            return true;
+        }
+        return switch (text.statement.scope()) {
+            case UPKEEP -> false;
+            case OBJECTS -> NOT_IN_SCHEMAS.contains(text.statement.object());
+            default -> true;
+        };
+    }
+
+    private record Text(String sql, Statement statement) {
+        boolean mayBeAnything() {
+            return statement.kind() != Statement.Kind.DDL || statement.scope() == Scope.EVERYTHING;
+        }
+    }
+
+    /** Null when it isn't a statement, or one in a character set that isn't known here. */
+    private Text read(WriteSet definition) {
         byte[] payload = definition.payload();
-        if (payload.length == 0 || BinlogEvents.type(payload, 0) != BinlogEvents.QUERY) {
+        if (payload.length < BinlogEvents.HEADER_BYTES || BinlogEvents.type(payload, 0) != BinlogEvents.QUERY) {
             return null;
         }
         QueryEvent query = QueryEvent.read(payload, 0, BinlogEvents.length(payload, 0));
@@ -47,20 +85,11 @@ public final class DefinedTables {
         if (charset == null) {
             return null;
         }
-        String text = query.text(charset);
-        Statement statement = Statement.parse(text, query.database, query.sqlMode);
-        if (statement.kind() != Statement.Kind.DDL
-                || statement.scope() == Scope.EVERYTHING
-                || (statement.scope() == Scope.OBJECTS
-                        && OF_TRIGGER.matcher(text).matches())) {
-            return null;
-        }
-        return statement.tables() == null
-                ? Set.of()
-                : statement.tables().stream().map(this::name).collect(Collectors.toUnmodifiableSet());
+        String sql = query.text(charset);
+        return new Text(sql, Statement.parse(sql, query.database, query.sqlMode));
     }
 
-    private TableName name(Statement.TableName name) {
+    private TableName lower(TableName name) {
         return new TableName(lower(name.schema()), lower(name.table()));
     }
 

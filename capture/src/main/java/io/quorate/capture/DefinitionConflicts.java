@@ -2,10 +2,10 @@
 package io.quorate.capture;
 
 import io.quorate.capture.Statement.Scope;
-import io.quorate.capture.Statement.TableName;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.KeysBuilder;
+import io.quorate.core.TableName;
 import io.quorate.core.binlog.TableMap;
 import java.util.List;
 import java.util.Locale;

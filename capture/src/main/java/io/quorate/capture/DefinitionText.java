@@ -2,12 +2,12 @@
 package io.quorate.capture;
 
 import io.quorate.capture.Statement.Scope;
-import io.quorate.capture.Statement.TableName;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.KeysBuilder;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
-import io.quorate.capture.Statement.TableName;
+import io.quorate.core.TableName;
 import java.sql.SQLException;
 import java.util.Collection;
 

@@ -2,8 +2,8 @@
 package io.quorate.capture;
 
 import io.quorate.capture.Statement.Scope;
-import io.quorate.capture.Statement.TableName;
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.TableName;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;

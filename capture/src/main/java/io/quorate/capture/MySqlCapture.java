@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
-import io.quorate.capture.Statement.TableName;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -2,10 +2,10 @@
 package io.quorate.capture;
 
 import io.quorate.capture.Statement.Numbering;
-import io.quorate.capture.Statement.TableName;
 import io.quorate.capture.TableDefinition.ForeignKey;
 import io.quorate.capture.TableDefinition.Index;
 import io.quorate.capture.TableDefinition.Part;
+import io.quorate.core.TableName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

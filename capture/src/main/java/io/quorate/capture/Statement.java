@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import io.quorate.core.TableName;
 import java.util.List;
 
 /**
@@ -15,6 +16,7 @@ import java.util.List;
  * @param leavesEmpty whether the first of the tables has no rows afterwards
  * @param keepsColumns whether it certainly leaves the columns of the tables as they are
  * @param numbering of an ALTER TABLE that adds a column with AUTO_INCREMENT; otherwise null
+ * @param object with {@link Scope#OBJECTS}: the word for the kind of object, such as VIEW; otherwise empty
  */
 record Statement(
         Kind kind,
@@ -23,7 +25,8 @@ record Statement(
         boolean conditional,
         boolean leavesEmpty,
         boolean keepsColumns,
-        Numbering numbering) {
+        Numbering numbering,
+        String object) {
     /** What a definition conflicts with among other transactions. */
     enum Scope {
         /** Everything, because nothing is known. */
@@ -84,22 +87,17 @@ record Statement(
      */
     record Numbering(boolean hadPrimary, boolean primaryIsNew, boolean uniqueIsNew) {}
 
-    /** A table's full name. */
-    record TableName(String schema, String table) {}
-
     static Statement of(Kind kind) {
-        return new Statement(kind, Scope.EVERYTHING, null, false, false, false, null);
+        return new Statement(kind, Scope.EVERYTHING, null, false, false, false, null, "");
     }
 
     static Statement of(Scope scope) {
-        return new Statement(Kind.DDL, scope, null, false, false, scope != Scope.EVERYTHING, null);
+        return new Statement(Kind.DDL, scope, null, false, false, scope != Scope.EVERYTHING, null, "");
     }
 
     /** The first of the tables named, for messages. */
     String firstTable() {
-        return tables == null
-                ? "a table"
-                : tables.get(0).schema() + "." + tables.get(0).table();
+        return tables == null ? "a table" : tables.get(0).toString();
     }
 
     /** Parses a statement; never fails, a statement that it doesn't understand is {@link Kind#UNKNOWN}. */

@@ -4,7 +4,7 @@ package io.quorate.capture;
 import io.quorate.capture.Statement.Kind;
 import io.quorate.capture.Statement.Numbering;
 import io.quorate.capture.Statement.Scope;
-import io.quorate.capture.Statement.TableName;
+import io.quorate.core.TableName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -103,7 +103,7 @@ final class StatementParser {
         Statement s = withRestOfTable();
         return !copies || s.tables() == null
                 ? s
-                : new Statement(s.kind(), Scope.COPIED_DEFINITION, s.tables(), s.conditional(), true, false, null);
+                : new Statement(s.kind(), Scope.COPIED_DEFINITION, s.tables(), s.conditional(), true, false, null, "");
     }
 
     private Statement alter() {
@@ -134,7 +134,8 @@ final class StatementParser {
                         s.conditional(),
                         false,
                         additions == Scope.ADDED_INDEXES,
-                        null);
+                        null,
+                        "");
     }
 
     /** Definitions without rows. A database that is dropped takes its tables along. */
@@ -149,7 +150,7 @@ final class StatementParser {
             return Statement.of(Kind.DDL);
         }
         conditional = takeIf() && !NOT_ATOMIC.contains(object);
-        return new Statement(Kind.DDL, Scope.OBJECTS, null, conditional, false, true, null);
+        return new Statement(Kind.DDL, Scope.OBJECTS, null, conditional, false, true, null, object);
     }
 
     /** Takes IF EXISTS or IF NOT EXISTS. */
@@ -278,7 +279,8 @@ final class StatementParser {
                 conditional,
                 leavesEmpty,
                 keepsColumns,
-                numbering);
+                numbering,
+                "");
     }
 
     private boolean takeTable() {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
-import io.quorate.capture.Statement.TableName;
 import io.quorate.capture.TableDefinition.ForeignKey;
 import io.quorate.capture.TableDefinition.Index;
 import io.quorate.capture.TableDefinition.Part;
+import io.quorate.core.TableName;
 import io.quorate.core.binlog.TableMap;
 import java.sql.SQLException;
 import java.util.ArrayList;

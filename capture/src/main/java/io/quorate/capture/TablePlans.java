@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
-import io.quorate.capture.Statement.TableName;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.core.binlog.Bytes;
 import io.quorate.core.binlog.TableMap;
 import java.sql.SQLException;

@@ -2,7 +2,7 @@
 package io.quorate.capture;
 
 import io.quorate.capture.Statement.Scope;
-import io.quorate.capture.Statement.TableName;
+import io.quorate.core.TableName;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.capture.Statement.Kind;
 import io.quorate.capture.Statement.Scope;
-import io.quorate.capture.Statement.TableName;
+import io.quorate.core.TableName;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;

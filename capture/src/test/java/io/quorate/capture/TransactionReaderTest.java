@@ -4,12 +4,12 @@ package io.quorate.capture;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.quorate.capture.Statement.TableName;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import java.util.Arrays;
 import java.util.Collection;

@@ -4,7 +4,7 @@ package io.quorate.capture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.capture.Statement.Scope;
-import io.quorate.capture.Statement.TableName;
+import io.quorate.core.TableName;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

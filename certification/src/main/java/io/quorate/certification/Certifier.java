@@ -197,9 +197,14 @@ public final class Certifier {
         return votes.voters();
     }
 
-    /** How many of these nodes' servers vote. A node that was taken out may still be among {@link #voters()}. */
+    /** How many of these nodes' servers vote. A node that was just taken out may still be among {@link #voters()}. */
     public int voters(Set<String> nodes) {
         return votes.voters(nodes);
+    }
+
+    /** The server of this node, if it votes on definitions; otherwise null. */
+    public UUID voter(String node) {
+        return votes.voter(node);
     }
 
     /** Whether the server of this node votes on definitions. */

@@ -330,6 +330,11 @@ final class Votes {
         return (int) nodes.stream().filter(voters::containsKey).count();
     }
 
+    /** The server of a node, if it votes; otherwise null. */
+    UUID voter(String node) {
+        return voters.get(node);
+    }
+
     boolean isVoter(String node, UUID server) {
         return server.equals(voters.get(node));
     }

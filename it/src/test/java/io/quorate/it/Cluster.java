@@ -48,6 +48,10 @@ final class Cluster implements AutoCloseable {
     /** For a service that runs to answer: many share a small machine. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+    private static final HttpClient HTTP = HttpClient.newHttpClient();
+    /** Any test can be run in another commit mode than it chooses, with {@code -Dquorate.mode=after-sync}. */
+    private static final String MODE = System.getProperty("quorate.mode", "");
+
     private static final int STORY_LINES = 60;
     private static final int ATTEMPTS = 3;
     private static final Pattern LEADER = Pattern.compile("\"leader\" *: *\"n(\\d)\"");
@@ -109,6 +113,9 @@ final class Cluster implements AutoCloseable {
         Sandbox.endOrphans(directory.getParent(), System.err::println);
         Map<String, String> all = new LinkedHashMap<>(SERVERS);
         all.putAll(set);
+        if (!MODE.isEmpty()) {
+            all.put("quorate.commit-mode", MODE);
+        }
         return new Cluster(
                 Sandbox.create(directory, nodes, arbitrators, NodePorts.freeBase(nodes + 1), all, places, line -> {}));
     }
@@ -188,6 +195,11 @@ final class Cluster implements AutoCloseable {
 
     void remove(String name) {
         sandbox = sandbox.remove(sandbox.node(name));
+    }
+
+    /** Empties a node's server of clients, as an operator does before it is stopped. */
+    void drain(int node) throws IOException, InterruptedException {
+        assertThat(post(node, "/actuator/drain", "{}")).contains("\"done\":true");
     }
 
     void stopService(int node) {
@@ -393,21 +405,33 @@ final class Cluster implements AutoCloseable {
      * @param step as the metric {@code quorate.join.steps} names it
      */
     int steps(int node, String step) {
-        try {
-            return steps(http(node, "/actuator/prometheus"), step);
-        } catch (IOException e) {
-            return 0;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
-        }
+        return steps(metrics(node), step);
     }
 
     /** @param metrics as {@code /actuator/prometheus} gives them */
     static int steps(String metrics, String step) {
-        Matcher steps = Pattern.compile("(?m)^quorate_join_steps_total\\{.*step=\"" + step + "\".*} ([0-9.E]+)$")
-                .matcher(metrics);
-        return steps.find() ? (int) Double.parseDouble(steps.group(1)) : 0;
+        return (int) metric(metrics, "quorate_join_steps_total\\{.*step=\"" + step + "\".*}");
+    }
+
+    /** A node's metric that has no labels, as {@code /actuator/prometheus} names it; 0 while that doesn't answer. */
+    double metric(int node, String name) {
+        return metric(metrics(node), name);
+    }
+
+    private static double metric(String metrics, String pattern) {
+        Matcher value = Pattern.compile("(?m)^" + pattern + " ([0-9.E]+)$").matcher(metrics);
+        return value.find() ? Double.parseDouble(value.group(1)) : 0;
+    }
+
+    private String metrics(int node) {
+        try {
+            return http(node, "/actuator/prometheus");
+        } catch (IOException e) {
+            return "";
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
     }
 
     /** The end of what a node has said, for a person to read where a test fails. */
@@ -423,12 +447,14 @@ final class Cluster implements AutoCloseable {
 
     /** What an endpoint of a node answers. */
     String http(int node, String path) throws IOException, InterruptedException {
-        return send(node, path, HttpRequest.newBuilder().GET());
+        return send(HTTP, node, path, HttpRequest.newBuilder().GET());
     }
 
     /** What an endpoint of a node answers to JSON. */
     String post(int node, String path, String json) throws IOException, InterruptedException {
+        // It would not be sent again by itself where a connection that was kept has ended with the service.
         return send(
+                HttpClient.newHttpClient(),
                 node,
                 path,
                 HttpRequest.newBuilder()
@@ -436,11 +462,11 @@ final class Cluster implements AutoCloseable {
                         .POST(HttpRequest.BodyPublishers.ofString(json)));
     }
 
-    private String send(int node, String path, HttpRequest.Builder request) throws IOException, InterruptedException {
+    private String send(HttpClient client, int node, String path, HttpRequest.Builder request)
+            throws IOException, InterruptedException {
         URI uri = URI.create(
                 "http://" + node(node).host() + ":" + node(node).ports().http() + path);
-        return HttpClient.newHttpClient()
-                .send(
+        return client.send(
                         request.uri(uri)
                                 .timeout(Duration.ofSeconds(30))
                                 .header("Accept", "application/json, text/plain")

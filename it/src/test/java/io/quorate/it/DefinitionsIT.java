@@ -200,7 +200,7 @@ class DefinitionsIT {
 
     @BeforeAll
     static void start() throws Exception {
-        cluster = Cluster.start(3, Map.of("quorate.sst.method", "stream"));
+        cluster = Cluster.start(3, Map.of("quorate.sst.method", "stream", "quorate.ddl.fence-max", "8s"));
     }
 
     @AfterAll

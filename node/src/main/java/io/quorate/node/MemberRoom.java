@@ -32,6 +32,7 @@ record MemberRoom(Standing standing, MemberDesk desk, Join join) {
                 network.configured()::lives);
         MemberDesk desk = new MemberDesk(
                 properties.node(),
+                base.stream(),
                 base.order(),
                 standing::membership,
                 network.members(),

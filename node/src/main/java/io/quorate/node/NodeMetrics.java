@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.quorate.applier.ApplierStats;
 import io.quorate.capture.CaptureStats;
+import io.quorate.certification.Certifier;
 import io.quorate.core.NodeState;
 import io.quorate.ist.TransferProgress.Look;
 import io.quorate.node.audit.AuditState;
@@ -141,6 +142,11 @@ class NodeMetrics implements MeterBinder {
         gauge(registry, "quorate.certification.bytes", "memory of the index", n -> n.stream
                 .stats()
                 .bytes());
+        gauge(
+                registry,
+                "quorate.certification.voters",
+                "servers that vote on definitions",
+                n -> n.stream.ask(Certifier::voters));
         gauge(registry, "quorate.certification.cut", "seqno up to which the index has forgotten", n -> n.stream
                 .stats()
                 .cut());

@@ -109,6 +109,7 @@ final class ServerKind implements NodeKind {
                         base.counters().progress(),
                         base.counters().refusals(),
                         synced),
+                properties.ddl().fenceMax(),
                 told.faults()));
         fences.register(network.answers());
         Asking asking = new Asking(
@@ -118,7 +119,8 @@ final class ServerKind implements NodeKind {
                         .toList(),
                 members.standing()::report,
                 network.members(),
-                network.questions());
+                network.questions(),
+                properties.ddl().fenceMax());
         return opened.add(new Definitions(
                 new Definitions.Ports(
                         properties.node(),

@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
@@ -59,6 +60,7 @@ public record NodeProperties(
         @DefaultValue @Valid Disk disk,
         @DefaultValue @Valid Apply apply,
         @DefaultValue @Valid Conflicts conflicts,
+        @DefaultValue @Valid Ddl ddl,
         @DefaultValue @Valid Sst sst,
         @DefaultValue @Valid Audit audit) {
     /** Refuses a configuration that names no server for a node that needs one, or a server for an arbitrator. */
@@ -280,6 +282,14 @@ public record NodeProperties(
             return new ColumnMask(maskedColumns);
         }
     }
+
+    /**
+     * Definitions that are ordered first.
+     *
+     * @param fenceMax how long this node keeps its clients from writing for a definition that isn't ordered
+     */
+    public record Ddl(
+            @DefaultValue("30s") @DurationMin(seconds = 1) Duration fenceMax) {}
 
     /**
      * @param method how a server gets all data of another one when nothing less can bring it up to date

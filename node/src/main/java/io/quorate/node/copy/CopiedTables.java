@@ -10,6 +10,7 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSetLog;
 import io.quorate.node.copy.DifferingTables.NotByTables;
+import io.quorate.node.copy.StreamedCopy.NotByStream;
 import io.quorate.node.server.LinkSignals;
 import io.quorate.node.server.ServerAccess;
 import io.quorate.node.server.ServerLifeFile;
@@ -58,16 +59,10 @@ final class CopiedTables {
         try {
             at = streamed.run(
                     owner.note().from(), owner.note().upTo(), owner.note().where());
-        } catch (QuorateException e) {
-            if (e.code() != ErrorCode.COPY_NOT_BY_STREAM) {
-                throw e;
-            }
-            throw new NotByTables(e.detail());
+        } catch (NotByStream e) {
+            throw new NotByTables(e.getMessage());
         }
         if (at < 0) {
-            if (streamed.begunAnew() >= Copying.ANEW_MAX) {
-                throw new NotByTables("they are changed too often");
-            }
             return;
         }
         try (Connection connection = owner.reach()) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.copy;
 
-import io.quorate.applier.CopyReplay;
 import io.quorate.applier.PositionTable;
 import io.quorate.applier.PositionTable.Position;
 import io.quorate.capture.DefinedTables;
@@ -43,7 +42,7 @@ interface CopyExtent {
     List<String> complete(Connection connection, CatalogRestore rest, Position position) throws SQLException;
 
     /** Everything that the server holds. */
-    record Everything(String keepUser) implements CopyExtent {
+    record Everything(String keepUser, DefinedTables defined) implements CopyExtent {
         @Override
         public void remove(Connection connection, CatalogRestore restore) throws SQLException {
             try (Statement statement = connection.createStatement()) {
@@ -55,7 +54,7 @@ interface CopyExtent {
 
         @Override
         public boolean concerns(WriteSet definition) {
-            return CopyReplay.concernsTables(definition);
+            return defined.changesTables(definition);
         }
 
         @Override

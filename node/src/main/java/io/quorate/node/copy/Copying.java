@@ -13,6 +13,7 @@ import io.quorate.core.WriteSetLog;
 import io.quorate.ist.RejoinCourse;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.copy.DifferingTables.NotByTables;
+import io.quorate.node.copy.StreamedCopy.NotByStream;
 import io.quorate.node.member.MemberReport;
 import io.quorate.node.question.Questions;
 import io.quorate.node.server.JoinCounts;
@@ -55,8 +56,6 @@ public final class Copying implements ServerCopy, Refill {
                     Duration.ofSeconds(3))
             .telling(19, 20);
     private static final Duration TOLD_EVERY = Duration.ofSeconds(5);
-    /** How often a stream begins anew before the other method is tried, where that is allowed. */
-    static final int ANEW_MAX = 3;
 
     private final Ports ports;
     private final ServerAccess access;
@@ -204,8 +203,8 @@ public final class Copying implements ServerCopy, Refill {
     }
 
     /**
-     * Begins anew on a server that may have given out GTIDs which it had given out before, as one does that is written
-     * to right after a clone. Only a clone makes them undone.
+     * Begins anew, by a clone. On a server that may have given out GTIDs which it had given out before, as one does
+     * that is written to right after a clone, only another clone makes them undone.
      */
     void againByClone() throws IOException {
         method.onlyClone();
@@ -328,24 +327,11 @@ public final class Copying implements ServerCopy, Refill {
         long at;
         try {
             at = streamed.run(note.from(), note.upTo(), Difference.ANYWHERE);
-        } catch (QuorateException e) {
-            boolean other = e.code() == ErrorCode.COPY_NOT_BY_STREAM
-                    && ports.properties().sst().method() != NodeProperties.Sst.Method.STREAM;
-            if (!other) {
-                throw e;
-            }
-            log.warn("method stream can't copy this, trying clone: {}", e.detail());
-            method.onlyClone();
-            keep(note.again());
+        } catch (NotByStream e) {
+            byClone(e);
             return;
         }
         if (at < 0) {
-            if (streamed.begunAnew() >= ANEW_MAX
-                    && ports.properties().sst().method() == NodeProperties.Sst.Method.AUTO) {
-                log.warn("tables are changed too often for a copy by stream; trying clone");
-                method.onlyClone();
-                keep(note.again());
-            }
             return;
         }
         try (Connection connection = reach()) {
@@ -363,6 +349,17 @@ public final class Copying implements ServerCopy, Refill {
                     ServerLifeFile.read(ports.properties().dataDir()).reserved());
             streamed.forget(connection);
         }
+    }
+
+    private void byClone(NotByStream why) throws IOException {
+        if (ports.properties().sst().method() == NodeProperties.Sst.Method.STREAM) {
+            if (why.refusal != null) {
+                throw why.refusal;
+            }
+            return;
+        }
+        log.warn("method stream can't copy this, trying clone: {}", why.getMessage());
+        againByClone();
     }
 
     /** Whether clients have written to this server since the copy began; then it begins anew. */

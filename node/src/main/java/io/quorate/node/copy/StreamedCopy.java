@@ -56,6 +56,8 @@ final class StreamedCopy {
     private static final long POLL_MILLIS = 100;
     private static final Duration READ_WAIT = Duration.ofSeconds(5);
     private static final int CATALOG_TRIES = 20;
+    /** How often a copy begins anew before another method is tried, where that is allowed. */
+    private static final int ANEW_MAX = 3;
     /** Memory that the server uses while it makes indexes. */
     private static final int INDEX_BUFFER_BYTES = 64 << 20;
 
@@ -73,9 +75,24 @@ final class StreamedCopy {
     private CopyLedger ledger;
     private List<Unit> units;
     private OrderScan scan;
+    /** How often the copy began anew because tables were changed, since this service started or completed one. */
     private int begunAnew;
+
     /** When the copy began; 0 when this service didn't see it begin. */
     private long startedNanos;
+
+    /** Says why rows don't come this way. */
+    static final class NotByStream extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        /** What can't be copied; null when the copy only had to begin anew too often. */
+        final QuorateException refusal;
+
+        NotByStream(String why, QuorateException refusal) {
+            super(why, refusal);
+            this.refusal = refusal;
+        }
+    }
 
     /** @param tell is told what the copy is doing or waiting for */
     StreamedCopy(
@@ -114,8 +131,25 @@ final class StreamedCopy {
      * @param where where the server differs, if it isn't to have a copy of everything
      * @return the seqno at which the copy is; -1 when it isn't complete
      * @throws NotByTables when nothing less than a copy of everything will do
+     * @throws NotByStream when another method has to be found
      */
     long run(long from, long atLeast, Difference where)
+            throws NotByTables, NotByStream, SQLException, IOException, InterruptedException {
+        try {
+            long at = attempt(from, atLeast, where);
+            if (at < 0 && begunAnew >= ANEW_MAX) {
+                throw new NotByStream("tables are changed too often", null);
+            }
+            return at;
+        } catch (QuorateException e) {
+            if (e.code() != ErrorCode.COPY_NOT_BY_STREAM) {
+                throw e;
+            }
+            throw new NotByStream(e.detail(), e);
+        }
+    }
+
+    private long attempt(long from, long atLeast, Difference where)
             throws NotByTables, SQLException, IOException, InterruptedException {
         try (Connection connection = control()) {
             clear(connection);
@@ -139,13 +173,6 @@ final class StreamedCopy {
                 return -1;
             }
         }
-    }
-
-    /**
-     * How often the copy had to begin anew because tables were altered, since this service started or completed a copy.
-     */
-    int begunAnew() {
-        return begunAnew;
     }
 
     /**
@@ -207,9 +234,10 @@ final class StreamedCopy {
     private Stage use(Connection connection) throws SQLException {
         ledger = new CopyLedger(plan.copy());
         units = Unit.of(plan.catalog());
+        DefinedTables defined = DefinedTables.at(connection);
         extent = plan.tables() == null
-                ? new CopyExtent.Everything(ports.properties().mysql().user())
-                : new CopyExtent.Some(plan.tables(), DefinedTables.at(connection));
+                ? new CopyExtent.Everything(ports.properties().mysql().user(), defined)
+                : new CopyExtent.Some(plan.tables(), defined);
         scan = new OrderScan(ports.cache(), plan.since(), extent::concerns);
         return ledger.stage(connection);
     }

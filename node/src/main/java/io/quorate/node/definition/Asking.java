@@ -24,7 +24,9 @@ import java.util.function.Supplier;
 
 /** What the node that has a definition ordered asks the members with a server, this node included. */
 public final class Asking implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(12);
+    /** More time than a server takes to be closed for clients and to have what they wrote ordered. */
+    private static final Duration PATIENCE_MAX = Duration.ofSeconds(12);
+
     private static final Duration SAID_PATIENCE = Duration.ofSeconds(3);
     private static final String SILENT = "it doesn't answer";
 
@@ -33,6 +35,7 @@ public final class Asking implements AutoCloseable {
     private final Supplier<MemberReport> own;
     private final Members members;
     private final Questions questions;
+    private final Duration patience;
     private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
         Thread thread = new Thread(task, "quorate-definition-ask");
         thread.setDaemon(true);
@@ -42,18 +45,21 @@ public final class Asking implements AutoCloseable {
     /**
      * @param names the members' names
      * @param own what this node reports about itself
+     * @param fenceMax how long a fence waits; nobody is waited for any longer than that
      */
     public Asking(
             String self,
             Supplier<List<String>> names,
             Supplier<MemberReport> own,
             Members members,
-            Questions questions) {
+            Questions questions,
+            Duration fenceMax) {
         this.self = self;
         this.names = names;
         this.own = own;
         this.members = members;
         this.questions = questions;
+        this.patience = fenceMax.compareTo(PATIENCE_MAX) < 0 ? fenceMax : PATIENCE_MAX;
     }
 
     /** The last reports of all members that have a server, or may have one; null for a member never heard of. */
@@ -85,7 +91,7 @@ public final class Asking implements AutoCloseable {
         }
         all.keySet()
                 .forEach(name -> asked.put(name, CompletableFuture.supplyAsync(() -> refusal(name, after), threads)));
-        long end = System.nanoTime() + PATIENCE.toNanos();
+        long end = System.nanoTime() + patience.toNanos();
         for (Map.Entry<String, CompletableFuture<String>> one : asked.entrySet()) {
             String why = within(one.getValue(), end);
             if (why != null) {

@@ -43,7 +43,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Fences implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Fences.class);
-    static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration CLOSE_MAX = Duration.ofSeconds(3);
     private static final Duration DRAIN_MAX = Duration.ofSeconds(5);
     private static final Duration ANSWER_MAX = Duration.ofSeconds(10);
@@ -68,12 +67,15 @@ public final class Fences implements AutoCloseable {
     }
 
     private final Ports ports;
+    private final Duration max;
     private final OwnedThread thread;
     /** By the number after which something is to be ordered. Guarded by this. */
     private final Map<Long, Held> all = new TreeMap<>();
 
-    public Fences(Ports ports, FaultHandler faults) {
+    /** @param max how long a fence waits for something to be ordered */
+    public Fences(Ports ports, Duration max, FaultHandler faults) {
         this.ports = ports;
+        this.max = max;
         this.thread = OwnedThread.lasting("quorate-fences", this::run, faults).start();
     }
 
@@ -131,7 +133,7 @@ public final class Fences implements AutoCloseable {
     private synchronized void hold(long after) {
         long now = System.nanoTime();
         Held held = all.computeIfAbsent(after, number -> new Held());
-        held.untilNanos = now + LEASE.toNanos();
+        held.untilNanos = now + max.toNanos();
         held.saidNanos = now - SAY_NANOS;
         ports.server().fence(true);
         notifyAll();
@@ -179,7 +181,7 @@ public final class Fences implements AutoCloseable {
         long now = System.nanoTime();
         if (now >= held.untilNanos && now - held.saidNanos >= SAY_NANOS) {
             held.saidNanos = now;
-            log.warn("no definition has come for {} s; clients are let write again", LEASE.toSeconds());
+            log.warn("no definition has come for {} s; clients are let write again", max.toSeconds());
             var unused = ports.order().submit(ProposalCodec.encode(OrderedFirst.nothing(after)));
         }
         return false;

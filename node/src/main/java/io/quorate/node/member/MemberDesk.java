@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.member;
 
+import io.quorate.certification.OrderedStream;
+import io.quorate.core.Ballot;
+import io.quorate.core.BallotCodec;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
@@ -19,20 +22,27 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Answers who is a member and, on the leader, changes who is a member. Asks other nodes for both. */
 public final class MemberDesk {
+    private static final Logger log = LoggerFactory.getLogger(MemberDesk.class);
     /** More time than a new member takes to catch up with what the order's log holds. */
     private static final Duration CHANGE_MAX = Duration.ofSeconds(10);
     /** For more time than an election takes. */
     private static final Retry.Policy BY_LEADER = Retry.Policy.within(Duration.ofSeconds(15), Duration.ofMillis(250));
 
+    private static final Retry.Policy VOTE = Retry.Policy.within(Duration.ofSeconds(5), Duration.ofMillis(250));
+
     private final String self;
+    private final OrderedStream stream;
     private final PausableOrder order;
     private final Supplier<Membership> about;
     private final Members members;
@@ -45,12 +55,14 @@ public final class MemberDesk {
      */
     public MemberDesk(
             String self,
+            OrderedStream stream,
             PausableOrder order,
             Supplier<Membership> about,
             Members members,
             Questions questions,
             PeerChannels channels) {
         this.self = self;
+        this.stream = stream;
         this.order = order;
         this.about = about;
         this.members = members;
@@ -89,6 +101,8 @@ public final class MemberDesk {
             done.get(CHANGE_MAX.toMillis(), TimeUnit.MILLISECONDS);
             if (change instanceof Join join) {
                 members.directory(join.name(), join.member().generation(), join.directory());
+            } else {
+                endVote(change.name());
             }
             return null;
         } catch (ExecutionException e) {
@@ -99,6 +113,33 @@ public final class MemberDesk {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return "interrupted";
+        }
+    }
+
+    /**
+     * Says in the order that the server of a node which was taken out has no vote any more. The node itself can't, for
+     * the order is closed to it; a leader that takes itself out because it was asked itself leaves it unsaid.
+     */
+    private void endVote(String node) {
+        UUID server = node.equals(self) ? null : stream.ask(certifier -> certifier.voter(node));
+        if (server == null) {
+            return;
+        }
+        Retry retry = new Retry(VOTE, System.nanoTime());
+        while (stream.ask(certifier -> certifier.isVoter(node, server))) {
+            long micros = System.currentTimeMillis() * 1000;
+            var unused = order.submit(BallotCodec.encode(new Ballot(Ballot.Kind.NO_VOTER, node, server, 0, micros)));
+            Retry.Next next = retry.failed("the order doesn't say so yet", System.nanoTime());
+            if (!next.again()) {
+                log.warn("{} has left, but votes on definitions still wait for its server for ten seconds each", node);
+                return;
+            }
+            try {
+                Thread.sleep(next.pauseMillis());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return;
+            }
         }
     }
 
@@ -138,6 +179,10 @@ public final class MemberDesk {
         while (true) {
             Attempt attempt = attempt(change, peers);
             if (attempt.byLeader()) {
+                if (change instanceof Leave && attempt.refusal() == null) {
+                    // A leader that took itself out couldn't say so.
+                    endVote(change.name());
+                }
                 return attempt.refusal();
             }
             Retry.Next next = retry.failed(attempt.refusal(), System.nanoTime());

@@ -7,6 +7,7 @@ import io.quorate.core.AckCourse.Ack;
 import io.quorate.core.AckCourse.Ending;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.Certified;
+import io.quorate.core.Gtid;
 import io.quorate.core.OwnRegister;
 import io.quorate.core.WriteSet;
 import io.quorate.node.thread.FaultHandler;
@@ -17,6 +18,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -35,6 +37,7 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
     private static final Duration KILL_MAX = Duration.ofSeconds(5);
 
     private final ServerAccess access;
+    private final UUID server;
     private final AckStats stats;
     private final AckCourse course;
     private final CommitStages stages;
@@ -50,9 +53,19 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
     /** For ending sessions; the thread's own. */
     private Connection connection;
 
-    /** @param answered the GTID number up to which nobody waits, because the server had committed before */
-    AckGate(ServerAccess access, Duration commitTimeout, long answered, AckStats stats, FaultHandler faults) {
+    /**
+     * @param server whose clients wait
+     * @param answered the GTID number up to which nobody waits, because the server had committed before
+     */
+    AckGate(
+            ServerAccess access,
+            UUID server,
+            Duration commitTimeout,
+            long answered,
+            AckStats stats,
+            FaultHandler faults) {
         this.access = access;
+        this.server = server;
         this.stats = stats;
         this.course = new AckCourse(commitTimeout.toMillis());
         course.answered(answered);
@@ -273,7 +286,7 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
             if (connection == null) {
                 connection = access.connectAlone(KILL_MAX);
             }
-            ClientWrites.end(connection, ending.session());
+            Committing.end(connection, new Gtid(server, ending.number()), ending.session());
             stats.ended(ending.cause());
             switch (ending.cause()) {
                 case LOST ->

@@ -6,9 +6,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,12 +22,7 @@ final class ClientWrites {
     private static final Logger log = LoggerFactory.getLogger(ClientWrites.class);
 
     private static final int LOCK_WAIT_TIMEOUT = 1205;
-    private static final int NO_SUCH_THREAD = 1094;
     private static final Duration GRACE = Duration.ofSeconds(3);
-    /** Where sessions are that wait within a commit: the first one of a group, and the others. */
-    private static final Set<String> COMMITTING =
-            Set.of("Waiting for semi-sync ACK from replica", "waiting for handler commit");
-
     /** Null in mode {@code async}. */
     private final SemiSyncSource semiSync;
 
@@ -66,6 +58,23 @@ final class ClientWrites {
             closeAmongWaiting(connection);
         }
         log.info("the server is read-only for clients");
+    }
+
+    /**
+     * Closes the server if commits wait there for a verdict. To be called before this service does anything else there:
+     * what it commits, and what an applier before it has left in a commit, would wait for ever. In mode {@code async},
+     * what a service in mode {@code after-sync} has set is taken back.
+     */
+    void beginAnew(Connection connection) throws SQLException {
+        if (semiSync != null) {
+            if (SemiSyncSource.isEnabled(connection)) {
+                close(connection);
+            }
+        } else if (SemiSyncSource.isOurs(connection)) {
+            closeAmongWaiting(connection);
+            SemiSyncSource.forget(connection);
+            log.info("commit-mode is async now: commits don't wait for their verdict any more");
+        }
     }
 
     private void closeAmongWaiting(Connection connection) throws SQLException {
@@ -106,9 +115,7 @@ final class ClientWrites {
         boolean offline = isOffline(connection);
         try {
             set(connection, "offline_mode = ON");
-            for (long session : committing(connection)) {
-                end(connection, session);
-            }
+            Committing.endAll(connection);
             SemiSyncSource.disable(connection);
             set(connection, "read_only = ON");
         } finally {
@@ -116,30 +123,6 @@ final class ClientWrites {
                 set(connection, "offline_mode = OFF");
             }
         }
-    }
-
-    /** Ends a session at once; its client gets no answer any more. Nothing happens when there is none. */
-    static void end(Connection connection, long session) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("KILL CONNECTION " + session);
-        } catch (SQLException e) {
-            if (e.getErrorCode() != NO_SUCH_THREAD) {
-                throw e;
-            }
-        }
-    }
-
-    private static List<Long> committing(Connection connection) throws SQLException {
-        List<Long> sessions = new ArrayList<>();
-        try (Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery("SHOW PROCESSLIST")) {
-            while (rows.next()) {
-                if (COMMITTING.contains(rows.getString("State"))) {
-                    sessions.add(rows.getLong("Id"));
-                }
-            }
-        }
-        return sessions;
     }
 
     private static boolean isOffline(Connection connection) throws SQLException {

@@ -49,7 +49,7 @@ final class OwnNumbers {
         Path marked = directory.resolve(MARKED_FILE);
         String started = Long.toString(ServerAccess.started(connection));
         if (Files.exists(marked) && Files.readString(marked).equals(started)) {
-            requireKept(connection);
+            requireKept(ServerAccess.executed(connection));
             return;
         }
         if (!ServerAccess.executed(connection).contains(mark)) {
@@ -80,9 +80,11 @@ final class OwnNumbers {
     /**
      * Refuses a server that has forgotten what it executed. It gives out its numbers again, and the binlog's reader may
      * wait for ever at the end of a file that is deleted.
+     *
+     * @param executed what it says that it has executed
      */
-    void requireKept(Connection connection) throws SQLException, IOException {
-        if (!ServerAccess.executed(connection).contains(mark)) {
+    void requireKept(GtidSet executed) throws IOException {
+        if (!executed.contains(mark)) {
             String why = "somebody ran RESET MASTER: the server no longer knows of " + mark
                     + ", and gives out the numbers of its transactions once more";
             DurableFile.write(directory.resolve(REFUSED_FILE), why);

@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,6 +25,8 @@ final class SemiSyncSource {
 
     private static final String PLUGIN = "rpl_semi_sync_source";
     private static final String FORMER_PLUGIN = "rpl_semi_sync_master";
+    private static final List<String> SETTINGS =
+            List.of("timeout", "wait_for_replica_count", "wait_no_replica", "wait_point", "enabled");
     private static final String ENABLED = PLUGIN + "_enabled";
     private static final String IS_OFF = ENABLED + " was set to OFF";
     /** As long as can be: about 50 days. */
@@ -107,6 +110,26 @@ final class SemiSyncSource {
     static void disable(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET GLOBAL " + ENABLED + " = OFF");
+        }
+    }
+
+    /** Whether commits wait, or would after the next start of mysqld, because a service like this one has set it so. */
+    static boolean isOurs(Connection connection) throws SQLException {
+        return number(
+                        connection,
+                        "SELECT COUNT(*) FROM performance_schema.persisted_variables p JOIN"
+                                + " performance_schema.variables_info i USING (VARIABLE_NAME) WHERE p.VARIABLE_NAME = '"
+                                + ENABLED + "' AND p.VARIABLE_VALUE = 'ON'"
+                                + " AND i.SET_USER = SUBSTRING_INDEX(USER(), '@', 1)")
+                == 1;
+    }
+
+    /** Takes back what was persisted. */
+    static void forget(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (String setting : SETTINGS) {
+                statement.execute("RESET PERSIST IF EXISTS " + PLUGIN + "_" + setting);
+            }
         }
     }
 

@@ -138,13 +138,10 @@ public final class ServerAccess implements AutoCloseable {
         }
     }
 
-    /**
-     * Lets commits through that wait for a verdict which nobody is there to give, and closes the server. Only then does
-     * its position say all that it holds: what the applier had committed may be among those that wait.
-     */
-    void settleCommits(Connection connection) throws SQLException {
-        if (semiSync() != null && SemiSyncSource.isEnabled(connection)) {
-            clientWrites.close(connection);
+    /** Lets everything through that waits in the server for a service before this one, {@link ClientWrites}. */
+    void beginAnew() throws SQLException {
+        try (Connection connection = connect()) {
+            clientWrites.beginAnew(connection);
         }
     }
 

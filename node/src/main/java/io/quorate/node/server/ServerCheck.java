@@ -89,20 +89,26 @@ public final class ServerCheck {
     }
 
     /**
-     * Whether the server still records what clients commit in the form in which it is read. It can be changed while it
-     * runs, and what was committed then would be on this server only.
+     * What a server has recorded and how it records, which may change while it runs.
+     *
+     * @param executed the GTIDs that it has executed
+     * @param isWhole whether it records what clients commit in the form in which it is read; what is committed
+     *     otherwise is on this server only
      */
-    static boolean recordsAll(Connection connection) throws SQLException {
+    record Recording(GtidSet executed, boolean isWhole) {}
+
+    /** Asked each second, so it is one question. */
+    static Recording recording(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_mode = 'ON'"
+                ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_executed, @@GLOBAL.gtid_mode = 'ON'"
                         + " AND @@GLOBAL.binlog_format = 'ROW' AND @@GLOBAL.binlog_row_image = 'FULL'"
                         + " AND @@GLOBAL.binlog_row_metadata = 'FULL'")) {
             row.next();
-            return row.getBoolean(1);
+            return new Recording(GtidSet.parse(row.getString(1)), row.getBoolean(2));
         }
     }
 
-    /** As above, for what a server also needs that has not been a node's so far, and nothing else. */
+    /** Fails like {@link #require} for what a server also needs that has not been a node's so far, and nothing else. */
     static void requireNew(Connection connection) throws SQLException {
         List<Finding> findings = new ArrayList<>();
         checkNumbers(connection, findings);

@@ -98,7 +98,9 @@ public final class ServerSession implements AutoCloseable {
     void open() throws SQLException, IOException {
         try (Connection connection = access.connect()) {
             requireSettings(connection);
-            prepareCommits(connection);
+            if (access.semiSync() != null) {
+                access.semiSync().install(connection);
+            }
             executed = ServerAccess.executed(connection);
             identity = identity(connection);
             lookAtTables(connection);
@@ -119,22 +121,10 @@ public final class ServerSession implements AutoCloseable {
     private void requireSettings(Connection connection) throws SQLException {
         NodeProperties properties = ports.properties;
         if (NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node()) != null
-                && !ServerCheck.recordsAll(connection)) {
+                && !ServerCheck.recording(connection).isWhole()) {
             access.readOnly(connection, true);
         }
         ServerCheck.require(connection);
-    }
-
-    /**
-     * Nothing waits for a verdict until the server is opened for clients: what this service commits before that would
-     * wait for ever.
-     */
-    private void prepareCommits(Connection connection) throws SQLException {
-        SemiSyncSource semiSync = access.semiSync();
-        if (semiSync != null) {
-            semiSync.install(connection);
-            access.settleCommits(connection);
-        }
     }
 
     private void lookAtTables(Connection connection) throws SQLException {
@@ -173,6 +163,7 @@ public final class ServerSession implements AutoCloseable {
                 ? null
                 : new AckGate(
                         access,
+                        identity.server(),
                         ports.properties.commitTimeout(),
                         executed.last(identity.server()),
                         ports.acks,
@@ -296,8 +287,9 @@ public final class ServerSession implements AutoCloseable {
                     numbers.requireUsed(connection);
                     capturing.begin(executed, tail.reserved(connection));
                 }
-                numbers.requireKept(connection);
-                if (!ServerCheck.recordsAll(connection)) {
+                ServerCheck.Recording recording = ServerCheck.recording(connection);
+                numbers.requireKept(recording.executed());
+                if (!recording.isWhole()) {
                     requireSettings(connection);
                 }
                 requireWaiting(connection);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.core.Gtid;
+import io.quorate.core.Keys;
+import io.quorate.core.TableName;
+import io.quorate.core.WriteSet;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DefinedTablesTest {
+    private static final Gtid GTID = new Gtid(UUID.fromString("11111111-2222-3333-4444-555555555555"), 1);
+
+    private final DefinedTables defined = new DefinedTables(Map.of(), false);
+
+    private static WriteSet definition(byte[] payload) {
+        return new WriteSet(GTID, 0, 0, WriteSet.Kind.DDL, Keys.NONE, payload, WriteSet.BUILT_ON_NONE, 0);
+    }
+
+    private static WriteSet definition(String sql) {
+        return definition(Events.query(sql));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "GRANT SELECT ON db.t TO a",
+                "/* of a tool */ REVOKE SELECT ON db.t FROM a",
+                "SET PASSWORD FOR a = 'x'",
+                "RENAME USER a TO b",
+                "DROP ROLE r",
+                "FLUSH TABLES",
+                "ANALYZE TABLE t",
+                "OPTIMIZE TABLE t",
+                "CREATE OR REPLACE ALGORITHM = MERGE DEFINER = `root`@`%` SQL SECURITY INVOKER VIEW v AS SELECT 1",
+                "CREATE DEFINER=`root`@`%` TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET @a = 1",
+                "DROP PROCEDURE p",
+                "ALTER EVENT e DISABLE",
+            })
+    void anAccountAViewOrAProgramChangesNoTable(String sql) {
+        assertThat(defined.changesTables(definition(sql))).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "CREATE TABLE u (id INT PRIMARY KEY)",
+                "ALTER TABLE t ADD b INT",
+                "CREATE INDEX i ON t (a)",
+                "RENAME TABLE t TO u",
+                "TRUNCATE t",
+                "DROP DATABASE d",
+                // What a copy has of these it has from its beginning.
+                "CREATE DATABASE d",
+                "ALTER SCHEMA d CHARACTER SET utf8mb4",
+                "CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'h')",
+                "CREATE TABLESPACE x ADD DATAFILE 'x.ibd'",
+                "SOMETHING new",
+            })
+    void whatIsNotUnderstoodMayChangeTables(String sql) {
+        assertThat(defined.changesTables(definition(sql))).isTrue();
+    }
+
+    @Test
+    void whatIsNoStatementMayChangeTables() {
+        assertThat(defined.changesTables(definition(new byte[0]))).isTrue();
+        assertThat(defined.changesTables(definition(Events.tableMap(7, "db", "t"))))
+                .isTrue();
+    }
+
+    @Test
+    void aTriggerMayConcernAnyTable() {
+        assertThat(defined.of(definition("CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET @a = 1")))
+                .isNull();
+        assertThat(defined.of(definition("DROP TRIGGER x"))).isNull();
+        assertThat(defined.of(definition("CREATE VIEW v AS SELECT 1"))).isEmpty();
+        assertThat(defined.of(definition("ALTER TABLE t ADD b INT"))).containsExactly(new TableName("db", "t"));
+    }
+}
