@@ -90,6 +90,7 @@ public final class ServerLink implements Server {
     public Contents contents() throws IOException {
         try (Connection connection = access.connect()) {
             if (session == null) {
+                // A commit of an applier before this one may wait, and would come to the server afterwards.
                 access.settleCommits(connection);
             }
             Position position = ServerAccess.position(connection);
