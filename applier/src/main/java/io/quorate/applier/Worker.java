@@ -182,7 +182,14 @@ final class Worker implements Runnable {
         List<WriteSet> writeSets = context.undo().writeSets(losers);
         List<Certified> inverses = context.undo().inverses(writeSets);
         leftRows.require(writeSets);
-        run(inverses, position);
+        try {
+            run(inverses, position);
+        } catch (QuorateException e) {
+            // The table was defined anew since they were written. It isn't the others that may be wrong.
+            throw e.code() == ErrorCode.SCHEMA_MISMATCH
+                    ? ApplyErrors.undo(context.undo().server(), losers, e)
+                    : e;
+        }
     }
 
     private List<Certified> toApply(ApplyCourse course) throws SQLException {

@@ -353,6 +353,27 @@ class DefinitionsIT {
         assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(2);
     }
 
+    /** Two of three servers may be odd at the same time; each of them is to come back without the other. */
+    @Test
+    @Order(4)
+    void whoDefinedATableBeforeARowCameGetsACopyThoughOnlyOneOtherHasIt() throws Exception {
+        begin(List.of(T, ONE));
+        cluster.pause(1);
+        try {
+            long before = cluster.lastOrdered(2);
+            run(2, List.of("INSERT INTO t VALUES (2, 2)"));
+            cluster.awaitOrdered(2, before);
+            run(1, List.of("ALTER TABLE t ADD b INT DEFAULT 5 FIRST"));
+            cluster.kill(3, Part.SERVICE);
+        } finally {
+            cluster.goOn(1);
+        }
+        cluster.awaitQuery(1, "SELECT GROUP_CONCAT(b ORDER BY id) FROM d.t", "5,5");
+        cluster.awaitState(1, "SYNCED");
+        cluster.startAgain();
+        cluster.assertConverged();
+    }
+
     /** No two servers number them alike, so the others keep the table as it was; so does the one, by a copy. */
     @Test
     @Order(5)

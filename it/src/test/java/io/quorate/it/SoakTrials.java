@@ -59,7 +59,8 @@ class SoakTrials {
                         "quorate.sst.method", "stream",
                         "quorate.order.checkpoint-entries", "50",
                         "quorate.order.log-bytes-max", "4MB",
-                        "quorate.conflicts.bytes-max", "2GB"));
+                        "quorate.conflicts.bytes-max", "2GB",
+                        "quorate.jvm", "-Xmx384m"));
         boolean passed = false;
         try {
             run(keyless);
@@ -84,7 +85,7 @@ class SoakTrials {
         Set<Bank.Transfer> transfers;
         Set<String> tags;
         try (SoakWatch watch = new SoakWatch(cluster);
-                Bank bank = new Bank(cluster, seed, 80, 2, 1, 2, 3);
+                Bank bank = new Bank(cluster, seed, 100, 2, 1, 2, 3);
                 SoakWriters writers = new SoakWriters(cluster, seed)) {
             List<Thread> definers = new ArrayList<>();
             for (int node : cluster.servers()) {
@@ -160,7 +161,7 @@ class SoakTrials {
             ended.computeIfAbsent((first ? "quorate ddl: " : "") + definition.kind(), kind -> new TreeMap<>())
                     .merge(outcome, 1, Integer::sum);
             try {
-                Thread.sleep(300 + random.nextInt(2500));
+                Thread.sleep(300 + random.nextInt(2000));
             } catch (InterruptedException e) {
                 return;
             }

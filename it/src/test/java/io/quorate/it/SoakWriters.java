@@ -111,7 +111,7 @@ final class SoakWriters implements AutoCloseable {
             case 4 -> "INSERT IGNORE INTO soak.parent (id, a) VALUES (" + parent + ", 1)";
             case 5 -> "INSERT INTO soak.child (id, parent) VALUES (" + id + ", " + parent + ")";
             default ->
-                random.nextInt(4) == 0
+                random.nextInt(10) == 0
                         ? "DELETE FROM soak.parent WHERE id = " + parent
                         : "UPDATE soak.child SET parent = " + parent + " WHERE id = " + id;
         };
