@@ -102,6 +102,16 @@ class DefinitionsIT {
                         "`b`",
                         false,
                         false),
+                new Cell(
+                        "unique, and a duplicate of what is written under it",
+                        true,
+                        t,
+                        List.of("INSERT INTO t VALUES (2, 5)"),
+                        List.of("ALTER TABLE t ADD UNIQUE u (a)", "INSERT INTO t VALUES (3, 5)"),
+                        2,
+                        "UNIQUE KEY",
+                        true,
+                        false),
                 cell("unique, and none", false, t, row, "ALTER TABLE t ADD UNIQUE u (a)", 2, "UNIQUE KEY"),
                 failing(
                         "check, and a row against it",

@@ -161,7 +161,7 @@ class SoakTrials {
             ended.computeIfAbsent((first ? "quorate ddl: " : "") + definition.kind(), kind -> new TreeMap<>())
                     .merge(outcome, 1, Integer::sum);
             try {
-                Thread.sleep(300 + random.nextInt(2000));
+                Thread.sleep(100 + random.nextInt(1000));
             } catch (InterruptedException e) {
                 return;
             }

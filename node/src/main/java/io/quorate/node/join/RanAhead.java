@@ -74,8 +74,7 @@ public final class RanAhead {
 
     private boolean touchesMet(Keys keys) {
         for (int i = 0; i < keys.size(); i++) {
-            boolean reserved = keys.hash(i) >= Keys.EVERYTHING && keys.hash(i) <= Keys.RESERVED_LAST;
-            if (!reserved && met.contains(keys.hash(i))) {
+            if (!Keys.isReserved(keys.hash(i)) && met.contains(keys.hash(i))) {
                 return true;
             }
         }
