@@ -83,12 +83,12 @@ class DefinitionsIT {
         String row = "INSERT INTO t VALUES (2, 2)";
         Stream<Cell> all = Stream.of(
                 new Cell(
-                        "unique, and a duplicate, and a row that fits",
+                        "unique, and a duplicate, and a row that is written under it",
                         true,
                         t,
                         List.of("INSERT INTO t VALUES (2, 1)"),
                         List.of("ALTER TABLE t ADD UNIQUE u (a)", "INSERT INTO t VALUES (3, 3)"),
-                        3,
+                        2,
                         "UNIQUE KEY",
                         false,
                         false),
