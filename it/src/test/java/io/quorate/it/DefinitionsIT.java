@@ -112,6 +112,16 @@ class DefinitionsIT {
                         "UNIQUE KEY",
                         true,
                         false),
+                new Cell(
+                        "foreign key, and a child of a parent that is deleted under it",
+                        false,
+                        List.of(T, ONE, "CREATE TABLE p (id INT PRIMARY KEY)", "INSERT INTO p VALUES (1), (2)"),
+                        List.of("INSERT INTO t VALUES (2, 2)"),
+                        List.of("ALTER TABLE t ADD FOREIGN KEY (a) REFERENCES p (id)", "DELETE FROM p WHERE id = 2"),
+                        2,
+                        "FOREIGN KEY",
+                        true,
+                        false),
                 cell("unique, and none", false, t, row, "ALTER TABLE t ADD UNIQUE u (a)", 2, "UNIQUE KEY"),
                 failing(
                         "check, and a row against it",
