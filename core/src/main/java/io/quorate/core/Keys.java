@@ -57,7 +57,16 @@ public final class Keys {
      * they aren't built on the later one.
      */
     public static long fitsFormer(long table) {
-        long mixed = (table ^ 0x5DEECE66DL) * 0x9E3779B97F4A7C15L;
+        return marked(table, 0x5DEECE66DL);
+    }
+
+    /** Taken beside the table's key by rows that take that as {@link KeyType#UPDATE} ({@link OwnDefinitions}). */
+    public static long guarded(long table) {
+        return marked(table, 0x2545F4914F6CDD1DL);
+    }
+
+    private static long marked(long table, long mark) {
+        long mixed = (table ^ mark) * 0x9E3779B97F4A7C15L;
         return isReserved(mixed) ? ~mixed : mixed;
     }
 

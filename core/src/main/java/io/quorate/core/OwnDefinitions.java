@@ -76,13 +76,26 @@ final class OwnDefinitions {
             boolean under = rows.keys().type(i) == KeyType.SHARED
                     && isDefined(rows.keys().hash(i));
             keys.add(rows.keys().hash(i), under ? KeyType.UPDATE : rows.keys().type(i));
-            guarded |= under;
+            if (under) {
+                keys.add(Keys.guarded(rows.keys().hash(i)), KeyType.SHARED);
+                guarded = true;
+            }
         }
         if (!guarded) {
             return rows;
         }
         keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
         return rows.withKeys(keys.build());
+    }
+
+    /** The keys of rows as they were before they were guarded: what they touched. */
+    static Keys unguarded(Keys certified) {
+        KeysBuilder keys = new KeysBuilder();
+        for (int i = 0; i < certified.size(); i++) {
+            long hash = certified.hash(i);
+            keys.add(hash, certified.contains(Keys.guarded(hash)) ? KeyType.SHARED : certified.type(i));
+        }
+        return keys.build();
     }
 
     private boolean isDefined(long table) {

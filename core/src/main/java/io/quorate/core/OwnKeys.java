@@ -112,7 +112,7 @@ final class OwnKeys {
         for (int i = 0; i < definition.size(); i++) {
             long hash = definition.hash(i);
             if (Matrix.isDefinitionOf(definition.typeOrdinal(i), KeyType.SHARED.ordinal())
-                    && (shared.containsKey(hash) || touches.containsKey(hash))) {
+                    && shared.containsKey(hash)) {
                 open.stream().filter(own -> own.keys.contains(hash)).forEach(own -> writers.add(own.number));
             }
         }

@@ -32,20 +32,15 @@ final class OwnTransaction {
     boolean undoneSometime;
 
     OwnTransaction(WriteSet w) {
-        this(w, w.keys());
-    }
-
-    /** @param keys what it touched, as it was captured */
-    OwnTransaction(WriteSet w, Keys keys) {
         number = w.gtid().number();
-        this.keys = keys;
         certified = w.keys();
+        definition = w.isDefinition();
+        strict = certified.contains(Keys.NO_ROWS_BEFORE);
+        keys = strict && !definition ? OwnDefinitions.unguarded(certified) : certified;
         builtOn = w.builtOn();
         writeSet = w;
         everything = keys.touchEverything();
-        definition = w.isDefinition();
         keepsColumns = keys.contains(Keys.KEEPS_COLUMNS);
-        strict = certified.contains(Keys.NO_ROWS_BEFORE);
     }
 
     /** Whether it consists of rows that were written under a definition which is on its way. */

@@ -108,7 +108,7 @@ public final class OwnWrites implements OwnRegister {
         if (w.isDefinition()) {
             definitions.captured(w);
         }
-        OwnTransaction own = new OwnTransaction(complete, w.keys());
+        OwnTransaction own = new OwnTransaction(complete);
         own.guessed = unknown || isGuess(complete.builtOn());
         add(own);
         return complete;

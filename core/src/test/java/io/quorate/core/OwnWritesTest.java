@@ -275,7 +275,7 @@ class OwnWritesTest {
     void rowsUnderADefinitionLoseAgainstLateRowsOfItsTableUntilItsPlaceIsPassed() {
         define(EXCLUSIVE, Keys.KEEPS_COLUMNS);
         WriteSet under = captured(3, SHARED, TABLE);
-        assertThat(under.keys()).isEqualTo(keys(UPDATE, TABLE, Keys.NO_ROWS_BEFORE));
+        assertThat(under.keys()).isEqualTo(keys(UPDATE, TABLE, Keys.guarded(TABLE), Keys.NO_ROWS_BEFORE));
         assertThat(under.builtOn()).isEmpty();
         assertThat(toUndo(winner(4, SHARED, TABLE))).containsExactly(2L);
         assertThat(captured(3, SHARED, OTHER).keys()).isEqualTo(keys(SHARED, OTHER));
@@ -292,6 +292,19 @@ class OwnWritesTest {
         define(EXCLUSIVE, Keys.KEEPS_COLUMNS);
         own.ordered(List.of(certified(6, Verdict.CONFLICT, definition(3))), 3, 0);
         assertThat(captured(0, SHARED, TABLE).keys()).isEqualTo(keys(SHARED, TABLE));
+    }
+
+    /** Found by the simulation: after a restart its keys are those of the order. */
+    @Test
+    void aDefinitionIsNotBuiltOnGuardedRowsThatFailed() {
+        define(EXCLUSIVE, Keys.KEEPS_COLUMNS);
+        WriteSet under = captured(0, SHARED, TABLE);
+        OwnWrites next = new OwnWrites(0, Map.of(), c -> true);
+        next.ordered(List.of(certified(7, Verdict.CONFLICT, under)), 2, 0);
+        assertThat(next.captured(new WriteSet(
+                                new Gtid(HERE, 3), 0, 0, WriteSet.Kind.DDL, keys(EXCLUSIVE, TABLE), new byte[] {3}))
+                        .builtOn())
+                .isEmpty();
     }
 
     @Test
