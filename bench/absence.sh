@@ -9,7 +9,7 @@ BASE=${BASE:-25900} ROOT=$(cd "$(dirname "$0")/.." && pwd) WORK=$(mktemp -d)
 DIR=$WORK/sandbox
 trap '"$ROOT/quorate" sandbox destroy --dir "$DIR" >/dev/null 2>&1 || true; rm -rf "$WORK"' EXIT
 
-"$ROOT/quorate" sandbox start --dir "$DIR" --base-port "$BASE" --set mysql.sync_binlog=0 --set mysql.innodb_flush_log_at_trx_commit=2 \
+"$ROOT/quorate" sandbox start --dir "$DIR" --base-port "$BASE" --set quorate.commit-mode=async --set mysql.sync_binlog=0 --set mysql.innodb_flush_log_at_trx_commit=2 \
   --set mysql.innodb_buffer_pool_size=512M >&2
 MYSQL=${MYSQL:-$(command -v mysql || ls -d "${QUORATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/quorate}"/mysql-*/bin/mysql | head -1)}
 my() { local n=$1; shift; "$MYSQL" --no-defaults -h127.0.0.1 -P$((BASE + n)) -uroot -Nse "$*"; }

@@ -24,7 +24,7 @@ note() { printf '%s\t%s\t%s\t%s\n' "$@" | tee -a "$OUT"; }
 millis() { echo $(($(date +%s%N) / 1000000)); }
 ordered() { curl -s "http://127.0.0.1:$1/actuator/cluster/self" | python3 -c 'import json, sys; print(json.load(sys.stdin)["lastOrdered"])'; }
 
-"$ROOT/quorate" sandbox start --dir "$DIR" --base-port "$BASE" --set mysql.sync_binlog=0 --set mysql.innodb_flush_log_at_trx_commit=2 \
+"$ROOT/quorate" sandbox start --dir "$DIR" --base-port "$BASE" --set quorate.commit-mode=async --set mysql.sync_binlog=0 --set mysql.innodb_flush_log_at_trx_commit=2 \
   --set mysql.innodb_buffer_pool_size=512M >&2
 MYSQLD=${MYSQLD:-$(ls -d "${QUORATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/quorate}"/mysql-*/bin/mysqld | head -1)}
 MYSQL=$(dirname "$MYSQLD")/mysql

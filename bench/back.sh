@@ -37,7 +37,7 @@ confine() { local p; for p in $(pgrep -f "$WORK/.*[nm]$1/" || true); do echo "$p
 
 case $SYSTEM in
 quorate)
-  make() { "$ROOT/quorate" sandbox start --dir "$DIR" --base-port "$BASE" --set mysql.sync_binlog=0 --set mysql.innodb_flush_log_at_trx_commit=2 \
+  make() { "$ROOT/quorate" sandbox start --dir "$DIR" --base-port "$BASE" --set quorate.commit-mode=async --set mysql.sync_binlog=0 --set mysql.innodb_flush_log_at_trx_commit=2 \
     --set mysql.innodb_buffer_pool_size=512M --set mysql.performance_schema=ON >&2; }
   murder() { "$ROOT/quorate" sandbox kill n3 --dir "$DIR" >/dev/null; }
   revive() { "$ROOT/quorate" sandbox restart n3 --timeout 600 --dir "$DIR" >"$WORK/revive.log" 2>&1 & }

@@ -18,7 +18,7 @@ finish() {
 trap finish EXIT
 
 # Small caches and logs: who joins can't have it all from there.
-"$ROOT/quorate" sandbox start --dir "$DIR" --base-port "$BASE" --set mysql.innodb_buffer_pool_size=512M --set mysql.sync_binlog=0 \
+"$ROOT/quorate" sandbox start --dir "$DIR" --base-port "$BASE" --set quorate.commit-mode=async --set mysql.innodb_buffer_pool_size=512M --set mysql.sync_binlog=0 \
   --set mysql.innodb_flush_log_at_trx_commit=2 --set mysql.innodb_redo_log_capacity=512M --set quorate.order.log-bytes-max=8MB \
   --set quorate.order.checkpoint-entries=200 --set quorate.sst.method=stream >&2
 MYSQLD=${MYSQLD:-$(ls -d "${QUORATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/quorate}"/mysql-*/bin/mysqld | head -1)}

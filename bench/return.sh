@@ -16,7 +16,7 @@ finish() {
 }
 trap finish EXIT
 
-"$ROOT/quorate" sandbox start --dir "$DIR" --base-port "$BASE" --set mysql.sync_binlog=0 --set mysql.innodb_flush_log_at_trx_commit=2 \
+"$ROOT/quorate" sandbox start --dir "$DIR" --base-port "$BASE" --set quorate.commit-mode=async --set mysql.sync_binlog=0 --set mysql.innodb_flush_log_at_trx_commit=2 \
   --set mysql.innodb_buffer_pool_size=512M --set quorate.order.log-bytes-max=8MB --set quorate.order.checkpoint-entries=500 >&2
 MYSQLD=${MYSQLD:-$(ls -d "${QUORATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/quorate}"/mysql-*/bin/mysqld | head -1)}
 MYSQL=$(dirname "$MYSQLD")/mysql

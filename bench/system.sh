@@ -6,12 +6,13 @@
 # compiles meanwhile.
 # TEST and THREADS may be comma lists. Environment: QUOTA cores a node may use (default 0.5; 0 = no limit), DURABLE=0|1 (default 0),
 # WRITERS nodes written to (default 1), NODES (default 3), WORK scratch folder (default a new one), SET more "--set key=value" options,
+# MODE commit mode (default async; after-sync),
 # PROFILE a folder for a flight recording of each service (JFR) over the measured runs.
 # Prints a JSON line per run. Needs root, cgroup v1 (cpu, cpuacct), sysbench.
 set -euo pipefail
 TESTS=${1:-oltp_update_index} THREADS=${2:-16} SECS=${3:-10}
 QUOTA=${QUOTA:-0.5} DURABLE=${DURABLE:-0} WRITERS=${WRITERS:-1} NODES=${NODES:-3} WARM=${WARM:-60} ROWS=${ROWS:-50000} TABLES=${TABLES:-4}
-BASE=${BASE:-25700} SET=${SET:-}
+BASE=${BASE:-25700} SET="--set quorate.commit-mode=${MODE:-async} ${SET:-}"
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 own=; [ -n "${WORK:-}" ] || { WORK=$(mktemp -d); own=yes; }
 DIR=$WORK/sandbox TAG=quorate_$$

@@ -30,6 +30,7 @@ public final class MySqlCapture implements AutoCloseable {
     private final CaptureSettings settings;
     private final CaptureSink sink;
     private final Consumer<QuorateException> onFailure;
+    private final SemiSyncReplica replica;
     private final Progress progress;
     private final ServerWeights weights = new ServerWeights();
     private final Map<TableName, TableDefinition> former = new HashMap<>();
@@ -47,9 +48,24 @@ public final class MySqlCapture implements AutoCloseable {
      */
     public MySqlCapture(
             CaptureSettings settings, CapturePosition start, CaptureSink sink, Consumer<QuorateException> onFailure) {
+        this(settings, start, sink, onFailure, null);
+    }
+
+    /**
+     * As above.
+     *
+     * @param replica is told what a semi-sync replica has to know; null when the capture isn't to be one
+     */
+    public MySqlCapture(
+            CaptureSettings settings,
+            CapturePosition start,
+            CaptureSink sink,
+            Consumer<QuorateException> onFailure,
+            SemiSyncReplica replica) {
         this.settings = settings;
         this.sink = sink;
         this.onFailure = onFailure;
+        this.replica = replica;
         this.progress = new Progress(settings.server(), start);
         this.supervisor = new Thread(this::run, "capture-" + settings.port());
         supervisor.setDaemon(true);
@@ -127,6 +143,9 @@ public final class MySqlCapture implements AutoCloseable {
                 former.clear();
             }
             GtidSet resume = progress.resume();
+            if (replica != null) {
+                replica.awaitSettled();
+            }
             Map<Integer, Collation> collations = SchemaCatalog.collations(connection);
             TransactionReader transactions = new TransactionReader(
                     settings,
@@ -139,7 +158,7 @@ public final class MySqlCapture implements AutoCloseable {
                     ServerConnection.lowerCaseNames(connection),
                     sink,
                     counters);
-            return read(new Tap(resume.toString(), transactions, counters));
+            return read(new Tap(resume.toString(), transactions, counters, replica));
         } catch (SQLException e) {
             return new QuorateException(
                     ErrorCode.SERVER_UNREACHABLE, settings + " can't be asked: " + e.getMessage(), e);

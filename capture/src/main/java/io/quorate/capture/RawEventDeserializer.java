@@ -43,6 +43,14 @@ final class RawEventDeserializer extends EventDeserializer {
     public void setChecksumType(ChecksumType type) {
         super.setChecksumType(type);
         checksums = type == ChecksumType.CRC32;
+        try {
+            tap.agreeing();
+        } catch (IOException e) {
+            tap.failed(new QuorateException(
+                    ErrorCode.SERVER_UNREACHABLE,
+                    "the server doesn't take this connection for a semi-sync replica's",
+                    e));
+        }
     }
 
     @Override
@@ -50,6 +58,9 @@ final class RawEventDeserializer extends EventDeserializer {
         tap.requireOpen();
         byte[] event;
         try {
+            if (tap.isSemiSync()) {
+                SemiSyncChannel.skipPrefix(in);
+            }
             in.fill(header, 0, header.length);
             int length = BinlogEvents.length(header, 0);
             if (length < header.length || length > EVENT_BYTES_MAX) {

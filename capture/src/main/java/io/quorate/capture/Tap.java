@@ -5,6 +5,7 @@ import com.github.shyiko.mysql.binlog.BinaryLogClient;
 import com.github.shyiko.mysql.binlog.event.Event;
 import com.github.shyiko.mysql.binlog.network.ServerException;
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.BinlogPosition;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.core.binlog.Bytes;
@@ -24,10 +25,13 @@ import java.util.concurrent.TimeoutException;
  */
 final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.LifecycleListener {
     private static final int BINLOG_READ_FATAL = 1236;
+    /** Where an event says at which position of its file it ends. */
+    private static final int END_OFFSET = 13;
 
     private final String resume;
     private final TransactionReader transactions;
     private final Counters counters;
+    private final SemiSyncReplica replica;
     private final CompletableFuture<QuorateException> end = new CompletableFuture<>();
     private final CompletableFuture<Void> readerGone = new CompletableFuture<>();
 
@@ -37,11 +41,14 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
     private volatile long lastEventNanos = System.nanoTime();
     private volatile boolean delivering;
     private volatile String file = "";
+    private SemiSyncChannel semiSync;
 
-    Tap(String resume, TransactionReader transactions, Counters counters) {
+    /** @param replica null when this connection is not its server's semi-sync replica */
+    Tap(String resume, TransactionReader transactions, Counters counters, SemiSyncReplica replica) {
         this.resume = resume;
         this.transactions = transactions;
         this.counters = counters;
+        this.replica = replica;
     }
 
     /** GTIDs that the server must not send. */
@@ -73,6 +80,18 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
         return created;
     }
 
+    /** The last moment before the client asks for the binlog at which the session can be given something to know. */
+    void agreeing() throws IOException {
+        if (replica != null) {
+            semiSync = SemiSyncChannel.register(client);
+        }
+    }
+
+    /** Whether events come in the form that semi-sync replicas get. */
+    boolean isSemiSync() {
+        return semiSync != null;
+    }
+
     @Override
     public void onEvent(Event event) {
         if (end.isDone() || !(event instanceof RawEvent raw)) {
@@ -90,6 +109,9 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
                 file = new String(bytes, name, bytes.length - name, StandardCharsets.UTF_8);
             }
             transactions.event(bytes, 0, bytes.length);
+            if (replica != null && transactions.hasEndedWith(bytes)) {
+                replica.read(new BinlogPosition(file, Bytes.u32(bytes, END_OFFSET)));
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             failed(new QuorateException(ErrorCode.CAPTURE_FAILED, "interrupted", e));
@@ -109,7 +131,7 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
     }
 
     private String where(byte[] event) {
-        return file + ", the event that ends at " + Bytes.u32(event, 13);
+        return file + ", the event that ends at " + Bytes.u32(event, END_OFFSET);
     }
 
     /** Ends reading as soon as the client asks for the next event. */
@@ -177,6 +199,15 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
     public void onConnect(BinaryLogClient connected) {
         reader = Thread.currentThread();
         lastEventNanos = System.nanoTime();
+        if (replica != null) {
+            if (semiSync == null) {
+                failed(new QuorateException(
+                        ErrorCode.SERVER_SETTINGS,
+                        "binlog_checksum is NONE, must be CRC32 for commit-mode after-sync"));
+                return;
+            }
+            replica.connected(semiSync);
+        }
         counters.connected = true;
     }
 

@@ -155,6 +155,16 @@ final class TransactionReader {
         }
     }
 
+    /** Whether a transaction has just ended with this event. */
+    boolean hasEndedWith(byte[] event) {
+        return phase == Phase.IDLE
+                && switch (BinlogEvents.type(event, 0)) {
+                    case BinlogEvents.QUERY, EventType.XID, BinlogEvents.XA_PREPARE, EventType.TRANSACTION_PAYLOAD ->
+                        true;
+                    default -> false;
+                };
+    }
+
     private void named(byte[] b, int offset, int length) {
         require(phase == Phase.IDLE, "a GTID within a transaction");
         phase = Phase.NAMED;

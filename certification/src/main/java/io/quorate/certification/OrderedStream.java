@@ -5,6 +5,7 @@ import io.quorate.core.Ballot;
 import io.quorate.core.BallotCodec;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Gtid;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.OrderListener;
@@ -179,6 +180,22 @@ public class OrderedStream implements OrderListener, OwnOrder {
             long[] failures = self == null ? new long[0] : certifier.failures(self);
             return failures.length == 0 ? certifier.lastSeqno() + 1 : failures[0];
         }
+    }
+
+    /**
+     * The failed writeset with this GTID; null when there is none, or when it failed so long ago that nothing that was
+     * built on it can come any more.
+     */
+    public Certified failure(Gtid gtid) throws IOException, InterruptedException {
+        for (long seqno : ask(state -> state.failures(gtid.source()))) {
+            if (seqno >= cache.first() && seqno <= cache.last()) {
+                Certified failed = cached(seqno);
+                if (failed != null && failed.writeSet().gtid().equals(gtid)) {
+                    return failed;
+                }
+            }
+        }
+        return null;
     }
 
     private Certified cached(long seqno) throws IOException, InterruptedException {

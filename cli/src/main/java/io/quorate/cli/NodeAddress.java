@@ -73,12 +73,22 @@ final class NodeAddress {
      * @throws CommandException with the node's own words when it refuses
      */
     static String post(String host, String path, Map<String, String> what) {
-        String answer = send(
+        return done(
                 host,
-                path,
-                HttpRequest.newBuilder()
-                        .header("Content-Type", "application/json")
-                        .POST(HttpRequest.BodyPublishers.ofString(Answers.write(what))));
+                send(
+                        host,
+                        path,
+                        HttpRequest.newBuilder()
+                                .header("Content-Type", "application/json")
+                                .POST(HttpRequest.BodyPublishers.ofString(Answers.write(what)))));
+    }
+
+    /** Asks a node to take something back; as {@link #post}. */
+    static String delete(String host, String path) {
+        return done(host, send(host, path, HttpRequest.newBuilder().DELETE()));
+    }
+
+    private static String done(String host, String answer) {
         Outcome outcome = Answers.read(answer, Outcome.class);
         if (!outcome.done()) {
             String why = outcome.refusal();

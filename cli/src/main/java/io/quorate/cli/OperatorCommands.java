@@ -19,6 +19,8 @@ public final class OperatorCommands {
             MembersCommand.Desync.class,
             MembersCommand.Resync.class,
             DdlCommand.class,
+            OutcomeCommand.class,
+            DrainCommand.class,
             RecoverCommand.class,
             CheckCommand.class,
             LogCommand.class);

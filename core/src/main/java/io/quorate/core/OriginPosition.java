@@ -15,6 +15,11 @@ public record OriginPosition(long last, long lastSeen, long[] undecided) {
     /** The position of an origin that the order has never heard of. */
     public static final OriginPosition NONE = new OriginPosition(0, 0, new long[0]);
 
+    /** Whether the order has what the transaction with this number changed, if it changed anything. */
+    public boolean hasDecided(long number) {
+        return number <= last && Arrays.binarySearch(undecided, number) < 0;
+    }
+
     @Override
     public boolean equals(Object o) {
         return o instanceof OriginPosition that

@@ -49,6 +49,9 @@ final class Cluster implements AutoCloseable {
     /** For a service that runs to answer: many share a small machine. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+    /** Any test can be run in another commit mode than it chooses, with {@code -Dquorate.mode=after-sync}. */
+    private static final String MODE = System.getProperty("quorate.mode", "");
+
     private static final int STORY_LINES = 60;
     private static final int ATTEMPTS = 3;
     private static final Pattern LEADER = Pattern.compile("\"leader\" *: *\"n(\\d)\"");
@@ -110,6 +113,9 @@ final class Cluster implements AutoCloseable {
         Sandbox.endOrphans(directory.getParent(), System.err::println);
         Map<String, String> all = new LinkedHashMap<>(SERVERS);
         all.putAll(set);
+        if (!MODE.isEmpty()) {
+            all.put("quorate.commit-mode", MODE);
+        }
         return new Cluster(
                 Sandbox.create(directory, nodes, arbitrators, NodePorts.freeBase(nodes + 1), all, places, line -> {}));
     }
@@ -189,6 +195,11 @@ final class Cluster implements AutoCloseable {
 
     void remove(String name) {
         sandbox = sandbox.remove(sandbox.node(name));
+    }
+
+    /** Empties a node's server of clients, as an operator does before it is stopped. */
+    void drain(int node) throws IOException, InterruptedException {
+        assertThat(post(node, "/actuator/drain", "{}")).contains("\"done\":true");
     }
 
     void stopService(int node) {

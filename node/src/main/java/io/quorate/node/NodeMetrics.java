@@ -238,6 +238,13 @@ class NodeMetrics implements MeterBinder {
                 n -> n.beside.server().session() == null
                         ? 0
                         : n.beside.server().session().openTransactions());
+        gauge(
+                registry,
+                "quorate.commit.waiting",
+                "commits of clients that wait for their verdict",
+                n -> n.beside.server().session() == null
+                        ? 0
+                        : n.beside.server().session().waitingCommits());
         applier(registry, "quorate.apply.executing", "groups being executed", ApplierStats::executing);
         applier(
                 registry,

@@ -17,6 +17,7 @@ import io.quorate.node.order.PausableOrder;
 import io.quorate.node.order.Stores;
 import io.quorate.node.server.ApplyProgress;
 import io.quorate.node.server.KeylessTables;
+import io.quorate.node.server.Server;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -84,6 +85,11 @@ class NodeParts {
     @Bean(destroyMethod = "")
     ApplyProgress progress(Node node) {
         return node.counters.progress();
+    }
+
+    @Bean(destroyMethod = "")
+    Server server(Node node) {
+        return node.beside.server();
     }
 
     @Bean(destroyMethod = "")

@@ -37,7 +37,7 @@ final class ServerKind implements NodeKind {
     }
 
     static ServerKind of(NodeProperties properties, Opened opened) {
-        ServerAccess access = opened.add(new ServerAccess(properties.mysql()));
+        ServerAccess access = opened.add(new ServerAccess(properties));
         ServerLink.checkNow(access);
         return new ServerKind(properties, access);
     }
@@ -90,6 +90,7 @@ final class ServerKind implements NodeKind {
                 base.counters().keyless(),
                 new UnsafeTables(),
                 base.counters().refusals(),
+                base.counters().acks(),
                 System.nanoTime(),
                 told.events(),
                 told.faults());

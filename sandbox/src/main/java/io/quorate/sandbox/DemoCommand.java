@@ -60,7 +60,8 @@ final class DemoCommand implements Callable<Integer> {
         }
         Sandbox.endOrphans(CacheDirectory.ofUser().root(), System.out::println);
         Path directory = newDirectory();
-        Sandbox sandbox = Sandbox.create(directory, nodes, NodePorts.freeBase(nodes), set, System.out::println);
+        Sandbox sandbox = Sandbox.create(
+                directory, nodes, NodePorts.freeBase(nodes), SandboxSettings.forTrial(set), System.out::println);
         sandbox.endWithThisProgram();
         boolean good = false;
         try {

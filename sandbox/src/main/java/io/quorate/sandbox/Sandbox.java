@@ -213,6 +213,7 @@ public final class Sandbox {
     }
 
     private void stopAll() {
+        InParallel.run(nodes, SandboxNode::drain);
         InParallel.run(nodes, node -> node.service().stop());
         InParallel.run(nodes, node -> node.mysql().stop());
     }

@@ -86,7 +86,8 @@ final class SandboxCommand implements Runnable {
             throw SandboxException.usage("an arbitrator needs other nodes to vote with; --nodes 2 at least");
         }
         Set<Integer> without = arbitrator ? Set.of(nodes) : Set.of();
-        return Sandbox.create(directory(), nodes, without, basePort, set, List.of(), SandboxCommand::say);
+        return Sandbox.create(
+                directory(), nodes, without, basePort, SandboxSettings.forTrial(set), List.of(), SandboxCommand::say);
     }
 
     private Sandbox existing(Integer nodes, boolean arbitrator, Integer basePort, Map<String, String> set) {

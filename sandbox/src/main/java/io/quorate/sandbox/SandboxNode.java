@@ -105,6 +105,13 @@ public final class SandboxNode {
         return service.isAlive() ? NodeReport.ask(place.host(), ports.http()) : Optional.empty();
     }
 
+    /** Empties its server of clients if its service runs. */
+    void drain() {
+        if (hasServer() && service.isAlive()) {
+            DrainRequest.send(place.host(), ports.http());
+        }
+    }
+
     /** Starts the server, with its accounts; the service comes after it. */
     void startMySql() {
         if (hasServer()) {

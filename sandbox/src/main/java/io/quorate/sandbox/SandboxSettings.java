@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -38,6 +39,8 @@ public record SandboxSettings(
         List<Place> places) {
     static final String FILE = "sandbox.json";
     static final int NODES_MAX = 9;
+    /** What a cluster that is started for a trial has unless it is set otherwise. */
+    private static final Map<String, String> OF_TRIALS = Map.of("quorate.commit-mode", "after-sync");
 
     /** Settings that connect the parts of a node, and that a user may not change. */
     private static final Set<String> OWN = Set.of(
@@ -74,6 +77,13 @@ public record SandboxSettings(
         if (!places.isEmpty() && places.size() > nodes) {
             throw SandboxException.usage(places.size() + " places for " + nodes + " nodes");
         }
+    }
+
+    /** These settings, and beside them what a cluster for a trial has. */
+    static Map<String, String> forTrial(Map<String, String> set) {
+        Map<String, String> all = new LinkedHashMap<>(OF_TRIALS);
+        all.putAll(set);
+        return all;
     }
 
     /** With all nodes on loopback. */

@@ -86,5 +86,21 @@ enum Bug {
     /** A server is replaced by what less than half of them hold. */
     COPIED_FROM_FEW,
     /** A server is replaced before the order has what its clients have committed. */
-    COPIED_UNHANDED
+    COPIED_UNHANDED,
+    /** A commit is acknowledged when it is captured. */
+    ACKNOWLEDGED_WHEN_CAPTURED,
+    /** A group of commits is acknowledged as a whole when a part of it may be. */
+    GROUP_BOUNDARY_IGNORED,
+    /** A session is ended after its commit is acknowledged, not before. */
+    ENDED_AFTER_ACK,
+    /** What the applier commits is acknowledged at once, with all that comes before it. */
+    APPLIER_NOT_HELD_BACK,
+    /** A connection of the capture begins before everybody who waits has been decided or ended. */
+    CONNECTED_UNSETTLED,
+    /** Whoever has waited for too long is acknowledged without his session being ended. */
+    TIMED_OUT_UNENDED,
+    /** One client is forgotten when all are put out. */
+    PUT_OUT_FORGETS_ONE,
+    /** A session is ended for what another one of its number had committed before the server was restarted. */
+    FORMER_SESSION_ENDED
 }

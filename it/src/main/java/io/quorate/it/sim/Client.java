@@ -28,6 +28,8 @@ final class Client {
     private List<Change> intended;
     private long life;
     private UUID server;
+    /** The number of its connection, which it keeps as long as that lasts. */
+    private long session;
 
     Client(Node node, int number, boolean definesTables, boolean certified) {
         this.node = node;
@@ -52,7 +54,6 @@ final class Client {
         }
         if (definesTables && world.random.nextInt(25) == 0) {
             define();
-            think();
             return;
         }
         transaction = node.database().begin(true);
@@ -60,6 +61,7 @@ final class Client {
         snapshot = node.applied();
         life = node.life();
         server = node.uuid();
+        connect(transaction);
         intended = new ArrayList<>();
         view = null;
         if (certified) {
@@ -84,11 +86,42 @@ final class Client {
     private void define() {
         Table table = world.random.nextBoolean() ? Table.LIST : Table.SCRAP;
         if (node.database().users(table).isEmpty()) {
-            node.database().ddlByClient(table);
+            Database.Transaction definition = node.database().begin(true);
+            server = node.uuid();
+            connect(definition);
+            awaitsAnswer(definition);
             world.statistics.ddl++;
             world.trace("n" + node.number + " changes table " + table);
+            node.database().ddlByClient(table, definition);
             node.committed();
+            if (world.mode == Mode.AFTER_SYNC) {
+                return;
+            }
         }
+        think();
+    }
+
+    /** Its connection is the same as before if that still lasts. */
+    private void connect(Database.Transaction t) {
+        if (world.mode == Mode.AFTER_SYNC) {
+            session = node.database().isConnected(session)
+                    ? session
+                    : node.database().connect();
+            t.on(session);
+        }
+    }
+
+    private void awaitsAnswer(Database.Transaction t) {
+        if (world.mode == Mode.AFTER_SYNC) {
+            t.tells(ok -> answered(t.number(), ok));
+        }
+    }
+
+    private void answered(long number, boolean ok) {
+        if (ok) {
+            world.heard(server, number);
+        }
+        think();
     }
 
     private void statement() {
@@ -117,13 +150,13 @@ final class Client {
             prepare();
             return true;
         }
+        left = world.mode == Mode.AFTER_SYNC ? AWAITING : OVER;
+        awaitsAnswer(transaction);
         node.database().commitClient(transaction);
         world.statistics.committed++;
-        world.trace("n" + node.number + ":" + node.database().lastNumber() + " commits "
-                + node.database()
-                        .binlog()
-                        .get(node.database().binlog().size() - 1)
-                        .changes());
+        Database.Logged entry =
+                node.database().binlog().get(node.database().binlog().size() - 1);
+        world.trace("n" + node.number + ":" + entry.number() + " commits " + entry.changes());
         node.committed();
         return true;
     }

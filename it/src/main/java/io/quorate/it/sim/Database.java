@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -29,8 +30,14 @@ final class Database {
      * @param applied the position that came with it; -1 when a client committed or prepared it
      * @param snapshot what had been applied when it was begun, of one that is prepared; -1 of others
      * @param ddl the table whose definition it changed, null for rows
+     * @param session the number of its client's connection; 0 where nobody asks
      */
-    record Logged(long number, long applied, long snapshot, byte[] payload, List<Change> changes, Table ddl) {
+    record Logged(
+            long number, long applied, long snapshot, byte[] payload, List<Change> changes, Table ddl, long session) {
+        Logged(long number, long applied, long snapshot, byte[] payload, List<Change> changes, Table ddl) {
+            this(number, applied, snapshot, payload, changes, ddl, 0);
+        }
+
         boolean byClient() {
             return applied < 0;
         }
@@ -61,6 +68,16 @@ final class Database {
         private final Set<Long> locks = new LinkedHashSet<>();
         private boolean open = true;
         private long prepared;
+        /** The number of its client's connection. */
+        private long session;
+        /** The table that it defines, which nobody else uses until it is committed. */
+        private Table defines;
+        /** Its GTID number once its commit is in the binlog, where it can't be taken back any more. */
+        private long committing;
+
+        private long sinceMicros;
+        /** Whom it is said whether it is committed; null when there is nobody any more. */
+        private Consumer<Boolean> waiter;
 
         Transaction(boolean client) {
             this.client = client;
@@ -72,6 +89,45 @@ final class Database {
 
         boolean isEmpty() {
             return changes.isEmpty();
+        }
+
+        /** A client begins it on its connection. */
+        void on(long connection) {
+            session = connection;
+        }
+
+        /** The client is told what becomes of its commit. */
+        void tells(Consumer<Boolean> client) {
+            waiter = client;
+        }
+
+        void entersCommit(long number, long micros) {
+            committing = number;
+            sinceMicros = micros;
+        }
+
+        /** Its GTID number, once its commit waits; 0 before. */
+        long number() {
+            return committing;
+        }
+
+        /** Whether it is in the binlog, and waits. */
+        boolean isInCommit() {
+            return open && committing > 0;
+        }
+
+        /** Since when somebody waits for OK; -1 when nobody does. */
+        long waitsSince() {
+            return isInCommit() && waiter != null ? sinceMicros : -1;
+        }
+
+        /** The first answer counts. */
+        void answer(boolean ok) {
+            Consumer<Boolean> told = waiter;
+            waiter = null;
+            if (told != null) {
+                told.accept(ok);
+            }
         }
 
         /** Its GTID number once it is prepared, 0 before. */
@@ -121,6 +177,12 @@ final class Database {
     private LogPosition positionLog = LogPosition.START;
     private long visible;
 
+    /** Through which commits go in mode after-sync; null in others. */
+    private CommitQueue commits;
+
+    private final Set<Long> connections = new HashSet<>();
+    private long lastConnection;
+
     Database(UUID uuid, Rows rows) {
         this.uuid = uuid;
         this.rows = rows;
@@ -159,8 +221,19 @@ final class Database {
         journal.add(entry);
     }
 
+    /** The last one that is committed; what waits in its commit isn't. */
     long lastNumber() {
-        return lastNumber;
+        return commits == null || commits.isEmpty() ? lastNumber : commits.firstNumber() - 1;
+    }
+
+    /** From now on commits go through a queue. */
+    void queue(CommitQueue queue) {
+        commits = queue;
+    }
+
+    /** Null but in mode after-sync. */
+    CommitQueue commits() {
+        return commits;
     }
 
     long position() {
@@ -213,6 +286,9 @@ final class Database {
         }
         for (long key : shared) {
             addHolders(t, key, false, holders);
+        }
+        if (commits != null) {
+            transactions.stream().filter(d -> d.defines == c.table()).forEach(holders::add);
         }
         if (!holders.isEmpty()) {
             return holders;
@@ -283,7 +359,7 @@ final class Database {
     }
 
     void rollback(Transaction t) {
-        if (t.open) {
+        if (t.open && !t.isInCommit()) {
             rollbackToSavepoint(t);
             release(t);
         }
@@ -303,9 +379,58 @@ final class Database {
     }
 
     void commitClient(Transaction t) {
-        remember(t.done);
-        log(new Logged(++lastNumber, -1, -1, Change.encode(t.changes), List.copyOf(t.changes), null));
-        release(t);
+        byte[] payload = Change.encode(t.changes);
+        commit(t, new Logged(++lastNumber, -1, -1, payload, List.copyOf(t.changes), null, t.session), () -> {});
+    }
+
+    /** Writes a commit to the binlog, and carries it out when it is let through. */
+    private void commit(Transaction t, Logged entry, Runnable effects) {
+        int at = history.size();
+        remember(List.of());
+        log(entry);
+        Runnable through = () -> {
+            if (relaxed) {
+                history.set(at, before(t.done));
+            }
+            effects.run();
+            release(t);
+        };
+        if (commits != null && commits.isEnabled()) {
+            commits.add(t, entry.number(), binlog.size(), through);
+        } else {
+            through.run();
+            t.answer(true);
+        }
+    }
+
+    /** A client has a connection; its number is given again after a restart. */
+    long connect() {
+        connections.add(++lastConnection);
+        return lastConnection;
+    }
+
+    boolean isConnected(long session) {
+        return connections.contains(session);
+    }
+
+    /** Whether a session waits for the end of this commit. */
+    boolean isCommitting(long session, long number) {
+        return transactions.stream().anyMatch(t -> t.session == session && t.committing == number);
+    }
+
+    /** Ends a session, if there is one of that number. */
+    void killSession(long session) {
+        connections.remove(session);
+        List.copyOf(transactions).stream()
+                .filter(t -> t.client && t.session == session)
+                .forEach(this::kill);
+    }
+
+    /** Ends a client's session: what it does is taken back, but not a commit that is in the binlog. */
+    void kill(Transaction t) {
+        connections.remove(t.session);
+        rollback(t);
+        t.answer(false);
     }
 
     /** Writes a client's transaction to the binlog; its rows stay unseen and its locks held until it is decided. */
@@ -354,37 +479,45 @@ final class Database {
      * @param undoneNow GTID numbers that this takes back
      * @param undoneAt the position noted for them
      * @param settled up to where notes may be forgotten, once the position has passed theirs
+     * @param committed what is to be done when it is let through
      */
     void commitApplied(
-            Transaction t, long newPosition, LogPosition log, List<Long> undoneNow, long undoneAt, long settled) {
-        remember(t.done);
-        if (!undoneNow.isEmpty()) {
-            undone.entrySet().removeIf(note -> note.getKey() <= settled && note.getValue() <= undoneAt);
-        }
-        for (long number : undoneNow) {
-            if (undone.put(number, undoneAt) != null) {
-                throw new Violation("number " + number + " is undone twice");
+            Transaction t,
+            long newPosition,
+            LogPosition log,
+            List<Long> undoneNow,
+            long undoneAt,
+            long settled,
+            Runnable committed) {
+        commit(t, new Logged(++lastNumber, newPosition, -1, new byte[0], List.of(), null), () -> {
+            if (!undoneNow.isEmpty()) {
+                undone.entrySet().removeIf(note -> note.getKey() <= settled && note.getValue() <= undoneAt);
             }
-        }
-        positionLog = newPosition > position ? log : positionLog;
-        position = Math.max(position, newPosition);
-        visible = Math.max(visible, position);
-        log(new Logged(++lastNumber, newPosition, -1, new byte[0], List.of(), null));
-        release(t);
+            for (long number : undoneNow) {
+                if (undone.put(number, undoneAt) != null) {
+                    throw new Violation("number " + number + " is undone twice");
+                }
+            }
+            positionLog = newPosition > position ? log : positionLog;
+            position = Math.max(position, newPosition);
+            visible = Math.max(visible, position);
+            committed.run();
+        });
     }
 
     /** Who changes rows of a table, so that its definition can't be. */
     Set<Transaction> users(Table table) {
         return transactions.stream()
-                .filter(t -> t.changes.stream().anyMatch(c -> c.table() == table))
+                .filter(t -> t.defines == table || t.changes.stream().anyMatch(c -> c.table() == table))
                 .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
-    void ddlByClient(Table table) {
-        remember(List.of());
+    /** @param t keeps others from the table until it is committed */
+    void ddlByClient(Table table, Transaction t) {
+        t.defines = table;
         versions.merge(table, 1, Integer::sum);
-        log(new Logged(++lastNumber, -1, -1, new byte[0], List.of(), table));
-        forcedTables = binlog.size();
+        forcedTables = binlog.size() + 1;
+        commit(t, new Logged(++lastNumber, -1, -1, new byte[0], List.of(), table, t.session), () -> {});
     }
 
     /** A client adds the index of the tags, or drops it. */
@@ -457,6 +590,11 @@ final class Database {
      */
     void crash(Predicate<Transaction> losing) {
         started++;
+        if (commits != null) {
+            commits.crash();
+            connections.clear();
+            lastConnection = 0;
+        }
         for (Transaction t : List.copyOf(transactions)) {
             if (t.prepared == 0 || losing.test(t)) {
                 rollback(t);
@@ -479,8 +617,12 @@ final class Database {
 
     private void remember(Collection<Change> done) {
         if (relaxed) {
-            history.add(new Before(List.copyOf(done), position, positionLog, visible, Map.copyOf(undone)));
+            history.add(before(done));
         }
+    }
+
+    private Before before(Collection<Change> done) {
+        return new Before(List.copyOf(done), position, positionLog, visible, Map.copyOf(undone));
     }
 
     /** A crash at which the binlog and the tables lose ends of their own. Answers how many commits either lost. */

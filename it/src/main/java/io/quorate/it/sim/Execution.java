@@ -58,6 +58,10 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     private Database.Transaction transaction;
     private ApplyCourse.Position position;
     private List<Doomed> noted = List.of();
+    /** What the server has been told to commit; null before and afterwards. */
+    private Database.Transaction inCommit;
+    /** Whether the position that belongs to it comes later, on its own. */
+    private boolean isApart;
 
     // The step.
     private boolean begun;
@@ -138,17 +142,11 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
         begun = true;
         mayBreakOff(step);
         switch (step) {
-            case PAUSE,
-                    SET_SAVEPOINT,
-                    NOTE_UNDONE,
-                    CLEAR_WAY,
-                    CLEAR_PREPARED,
-                    ROLL_BACK,
-                    BACK_TO_SAVEPOINT,
-                    SAVE_POSITION -> {
+            case PAUSE, SET_SAVEPOINT, NOTE_UNDONE, CLEAR_WAY, CLEAR_PREPARED, ROLL_BACK, BACK_TO_SAVEPOINT -> {
                 atOnce(step);
                 done();
             }
+            case SAVE_POSITION -> savePosition();
             case AWAIT_HEAD -> {
                 if (isHead() || Spoilt.outOfTurn(group, world.bugs)) {
                     done();
@@ -184,11 +182,6 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
                 world.statistics.rounds++;
                 node.database().rollbackToSavepoint(transaction);
                 noted = List.of();
-            }
-            case SAVE_POSITION -> {
-                open();
-                commitRows();
-                world.trace(node.name() + " saves position " + position.seqno());
             }
             default -> {}
         }
@@ -311,14 +304,52 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
             case ROLL_BACK_PREPARED -> node.database().rollbackPrepared();
             case KILL -> {
                 world.trace(node.name() + " ends " + waitsFor.size() + " clients");
-                world.statistics.killed += waitsFor.size();
-                waitsFor.forEach(node.database()::rollback);
+                waitsFor.forEach(this::kill);
             }
             default -> {}
         }
     }
 
+    private void savePosition() {
+        if (inCommit == null) {
+            open();
+            commitRows();
+            world.trace(node.name() + " saves position " + position.seqno());
+        }
+        if (isCommitted()) {
+            done();
+        }
+    }
+
+    /** Whoever is in its commit is only kept from hearing of it; in the product that isn't done so soon. */
+    private void kill(Database.Transaction client) {
+        if (!client.isInCommit() || world.random.nextInt(10) == 0) {
+            world.statistics.killed++;
+            node.database().kill(client);
+        }
+    }
+
     private void commit() {
+        if (inCommit == null) {
+            beginCommit();
+        }
+        if (isCommitted()) {
+            node.check();
+            if (!isApart) {
+                done();
+            }
+            isApart = false;
+        }
+    }
+
+    /** Whether the server has let it through. */
+    private boolean isCommitted() {
+        boolean committed = !inCommit.isOpen();
+        inCommit = committed ? null : inCommit;
+        return committed;
+    }
+
+    private void beginCommit() {
         boolean apart = Spoilt.savesApart(group, world.bugs);
         if (transaction != null) {
             world.trace(node.name() + " commits " + (group.isSettling() ? "what it had rolled back: " : "") + group
@@ -335,28 +366,27 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
                     : position;
             commitRows();
             position = whole;
-            node.check();
-            if (apart) {
-                return;
-            }
+            isApart = apart;
         } else {
             open();
             commitRows();
         }
-        done();
     }
 
     private void commitRows() {
         List<Long> numbers = noted.stream().map(Doomed::number).toList();
-        node.model().undone(course.losers().stream().map(Doomed::number).toList(), position.seqno());
+        List<Long> losers = course.losers().stream().map(Doomed::number).toList();
+        long seqno = position.seqno();
+        inCommit = transaction;
         node.database()
                 .commitApplied(
                         transaction,
-                        position.seqno(),
+                        seqno,
                         position.log(),
                         Spoilt.noted(numbers, world.bugs),
                         course.undoneAt(),
-                        session.own.settledNumber());
+                        session.own.settledNumber(),
+                        () -> node.model().undone(losers, seqno));
         transaction = null;
         noted = List.of();
         session.capture();
@@ -502,7 +532,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     }
 
     boolean holds(Database.Transaction that) {
-        return transaction == that;
+        return transaction == that || inCommit == that;
     }
 
     @Override

@@ -5,6 +5,8 @@ package io.quorate.it.sim;
 enum Mode {
     /** On their own server, before anybody else knows. */
     ASYNC,
+    /** At once too, but they hear OK only when the order has their transaction and it has won. */
+    AFTER_SYNC,
     /** They prepare, and commit by the verdict. What they read is always a state of the order. */
     CERTIFIED,
     /**

@@ -86,6 +86,7 @@ final class Model {
 
     void undone(Collection<Long> numbers, long position) {
         numbers.forEach(number -> undoneEver.put(number, position));
+        numbers.forEach(number -> world.requireUnheard(new Gtid(node.uuid(), number)));
         if (world.dispute != null) {
             numbers.forEach(number -> world.dispute.undone(node, number));
         }
@@ -123,6 +124,10 @@ final class Model {
             if (!entry.isOpenRows() || isTakenBack(entry.number())) {
                 openFrom = settled ? i + 1 : openFrom;
                 continue;
+            }
+            if (entry.number() > database.lastNumber()) {
+                // It waits in its commit, as all that come after it.
+                break;
             }
             Certified fate = world.fate(node.uuid(), entry.number());
             boolean done = fate != null && fate.seqno() <= position;

@@ -70,6 +70,9 @@ final class Node {
     private boolean slowDisk;
     private long life;
     private Session session;
+    /** Whether its server is open for clients; null but in mode after-sync. */
+    private final Opening opening;
+
     private LostTail tail;
     private Joining joining;
     /** Why it takes no part in the order. */
@@ -91,13 +94,21 @@ final class Node {
         this.arbitrator = arbitrator;
         this.databaseUp = !arbitrator;
         this.uuid = new UUID(3, number);
+        this.opening = world.mode == Mode.AFTER_SYNC ? new Opening(this) : null;
         this.database = new Database(uuid, rows);
-        if (world.faults.powerLosses() > 0) {
-            database.relax();
-        }
+        prepareServer();
         this.model = new Model(this, rows.copy(), 0);
         this.storage = new Storage(world.directory.resolve("n" + number), world.faults.cacheBytesMax(), world.random);
         this.replica = new Replica(this, lastGeneration, directory());
+    }
+
+    private void prepareServer() {
+        if (world.faults.powerLosses() > 0) {
+            database.relax();
+        }
+        if (opening != null) {
+            database.queue(new CommitQueue(world));
+        }
     }
 
     String directory() {
@@ -170,6 +181,7 @@ final class Node {
         return databaseUp
                 && !isSuspect()
                 && (session == null || !session.isHolding())
+                && (opening == null || opening.isOpen())
                 && (machine == null ? writableLeft : machine.state().writable());
     }
 
@@ -438,6 +450,9 @@ final class Node {
                         ? new NodeEvent.DatabaseUp()
                         : new NodeEvent.DatabaseDown("away"));
         machine.on(new NodeEvent.Progress(lastOrdered(), session == null ? 0 : session.applied(), world.millis()));
+        if (opening != null && session != null && tail.isReady()) {
+            opening.look(machine.state().writable(), session.acknowledging());
+        }
         if (hasOrder() && world.random.nextInt(30) == 0) {
             takeCheckpoint();
         }
@@ -457,6 +472,9 @@ final class Node {
     private void openSession() {
         knowsServer = true;
         stream.self(uuid);
+        if (opening != null) {
+            opening.found();
+        }
         tail = new LostTail(this);
         session = new Session(this, !tail.isReady());
     }
@@ -584,9 +602,7 @@ final class Node {
         rows.indexTags(donor.database.rows().isTagIndexed());
         uuid = new UUID(3, number + 16L * ++copies);
         database = world.copyOf(uuid, rows, at, donor.database);
-        if (world.faults.powerLosses() > 0) {
-            database.relax();
-        }
+        prepareServer();
         model = new Model(this, ordered, at).tamperedLike(donor.model);
         databaseUp = true;
         serverLife = ServerLife.NONE;
@@ -785,6 +801,20 @@ final class Node {
         closeSession();
         if (stream != null) {
             storage.close();
+        }
+    }
+
+    /** Whoever waits for OK gets an answer soon, while there is somebody who could give it. */
+    void requireAnswers(long quietSince) {
+        if (session == null || opening == null || !databaseUp) {
+            return;
+        }
+        for (Database.Transaction client : database.clients()) {
+            long since = Math.max(client.waitsSince(), Math.max(quietSince, session.since()));
+            World.require(
+                    client.waitsSince() < 0 || world.now() - since <= world.answerMicrosMax(),
+                    () -> name() + ":" + client.number() + " has waited for OK since " + client.waitsSince() + ", "
+                            + this);
         }
     }
 

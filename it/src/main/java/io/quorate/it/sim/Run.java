@@ -66,6 +66,9 @@ record Run(
         if (separate.nextInt(3) == 0 && faults.powerLosses() == 0) {
             faults = faults.withDisputes(1 + Math.max(0, separate.nextInt(6) - 3));
         }
+        if (mode == Mode.ASYNC && faults.disputes() == 0 && new Random(mixed(seed) + 3).nextInt(2) == 0) {
+            mode = Mode.AFTER_SYNC;
+        }
         return new Run(seed, mode, nodes, arbitrator, clients, micros, faults, bugs);
     }
 
@@ -152,6 +155,7 @@ record Run(
             }
             world.order().heal();
             world.run(until, EVENTS_MAX);
+            world.nodes().forEach(node -> node.requireAnswers(micros));
         }
         if (world.isStuck()) {
             world.statistics.stuck++;

@@ -43,6 +43,10 @@ final class Session {
     private boolean closed;
 
     final Voting voting;
+    /** By which clients hear OK; null but in mode after-sync. */
+    private final Acknowledging acknowledging;
+
+    private final long since;
     private final CaptureProtocol protocol;
     private Proposer proposer;
     /** Where in the binlog; below zero before it is known where to begin. */
@@ -64,6 +68,8 @@ final class Session {
                         ? new OwnWrites(position, Map.of(), c -> false)
                         : OwnWriteSets.beforeRepair(node.uuid(), node.takenBack(), node.lastOrdered());
         voting = new Voting(node);
+        acknowledging = world.mode == Mode.AFTER_SYNC ? new Acknowledging(this) : null;
+        since = world.now();
         protocol = protocol();
         attach();
         feed = new Feed(node.log(), here, own.prepared(), position + 1);
@@ -74,7 +80,8 @@ final class Session {
     /** The product's, and the bugs that are planted in it. */
     private CaptureProtocol protocol() {
         OwnRegister register = world.bugs.contains(Bug.BUILT_ON_DROPPED) ? new Spoilt.Register(own) : own;
-        return new CaptureProtocol(node.uuid(), 0, node.stream(), register, this::applied) {
+        OwnRegister hearing = acknowledging == null ? register : acknowledging.beside(register);
+        return new CaptureProtocol(node.uuid(), 0, node.stream(), hearing, this::applied) {
             @Override
             public boolean mayBegin(boolean primary, long applied, long orderedBefore) {
                 return world.bugs.contains(Bug.CAPTURE_TOO_EARLY) || super.mayBegin(primary, applied, orderedBefore);
@@ -97,6 +104,9 @@ final class Session {
     void close() {
         closed = true;
         feed.close();
+        if (acknowledging != null) {
+            acknowledging.disconnect();
+        }
         for (Execution e : List.copyOf(running)) {
             e.abandon();
         }
@@ -135,6 +145,19 @@ final class Session {
         }
         feed();
         savePosition();
+        if (acknowledging != null) {
+            acknowledging.signal();
+        }
+    }
+
+    /** Null but in mode after-sync. */
+    Acknowledging acknowledging() {
+        return acknowledging;
+    }
+
+    /** Since when it is there. */
+    long since() {
+        return since;
     }
 
     private void savePosition() {
@@ -233,7 +256,11 @@ final class Session {
             at++;
         }
         captureAt = at;
-        capture();
+        if (acknowledging != null) {
+            acknowledging.connect(at);
+        } else {
+            capture();
+        }
     }
 
     /** Something was committed, or there is room for more. */
@@ -241,6 +268,7 @@ final class Session {
         if (closed
                 || captureAt < 0
                 || capturing
+                || (acknowledging != null && !acknowledging.isConnected())
                 || proposer.isFull()
                 || captureAt >= node.database().binlog().size()) {
             return;
@@ -248,7 +276,7 @@ final class Session {
         capturing = true;
         world.after(1 + world.random.nextInt(world.faults.captureMicrosMax()), () -> {
             capturing = false;
-            if (!closed) {
+            if (!closed && (acknowledging == null || !acknowledging.breaks(captureAt))) {
                 captureNext();
                 capture();
             }
@@ -257,10 +285,19 @@ final class Session {
 
     private void captureNext() {
         Database.Logged entry = node.database().binlog().get(captureAt++);
-        if (entry.number() == 0) {
-            return;
+        if (entry.number() > 0) {
+            read(entry);
         }
+        if (acknowledging != null) {
+            acknowledging.read(captureAt, entry);
+        }
+    }
+
+    private void read(Database.Logged entry) {
         capturedSeen = Math.max(capturedSeen, entry.applied());
+        if (acknowledging != null && entry.byClient()) {
+            acknowledging.captured(entry);
+        }
         try {
             protocol.read(entry.number(), capturedSeen, NONE, entry.byClient() ? writeSet(entry) : null);
         } catch (InterruptedException e) {
@@ -311,6 +348,7 @@ final class Session {
                         ? " no capture"
                         : " captured to " + captureAt + " of "
                                 + node.database().binlog().size() + (proposer.isIdle() ? " idle" : " open"))
+                + (acknowledging == null ? "" : " " + acknowledging)
                 + " own open " + own.size()
                 + " schedule at " + schedule.committed();
     }

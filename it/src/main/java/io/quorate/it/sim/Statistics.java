@@ -12,6 +12,13 @@ final class Statistics {
     long prepared;
     long acknowledged;
     long reapplied;
+    long heard;
+    long endedLost;
+    long endedUndecided;
+    long putOut;
+    long unheard;
+    long jointCommits;
+    long reconnected;
     long undone;
     long rounds;
     long killed;
@@ -65,6 +72,13 @@ final class Statistics {
         prepared += that.prepared;
         acknowledged += that.acknowledged;
         reapplied += that.reapplied;
+        heard += that.heard;
+        endedLost += that.endedLost;
+        endedUndecided += that.endedUndecided;
+        putOut += that.putOut;
+        unheard += that.unheard;
+        jointCommits += that.jointCommits;
+        reconnected += that.reconnected;
         undone += that.undone;
         rounds += that.rounds;
         killed += that.killed;
@@ -108,7 +122,10 @@ final class Statistics {
     @Override
     public String toString() {
         return committed + " transactions of clients, " + prepared + " prepared, of those " + acknowledged
-                + " acknowledged and " + reapplied + " rolled back before and applied; verdicts " + verdicts + "; "
+                + " acknowledged and " + reapplied + " rolled back before and applied; in mode after-sync " + heard
+                + " heard OK, " + endedLost + " sessions were ended that lost and " + endedUndecided
+                + " undecided ones, " + putOut + " put out, " + unheard + " in crashes; " + jointCommits
+                + " commits in groups, " + reconnected + " connections of captures lost; verdicts " + verdicts + "; "
                 + undone + " undone, " + rounds
                 + " further rounds, " + killed + " clients in the way, " + yields + " groups yielded; " + crashes
                 + " crashes, " + ddl + " DDL; "

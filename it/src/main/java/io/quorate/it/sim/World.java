@@ -35,6 +35,8 @@ import java.util.UUID;
  */
 final class World {
     private static final int TRACE_MAX = 4000;
+    /** For what isn't captured yet, as long as the capture is behind or the server is about to be closed. */
+    private static final long ANSWER_MICROS = 500_000;
 
     private record Event(long at, long number, Runnable what) {}
 
@@ -48,6 +50,8 @@ final class World {
     final Path directory;
     /** Whether a node whom nobody can bring back has its server replaced by a copy, and stays a member. */
     final boolean copiesAllowed;
+    /** In mode after-sync: how long a client waits for the order before its session is ended. */
+    final long commitTimeoutMillis;
     /** What servers may disagree about; null in runs without. */
     final Dispute dispute;
 
@@ -58,6 +62,8 @@ final class World {
     private final List<Decision> decisions = new ArrayList<>();
     private final List<Certified> certified = new ArrayList<>();
     private final Map<UUID, Map<Long, Certified>> byNumber = new HashMap<>();
+    /** What clients in mode after-sync have heard OK for. */
+    private final Set<Gtid> heard = new HashSet<>();
     /** What the clients of prepared transactions had read before they wrote. */
     private final Map<Gtid, List<Change>> intended = new HashMap<>();
 
@@ -79,6 +85,7 @@ final class World {
         this.bugs = run.bugs();
         this.directory = directory;
         this.copiesAllowed = random.nextInt(3) > 0;
+        this.commitTimeoutMillis = 15L << (Run.mixed(run.seed()) & 3);
         this.dispute = run.faults().disputes() > 0 ? new Dispute(this, run.seed()) : null;
         this.ordered = opening();
         this.total = ordered.total();
@@ -233,6 +240,9 @@ final class World {
             trace("seqno " + c.seqno() + " " + c.verdict() + (c.passed() ? "" : " with " + c.conflictsWith()) + " "
                     + name(c));
             statistics.decided(c.verdict());
+            if (!c.passed()) {
+                requireUnheard(c.writeSet().gtid());
+            }
             if (c.passed()) {
                 requireAsRead(c);
                 replay(ordered, c, true);
@@ -277,6 +287,8 @@ final class World {
         List<Certified> gone = certified.subList(certified.size() - lost, certified.size());
         gone.forEach(c -> byNumber.get(c.writeSet().gtid().source())
                 .remove(c.writeSet().gtid().number()));
+        // They were a majority's, which is lost.
+        gone.forEach(c -> heard.remove(c.writeSet().gtid()));
         gone.clear();
         ordered = opening();
         if (dispute != null) {
@@ -485,6 +497,25 @@ final class World {
         require(c != null && c.passed(), () -> "n" + node.number + ":" + number + " is acknowledged, and " + c);
         require(node.database().visible() >= c.seqno(), () -> name(c) + " is acknowledged before it is there");
         statistics.acknowledged++;
+    }
+
+    /** A client hears OK in mode after-sync: its transaction has passed, and stays for ever. */
+    void heard(UUID server, long number) {
+        Certified c = fate(server, number);
+        Gtid gtid = new Gtid(server, number);
+        require(c != null && c.passed(), () -> "a client hears OK for " + gtid + ", and of that there is " + c);
+        heard.add(gtid);
+        statistics.heard++;
+    }
+
+    /** It fails, or is undone. */
+    void requireUnheard(Gtid gtid) {
+        require(!heard.contains(gtid), () -> "a client has heard OK for " + gtid + ", and now it fails");
+    }
+
+    /** Once all is quiet, somebody who waits for OK has an answer by then. */
+    long answerMicrosMax() {
+        return 1000 * commitTimeoutMillis + ANSWER_MICROS;
     }
 
     private static boolean sameVerdicts(List<Certified> a, List<Certified> b) {

@@ -35,6 +35,9 @@ import org.springframework.validation.annotation.Validated;
  * @param zone where this node is, a name of your choice; transfers come from the same zone if possible
  * @param arbitrator whether this node votes and keeps the order without a MySQL server
  * @param peers all nodes of the cluster, including this one; the list is the same on each node
+ * @param commitMode when clients of this node's server get their OK
+ * @param commitTimeout in mode {@code AFTER_SYNC}: how long a client waits for the order before its session is ended
+ * @param commitWithoutService in mode {@code AFTER_SYNC}: what becomes of commits while this service isn't there
  */
 @Validated
 @ConfigurationProperties(value = "quorate", ignoreUnknownFields = false)
@@ -45,6 +48,9 @@ public record NodeProperties(
         @DefaultValue("") String zone,
         @DefaultValue("false") boolean arbitrator,
         @NotEmpty List<@Valid Peer> peers,
+        @DefaultValue("async") CommitMode commitMode,
+        @DefaultValue("10s") Duration commitTimeout,
+        @DefaultValue("wait") WithoutService commitWithoutService,
         @Valid MySql mysql,
         @DefaultValue @Valid Capture capture,
         @DefaultValue @Valid Order order,
@@ -106,6 +112,22 @@ public record NodeProperties(
             @Min(1) @Max(65535) int raftPort,
             @Min(1) @Max(65535) int channelPort,
             String http) {}
+
+    /** When a client gets its OK. */
+    public enum CommitMode {
+        /** When its own server has committed. The order may undo the transaction afterwards. */
+        ASYNC,
+        /** When the order has the transaction, and it has won. */
+        AFTER_SYNC
+    }
+
+    /** What becomes of commits in mode {@code AFTER_SYNC} while nobody asks the order. */
+    public enum WithoutService {
+        /** They wait until the service is there. */
+        WAIT,
+        /** They get OK as in mode {@code ASYNC}. */
+        ASYNC
+    }
 
     /**
      * Whether connections to the server are encrypted; the values except {@code AUTO} are those of MySQL's own {@code

@@ -4,6 +4,7 @@ package io.quorate.node.conflict;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.Certified;
+import io.quorate.core.Gtid;
 import io.quorate.core.WriteSetLog;
 import io.quorate.core.answer.ConflictAnswer;
 import io.quorate.core.answer.ConflictsAnswer.Mismatch;
@@ -26,6 +27,7 @@ import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -339,15 +341,29 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
     }
 
     /** The conflict at this seqno; null when there is none. */
-    public synchronized Conflict find(long seqno) throws IOException {
+    public Conflict find(long seqno) throws IOException {
+        String begins = "{\"seqno\":" + seqno + ",";
+        return find(line -> line.startsWith(begins), conflict -> true);
+    }
+
+    /** The conflict that this transaction has lost; null when there is none. */
+    public Conflict find(Gtid loser) throws IOException {
+        String gtid = loser.toString();
+        return find(
+                line -> line.contains(gtid),
+                conflict -> gtid.equals(conflict.loser().gtid()));
+    }
+
+    /** @param lines which lines are worth reading */
+    private synchronized Conflict find(Predicate<String> lines, Predicate<Conflict> which) throws IOException {
         List<Path> files = files();
         for (int i = files.size() - 1; i >= 0; i--) {
             // What is void is in the file of its verdict, which may have begun with a later seqno.
-            String begins = "{\"seqno\":" + seqno + ",";
-            try (Stream<String> lines = Files.lines(files.get(i), StandardCharsets.UTF_8)) {
-                Optional<Conflict> found = lines.filter(line -> line.startsWith(begins))
-                        .findFirst()
-                        .map(line -> json.readValue(line, Conflict.class));
+            try (Stream<String> all = Files.lines(files.get(i), StandardCharsets.UTF_8)) {
+                Optional<Conflict> found = all.filter(lines)
+                        .map(line -> json.readValue(line, Conflict.class))
+                        .filter(which)
+                        .findFirst();
                 if (found.isPresent()) {
                     return found.get();
                 }

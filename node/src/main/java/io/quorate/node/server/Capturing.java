@@ -14,6 +14,7 @@ import io.quorate.core.OriginPosition;
 import io.quorate.core.OwnOrder;
 import io.quorate.core.ProposalWindow;
 import io.quorate.core.TotalOrder;
+import io.quorate.core.WriteSet;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.order.Proposer;
 import io.quorate.node.thread.FaultHandler;
@@ -51,15 +52,27 @@ final class Capturing implements AutoCloseable {
     private final UUID server;
     private final SharedOwnWrites register;
     private final CaptureProtocol protocol;
+    /** Null in commit mode {@code async}. */
+    private final AckGate gate;
+
     private volatile Proposer proposer;
     private volatile MySqlCapture reader;
 
-    /** @param applied the seqno up to which the order is applied at the server by now */
-    Capturing(Ports ports, NodeIdentity identity, SharedOwnWrites register, LongSupplier applied) {
+    /**
+     * @param gate through which clients get their OK; null in commit mode {@code async}
+     * @param applied the seqno up to which the order is applied at the server by now
+     */
+    Capturing(Ports ports, NodeIdentity identity, SharedOwnWrites register, AckGate gate, LongSupplier applied) {
         this.ports = ports;
         this.server = identity.server();
         this.register = register;
-        this.protocol = new CaptureProtocol(server, identity.baseline().last(server), ports.own(), register, applied);
+        this.gate = gate;
+        this.protocol = new CaptureProtocol(
+                server,
+                identity.baseline().last(server),
+                ports.own(),
+                gate == null ? register : gate.beside(register),
+                applied);
     }
 
     /** Makes the register hear of the order. To be called before {@link #begin}. */
@@ -98,10 +111,20 @@ final class Capturing implements AutoCloseable {
         GtidSet resume = CapturePosition.after(server, from, executed).resume();
         resume.addAll(reserved);
         MySqlCapture started = new MySqlCapture(
-                captureSettings(), new CapturePosition(resume, from), protocol::read, cause -> ports.events()
-                        .accept(new NodeEvent.Failed(cause)));
+                captureSettings(),
+                new CapturePosition(resume, from),
+                this::read,
+                cause -> ports.events().accept(new NodeEvent.Failed(cause)),
+                gate);
         started.start();
         reader = started;
+    }
+
+    private void read(long number, long lastSeen, long[] undecided, WriteSet writeSet) throws InterruptedException {
+        if (gate != null && writeSet != null) {
+            gate.captured(writeSet); // Before the order can say what has become of it.
+        }
+        protocol.read(number, lastSeen, undecided, writeSet);
     }
 
     boolean hasBegun() {
@@ -119,8 +142,10 @@ final class Capturing implements AutoCloseable {
                 (int) o.proposalBytesMax().toBytes(),
                 o.inFlightMax(),
                 o.windowBytesMax().toBytes(),
-                o.interval().toMillis(),
-                o.intervalMax().toMillis(),
+                // Where somebody waits, each transaction is proposed at once; what comes while rounds are under way
+                // is proposed together.
+                gate == null ? o.interval().toMillis() : 0,
+                gate == null ? o.intervalMax().toMillis() : 0,
                 o.idleAfter().toMillis());
     }
 
@@ -165,6 +190,22 @@ final class Capturing implements AutoCloseable {
         return register.size();
     }
 
+    /** How many commits of clients wait for their verdict; none in commit mode {@code async}. */
+    int waitingCommits() {
+        return gate == null ? 0 : gate.waiting();
+    }
+
+    /**
+     * The server is about to be opened for clients.
+     *
+     * @param number its own GTID number up to which it has committed everything
+     */
+    void opening(long number) {
+        if (gate != null) {
+            gate.answered(number);
+        }
+    }
+
     /** Null before the capture has begun. */
     CaptureStats stats() {
         MySqlCapture r = reader;
@@ -188,6 +229,9 @@ final class Capturing implements AutoCloseable {
         Proposer p = proposer;
         if (p != null) {
             p.close();
+        }
+        if (gate != null) {
+            gate.close();
         }
         MySqlCapture r = reader;
         if (r != null) {

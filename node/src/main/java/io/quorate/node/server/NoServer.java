@@ -3,6 +3,7 @@ package io.quorate.node.server;
 
 import io.quorate.applier.PositionTable.Position;
 import io.quorate.core.TotalOrder;
+import java.time.Duration;
 
 /** What an arbitrator has in place of a server. */
 public final class NoServer implements Server {
@@ -40,6 +41,16 @@ public final class NoServer implements Server {
     @Override
     public boolean hasHandedOver() {
         return true;
+    }
+
+    @Override
+    public String drain(Duration limit) {
+        return drainNoMore();
+    }
+
+    @Override
+    public String drainNoMore() {
+        return "an arbitrator has no server that could be drained";
     }
 
     @Override

@@ -4,6 +4,7 @@ package io.quorate.node.server;
 import io.quorate.applier.PositionTable.Position;
 import io.quorate.core.TotalOrder;
 import java.io.IOException;
+import java.time.Duration;
 
 /** The MySQL server beside this node, as the rest of the node sees it. An arbitrator has none: {@link NoServer}. */
 public interface Server extends AutoCloseable {
@@ -46,6 +47,18 @@ public interface Server extends AutoCloseable {
 
     /** Whether the order has everything that clients had committed when {@link #handOver} was called. */
     boolean hasHandedOver();
+
+    /**
+     * Disconnects all clients and keeps others from connecting, then waits until the order has decided everything that
+     * they have committed: after that mysqld may be stopped. An orderly stop of mysqld tells everybody OK who still
+     * waits in commit mode {@code after-sync}. It ends with {@link #drainNoMore} or with the next start of mysqld.
+     *
+     * @return why it can't be done, for people; null when it is done
+     */
+    String drain(Duration limit) throws InterruptedException;
+
+    /** Lets clients connect again. */
+    String drainNoMore();
 
     void quorumChanged(TotalOrder.Quorum quorum);
 

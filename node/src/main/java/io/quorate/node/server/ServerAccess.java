@@ -37,8 +37,6 @@ import org.slf4j.LoggerFactory;
 public final class ServerAccess implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerAccess.class);
 
-    private static final int LOCK_WAIT_TIMEOUT = 1205;
-
     private final String account;
     private final String url;
     private final String user;
@@ -46,8 +44,15 @@ public final class ServerAccess implements AutoCloseable {
     private final HikariDataSource pool = new HikariDataSource();
     private final DataSource workers;
     private final CloneCopy.Credentials credentials;
+    private final ClientWrites clientWrites;
 
-    public ServerAccess(NodeProperties.MySql mysql) {
+    public ServerAccess(NodeProperties properties) {
+        NodeProperties.MySql mysql = properties.mysql();
+        this.clientWrites = new ClientWrites(
+                properties.commitMode() == NodeProperties.CommitMode.AFTER_SYNC
+                        ? new SemiSyncSource(properties.commitWithoutService() == NodeProperties.WithoutService.WAIT)
+                        : null,
+                properties.commitTimeout());
         this.account = mysql.user() + "@" + mysql.host() + ":" + mysql.port();
         this.user = mysql.user();
         this.password = mysql.password();
@@ -124,29 +129,30 @@ public final class ServerAccess implements AutoCloseable {
         return workers;
     }
 
-    /**
-     * Opens the server for clients' writes or closes it. Accounts with CONNECTION_ADMIN, such as the service's own, can
-     * write in any case.
-     */
+    /** Opens the server for clients' writes or closes it, {@link ClientWrites}. */
     public void readOnly(Connection connection, boolean on) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("SET GLOBAL read_only = " + (on ? "ON" : "OFF"));
+        if (on) {
+            clientWrites.close(connection);
+        } else {
+            clientWrites.open(connection);
         }
-        log.info("the server is {} for clients", on ? "read-only" : "writable");
+    }
+
+    /** Lets everything through that waits in the server for a service before this one, {@link ClientWrites}. */
+    void beginAnew() throws SQLException {
+        try (Connection connection = connect()) {
+            clientWrites.beginAnew(connection);
+        }
     }
 
     /** Closes the server for clients' writes; false when their running statements don't end within {@code limit}. */
     public static boolean closeWithin(Connection connection, Duration limit) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("SET SESSION lock_wait_timeout = " + limit.toSeconds());
-            statement.execute("SET GLOBAL read_only = ON");
-            return true;
-        } catch (SQLException e) {
-            if (e.getErrorCode() == LOCK_WAIT_TIMEOUT) {
-                return false;
-            }
-            throw e;
-        }
+        return ClientWrites.closeWithin(connection, limit);
+    }
+
+    /** The server's part of commit mode {@code after-sync}; null in mode {@code async}. */
+    SemiSyncSource semiSync() {
+        return clientWrites.semiSync();
     }
 
     /**

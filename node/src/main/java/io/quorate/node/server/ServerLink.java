@@ -147,6 +147,29 @@ public final class ServerLink implements Server {
     }
 
     @Override
+    public String drain(Duration limit) throws InterruptedException {
+        ServerSession s = session;
+        if (s == null) {
+            return "the service has no session with its server now; clients can't write there";
+        }
+        try (Connection connection = access.connect()) {
+            return Drain.begin(connection, s, limit);
+        } catch (SQLException e) {
+            return access.unreachable(e).getMessage();
+        }
+    }
+
+    @Override
+    public String drainNoMore() {
+        try (Connection connection = access.connect()) {
+            Drain.end(connection);
+            return null;
+        } catch (SQLException e) {
+            return access.unreachable(e).getMessage();
+        }
+    }
+
+    @Override
     public void quorumChanged(TotalOrder.Quorum quorum) {
         ServerSession s = session;
         if (s != null) {
@@ -191,6 +214,7 @@ public final class ServerLink implements Server {
     private void serve() throws InterruptedException {
         signals.begin();
         try {
+            access.beginAnew();
             StaleSessions.end(access.workers());
             if (signals.task() == LinkSignals.Task.HAND_OVER) {
                 drain();

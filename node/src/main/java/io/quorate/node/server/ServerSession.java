@@ -51,6 +51,7 @@ public final class ServerSession implements AutoCloseable {
             KeylessTables keyless,
             UnsafeTables unsafe,
             Refusals refusals,
+            AckStats acks,
             long openedNanos,
             Consumer<NodeEvent> events,
             FaultHandler faults) {
@@ -97,6 +98,9 @@ public final class ServerSession implements AutoCloseable {
     void open() throws SQLException, IOException {
         try (Connection connection = access.connect()) {
             requireSettings(connection);
+            if (access.semiSync() != null) {
+                access.semiSync().install(connection);
+            }
             executed = ServerAccess.executed(connection);
             identity = identity(connection);
             lookAtTables(connection);
@@ -148,10 +152,22 @@ public final class ServerSession implements AutoCloseable {
     /** Makes a register hear of the order. What is captured from now on goes through this register. */
     private SharedOwnWrites attach(OwnWrites own) throws IOException, InterruptedException {
         SharedOwnWrites register = new SharedOwnWrites(own);
-        Capturing next = new Capturing(ports.capturing(), identity, register, this::appliedSeqno);
+        Capturing next = new Capturing(ports.capturing(), identity, register, gate(), this::appliedSeqno);
         capturing = next;
         next.attach();
         return register;
+    }
+
+    private AckGate gate() {
+        return access.semiSync() == null
+                ? null
+                : new AckGate(
+                        access,
+                        identity.server(),
+                        ports.properties.commitTimeout(),
+                        executed.last(identity.server()),
+                        ports.acks,
+                        ports.faults);
     }
 
     /** The seqno up to which the order is applied by now; without an applier, the last seqno that is ordered. */
@@ -275,6 +291,7 @@ public final class ServerSession implements AutoCloseable {
                 if (!ServerCheck.recordsAll(connection)) {
                     requireSettings(connection);
                 }
+                requireWaiting(connection);
                 if (++looks % LOOKS_PER_TABLE_LOOK == 0) {
                     lookAtTables(connection);
                     tail.compareSettings(connection);
@@ -296,6 +313,17 @@ public final class ServerSession implements AutoCloseable {
         }
     }
 
+    /** Loses the session when commits of clients don't wait for their verdict although they should. */
+    private void requireWaiting(Connection connection) throws SQLException {
+        SemiSyncSource semiSync = access.semiSync();
+        if (semiSync != null && done == LinkSignals.Task.WRITABLE) {
+            String violation = semiSync.violation(connection);
+            if (violation != null) {
+                signals.lost("clients may get OK before the order has decided: " + violation);
+            }
+        }
+    }
+
     /**
      * Opens or closes the server for clients, unless it is so already. A server that is found open when the service
      * starts was left open by the service that ran before. It is not closed for the moment that the node takes to be
@@ -308,10 +336,15 @@ public final class ServerSession implements AutoCloseable {
         boolean stays = task == LinkSignals.Task.READ_ONLY
                 && tail.isReady()
                 && signals.mayStayOpen()
+                && access.semiSync() == null
                 && System.nanoTime() - ports.openedNanos < STAYS_OPEN_NANOS
                 && !ServerAccess.isReadOnly(connection);
         if (!stays) {
-            access.readOnly(connection, task != LinkSignals.Task.WRITABLE);
+            boolean opens = task == LinkSignals.Task.WRITABLE;
+            if (opens && capturing != null) {
+                capturing.opening(ServerAccess.executed(connection).last(identity.server()));
+            }
+            access.readOnly(connection, !opens);
             done = task;
         }
     }
@@ -366,6 +399,12 @@ public final class ServerSession implements AutoCloseable {
     public int openTransactions() {
         Capturing c = capturing;
         return c == null ? 0 : c.openTransactions();
+    }
+
+    /** How many commits of clients wait for their verdict; none in commit mode {@code async}. */
+    public int waitingCommits() {
+        Capturing c = capturing;
+        return c == null ? 0 : c.waitingCommits();
     }
 
     public CaptureStats captureStats() {

@@ -20,6 +20,7 @@ import io.quorate.node.server.Server;
 import io.quorate.node.server.ServerSession;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -77,6 +78,16 @@ class RejoinTest {
         @Override
         public boolean hasHandedOver() {
             return true;
+        }
+
+        @Override
+        public String drain(Duration limit) {
+            return null;
+        }
+
+        @Override
+        public String drainNoMore() {
+            return null;
         }
 
         @Override

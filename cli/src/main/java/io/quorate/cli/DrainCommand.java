@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.cli;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code quorate drain}: empties a node's server of clients, before mysqld is stopped. */
+@Command(
+        name = "drain",
+        description = {
+            "Disconnects the clients of the server at --http, lets none connect, and waits until everything that they"
+                    + " committed is decided. After that mysqld may be stopped. Without this, an orderly stop of mysqld"
+                    + " tells those OK who still wait for the order (commit-mode after-sync).",
+            "It ends by itself when mysqld starts again, or with --end."
+        },
+        mixinStandardHelpOptions = true)
+final class DrainCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private NodeAddress nodes;
+
+    @Option(names = "--end", description = "let clients connect again")
+    private boolean end;
+
+    @Override
+    public Integer call() {
+        List<String> hosts = nodes.all();
+        if (hosts.size() != 1) {
+            throw new CommandException("which node? Name the one that is to be drained with --http HOST:PORT");
+        }
+        if (end) {
+            NodeAddress.delete(hosts.get(0), "/actuator/drain");
+            spec.commandLine().getOut().println("clients can connect again");
+        } else {
+            NodeAddress.post(hosts.get(0), "/actuator/drain", Map.of());
+            spec.commandLine().getOut().println("drained: mysqld may be stopped");
+        }
+        return 0;
+    }
+}

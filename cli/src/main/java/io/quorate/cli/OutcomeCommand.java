@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.cli;
+
+import io.quorate.core.answer.OutcomeAnswer;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code quorate outcome}: what became of a transaction. */
+@Command(
+        name = "outcome",
+        description = {
+            "What became of a transaction whose client lost the connection before the answer. Any node can be asked; the"
+                    + " log of the transaction's own node names the GTID.",
+            "Exit status 0: ordered, it stays; 1: undone; 2: not known yet."
+        },
+        mixinStandardHelpOptions = true)
+final class OutcomeCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private NodeAddress nodes;
+
+    @Parameters(paramLabel = "GTID", description = "SERVER-UUID:NUMBER")
+    private String gtid;
+
+    @Override
+    public Integer call() {
+        String path = "/actuator/outcome/" + gtid.strip();
+        if (nodes.json()) {
+            spec.commandLine().getOut().println(NodeAddress.ask(nodes.first(), path));
+        }
+        OutcomeAnswer answer = NodeAddress.ask(nodes.first(), path, OutcomeAnswer.class);
+        if (!nodes.json()) {
+            spec.commandLine().getOut().println(answer.outcome() + ": " + answer.says());
+        }
+        return answer.outcome().ordinal();
+    }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+
+/**
+ * Decides what may be acknowledged to a server that waits with its clients' OK until a semi-sync replica has
+ * acknowledged their commits. The capture is that replica. An acknowledgement is a position of the binlog; it gives
+ * everybody OK whose commit ends there or before it. So it may only be given when each client's transaction up to there
+ * is settled, which it is when
+ *
+ * <ul>
+ *   <li>the order has it, and it passed; or
+ *   <li>the session of its client has been ended, so that nobody is left who could hear OK. This is done at once when
+ *       the transaction has lost, and when the order has said nothing of it for a time limit. Nobody knows what becomes
+ *       of the latter, and their clients, whose connections were cut, don't either.
+ * </ul>
+ *
+ * What the applier commits is in the same binlog, and needs nothing: it is acknowledged with whatever comes before it.
+ *
+ * <p>The acknowledgement also makes transactions visible to others, the lost ones among them, which are undone next. A
+ * session may be ended before its transaction is acknowledged, never afterwards: it may have begun another one by then.
+ * So a transaction isn't settled while its session is being ended, whatever the order says meanwhile. And where nobody
+ * waits, since the server had committed before it waited for this course, no session is ended: after a restart the
+ * server gives the same numbers to other sessions.
+ *
+ * <p>This class only decides; time comes in as an argument, from any clock that never goes back. Not thread-safe.
+ */
+public final class AckCourse {
+    /** Why a session is to be ended. */
+    public enum Cause {
+        /** Its transaction lost against another one. */
+        LOST,
+        /** The order has said nothing of its transaction for too long. */
+        UNDECIDED
+    }
+
+    /**
+     * A session to end.
+     *
+     * @param number GTID number of the transaction whose client waits for OK
+     * @param session the server's number of the connection
+     */
+    public record Ending(long number, long session, Cause cause) {}
+
+    private static final class Waiting {
+        private final long session;
+        private final long sinceMillis;
+        private boolean lost;
+        private boolean asked;
+        private boolean ended;
+
+        Waiting(long session, long sinceMillis) {
+            this.session = session;
+            this.sinceMillis = sinceMillis;
+        }
+    }
+
+    /**
+     * What may be acknowledged.
+     *
+     * @param end the position up to which everything is settled
+     * @param number GTID number up to which the server's clients have been answered with it
+     */
+    public record Ack(BinlogPosition end, long number) {}
+
+    private final long limitMillis;
+    /** Captured transactions that aren't settled, or are settled by the end of their session and not ordered yet. */
+    private final NavigableMap<Long, Waiting> waiting = new TreeMap<>();
+
+    private final ArrayDeque<Ack> read = new ArrayDeque<>();
+    private long answered;
+    private long captured;
+    private long decided;
+    private Ack settled;
+
+    /** @param limitMillis how long a client waits for the order before its session is ended */
+    public AckCourse(long limitMillis) {
+        this.limitMillis = limitMillis;
+    }
+
+    /**
+     * The server has committed everything up to {@code number}, and nobody waits for these any more: their clients have
+     * been answered, or their connections are gone.
+     */
+    public void answered(long number) {
+        answered = Math.max(answered, number);
+        waiting.headMap(answered, true).clear();
+    }
+
+    /** A client's transaction, about to be proposed. One that was captured before may come again. */
+    public void captured(long number, long session, long nowMillis) {
+        captured = Math.max(captured, number);
+        if (number > decided && number > answered) {
+            waiting.putIfAbsent(number, new Waiting(session, nowMillis));
+        }
+    }
+
+    /** The binlog has been read up to {@code end}, which is the end of a transaction; all up to there are captured. */
+    public void read(BinlogPosition end) {
+        Ack last = read.peekLast();
+        if (last != null && last.number == captured) {
+            read.removeLast();
+        }
+        read.add(new Ack(end, captured));
+    }
+
+    /**
+     * The order has decided everything of this server up to {@code last}.
+     *
+     * @param lost the numbers of those that have failed; of any age, unknown ones are passed over
+     */
+    public void decided(Collection<Long> lost, long last) {
+        for (long number : lost) {
+            Waiting w = waiting.get(number);
+            if (w != null) {
+                w.lost = true;
+            }
+        }
+        decided = Math.max(decided, last);
+        waiting.headMap(decided, true).values().removeIf(w -> w.ended || (!w.lost && !w.asked));
+    }
+
+    /** The sessions to end by now; each is named once, until {@link #notEnded}. */
+    public List<Ending> endings(long nowMillis) {
+        List<Ending> endings = new ArrayList<>();
+        waiting.forEach((number, w) -> {
+            if (!w.asked && (w.lost || nowMillis - w.sinceMillis >= limitMillis)) {
+                w.asked = true;
+                endings.add(new Ending(number, w.session, w.lost ? Cause.LOST : Cause.UNDECIDED));
+            }
+        });
+        return endings;
+    }
+
+    /** The session of this transaction is gone: its client won't hear OK. */
+    public void ended(long number) {
+        Waiting w = waiting.get(number);
+        if (w != null) {
+            w.ended = true;
+            if (number <= decided) {
+                waiting.remove(number);
+            }
+        }
+    }
+
+    /** The session of this transaction couldn't be ended: it is to be tried again. */
+    public void notEnded(long number) {
+        Waiting w = waiting.get(number);
+        if (w != null) {
+            w.asked = false;
+            if (number <= decided && !w.lost) {
+                waiting.remove(number);
+            }
+        }
+    }
+
+    /** Up to where the server may be told OK by now; null before anything may. It only grows. */
+    public Ack acknowledged() {
+        long unsettled = unsettled();
+        for (Ack next = read.peek(); next != null && next.number < unsettled; next = read.peek()) {
+            settled = read.poll();
+        }
+        return settled;
+    }
+
+    /** The number of the first transaction that isn't settled. */
+    private long unsettled() {
+        for (Iterator<Long> numbers = waiting.keySet().iterator(); numbers.hasNext(); ) {
+            long number = numbers.next();
+            if (!waiting.get(number).ended) {
+                return number;
+            }
+        }
+        return Long.MAX_VALUE;
+    }
+
+    /** Whether every captured transaction is settled. */
+    public boolean isSettled() {
+        return unsettled() == Long.MAX_VALUE;
+    }
+
+    /** How many clients wait for OK. */
+    public int size() {
+        return (int) waiting.values().stream().filter(w -> !w.ended).count();
+    }
+
+    /** Milliseconds until a session may have to be ended even if nothing happens; at most {@code otherwise}. */
+    public long waitMillis(long nowMillis, long otherwise) {
+        long least = otherwise;
+        for (Waiting w : waiting.values()) {
+            if (!w.asked) {
+                // Later ones have waited for less time.
+                least = Math.min(least, Math.max(1, w.sinceMillis + limitMillis - nowMillis));
+                break;
+            }
+        }
+        return least;
+    }
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.core.AckCourse.Ack;
+import io.quorate.core.AckCourse.Cause;
+import io.quorate.core.AckCourse.Ending;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+class AckCourseTest {
+    private static final long LIMIT = 100;
+    private static final long SESSION = 1000;
+
+    private final AckCourse course = new AckCourse(LIMIT);
+
+    @Test
+    void whatHasPassedIsAcknowledged() {
+        client(1);
+        assertThat(course.acknowledged()).isNull();
+        assertThat(course.size()).isEqualTo(1);
+        decided(1);
+        assertThat(course.acknowledged()).isEqualTo(end(1));
+        assertThat(course.endings(LIMIT)).isEmpty();
+        assertThat(course.size()).isZero();
+    }
+
+    @Test
+    void aLoserIsAcknowledgedOnlyWhenItsSessionIsGone() {
+        client(1);
+        decided(1, 1);
+        assertThat(course.acknowledged()).isNull();
+        assertThat(course.isSettled()).isFalse();
+        assertThat(course.endings(0)).containsExactly(new Ending(1, SESSION + 1, Cause.LOST));
+        assertThat(course.acknowledged()).isNull();
+        course.ended(1);
+        assertThat(course.acknowledged()).isEqualTo(end(1));
+        assertThat(course.isSettled()).isTrue();
+    }
+
+    @Test
+    void aClientThatHasWaitedForTooLongIsEndedAndAcknowledged() {
+        client(1);
+        assertThat(course.endings(LIMIT - 1)).isEmpty();
+        assertThat(course.waitMillis(LIMIT - 1, 1000)).isEqualTo(1);
+        assertThat(course.endings(LIMIT)).containsExactly(new Ending(1, SESSION + 1, Cause.UNDECIDED));
+        assertThat(course.acknowledged()).isNull();
+        course.ended(1);
+        assertThat(course.acknowledged()).isEqualTo(end(1));
+    }
+
+    @Test
+    void whatLosesAfterItsSessionWasEndedIsNotEndedAgain() {
+        client(1);
+        course.endings(LIMIT);
+        course.ended(1);
+        decided(1, 1);
+        assertThat(course.endings(2 * LIMIT)).isEmpty();
+        assertThat(course.isSettled()).isTrue();
+    }
+
+    @Test
+    void whatLosesWhileItsSessionIsBeingEndedWaitsForThat() {
+        client(1);
+        course.endings(LIMIT);
+        decided(1, 1);
+        assertThat(course.endings(LIMIT)).isEmpty();
+        assertThat(course.acknowledged()).isNull();
+        course.ended(1);
+        assertThat(course.acknowledged()).isEqualTo(end(1));
+    }
+
+    /** Its session would be in another transaction when it is ended. */
+    @Test
+    void whatPassesWhileItsSessionIsBeingEndedWaitsForThat() {
+        client(1);
+        course.endings(LIMIT);
+        decided(1);
+        assertThat(course.acknowledged()).isNull();
+        assertThat(course.isSettled()).isFalse();
+        course.ended(1);
+        assertThat(course.acknowledged()).isEqualTo(end(1));
+        assertThat(course.isSettled()).isTrue();
+    }
+
+    @Test
+    void whatPassesWhileItsSessionCannotBeEndedIsAcknowledgedThen() {
+        client(1);
+        course.endings(LIMIT);
+        decided(1);
+        course.notEnded(1);
+        assertThat(course.endings(LIMIT)).isEmpty();
+        assertThat(course.acknowledged()).isEqualTo(end(1));
+    }
+
+    @Test
+    void aSessionThatCouldNotBeEndedIsNamedAgain() {
+        client(1);
+        decided(1, 1);
+        assertThat(course.endings(0)).hasSize(1);
+        assertThat(course.endings(0)).isEmpty();
+        course.notEnded(1);
+        assertThat(course.acknowledged()).isNull();
+        assertThat(course.endings(0)).containsExactly(new Ending(1, SESSION + 1, Cause.LOST));
+    }
+
+    @Test
+    void aSessionThatEndsTwiceOrWasNeverThereChangesNothing() {
+        client(1);
+        client(2);
+        decided(1, 1);
+        course.endings(0);
+        course.ended(1);
+        course.ended(1);
+        course.ended(7);
+        course.notEnded(1);
+        course.notEnded(7);
+        assertThat(course.endings(0)).isEmpty();
+        assertThat(course.acknowledged()).isEqualTo(end(1));
+    }
+
+    @Test
+    void nothingIsAcknowledgedPastOneThatIsNotSettled() {
+        client(1);
+        client(2);
+        course.read(place(25));
+        client(3);
+        course.endings(0);
+        decided(1);
+        assertThat(course.acknowledged()).isEqualTo(end(1));
+        decided(2, 2);
+        assertThat(course.acknowledged()).isEqualTo(end(1));
+        decided(3);
+        assertThat(course.acknowledged()).as("2 has lost, and hears").isEqualTo(end(1));
+        course.endings(0);
+        course.ended(2);
+        assertThat(course.acknowledged()).isEqualTo(end(3));
+    }
+
+    @Test
+    void whatTheApplierCommitsIsAcknowledgedWithWhatComesBeforeIt() {
+        course.read(place(5));
+        assertThat(course.acknowledged()).isEqualTo(new Ack(place(5), 0));
+        client(1);
+        course.read(place(15));
+        assertThat(course.acknowledged()).isEqualTo(new Ack(place(5), 0));
+        decided(1);
+        assertThat(course.acknowledged()).isEqualTo(new Ack(place(15), 1));
+        course.read(place(17));
+        assertThat(course.acknowledged()).isEqualTo(new Ack(place(17), 1));
+    }
+
+    @Test
+    void whatIsReadIsNotAcknowledgedBeforeItIsCaptured() {
+        course.captured(1, SESSION, 0);
+        decided(1);
+        assertThat(course.acknowledged()).as("its end isn't known").isNull();
+        course.read(end(1).end());
+        assertThat(course.acknowledged()).isEqualTo(end(1));
+    }
+
+    @Test
+    void whatIsCapturedAgainWaitsAsBefore() {
+        client(1);
+        course.captured(1, SESSION + 1, LIMIT / 2);
+        assertThat(course.size()).isEqualTo(1);
+        assertThat(course.endings(LIMIT)).as("since it was captured first").hasSize(1);
+        course.captured(1, SESSION + 1, LIMIT);
+        assertThat(course.endings(3 * LIMIT)).isEmpty();
+        course.ended(1);
+        course.captured(1, SESSION + 1, LIMIT);
+        assertThat(course.isSettled()).isTrue();
+    }
+
+    @Test
+    void whatWasDecidedBeforeItIsCapturedIsSettled() {
+        decided(2);
+        client(1);
+        client(2);
+        assertThat(course.acknowledged()).isEqualTo(end(2));
+        assertThat(course.endings(LIMIT)).isEmpty();
+    }
+
+    @Test
+    void nobodyIsEndedForWhatTheServerHadCommittedBefore() {
+        course.answered(2);
+        client(1);
+        client(2);
+        client(3);
+        decided(2, 1);
+        assertThat(course.endings(LIMIT)).containsExactly(new Ending(3, SESSION + 3, Cause.UNDECIDED));
+        assertThat(course.acknowledged()).isEqualTo(end(2));
+        course.answered(3);
+        course.ended(3);
+        decided(3, 3);
+        assertThat(course.endings(2 * LIMIT)).isEmpty();
+        assertThat(course.acknowledged()).isEqualTo(end(3));
+    }
+
+    @Test
+    void theLimitIsWaitedForOnceForEach() {
+        course.captured(1, SESSION, 0);
+        course.captured(2, SESSION, 30);
+        assertThat(course.waitMillis(10, 1000)).isEqualTo(LIMIT - 10);
+        course.endings(LIMIT);
+        assertThat(course.waitMillis(LIMIT, 1000)).isEqualTo(30);
+        assertThat(course.waitMillis(LIMIT, 5)).isEqualTo(5);
+    }
+
+    /** Captured, and read to its end. */
+    private void client(long number) {
+        course.captured(number, SESSION + number, 0);
+        course.read(end(number).end());
+    }
+
+    private void decided(long last, long... lost) {
+        course.decided(LongStream.of(lost).boxed().toList(), last);
+    }
+
+    private static Ack end(long number) {
+        return new Ack(place(10 * number), number);
+    }
+
+    private static BinlogPosition place(long offset) {
+        return new BinlogPosition("binlog.000001", offset);
+    }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it.sim;
+
+import io.quorate.core.AckCourse;
+import io.quorate.core.AckCourse.Ack;
+import io.quorate.core.AckCourse.Cause;
+import io.quorate.core.AckCourse.Ending;
+import io.quorate.core.BinlogPosition;
+import io.quorate.core.Certified;
+import io.quorate.core.OwnRegister;
+import io.quorate.core.WriteSet;
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * Carries out the product's {@link AckCourse} in one session with the server: the capture's connection, which is the
+ * server's semi-sync replica and may break, and the thread that ends sessions and acknowledges, of which each step
+ * takes its time.
+ */
+final class Acknowledging {
+    /** What the product waits for runs so much faster here, as all does. */
+    static final int CLOCK = 50;
+
+    private static final int RETRY_MICROS = 100_000 / CLOCK;
+    private static final int PAUSE_MICROS_MAX = 3000;
+    private static final String FILE = "binlog.000001";
+
+    private final Session session;
+    private final World world;
+    private final Node node;
+    private final Database database;
+    private final AckCourse course;
+
+    private boolean connected;
+    private int connections;
+    private Ack acknowledged;
+    private boolean busy;
+
+    Acknowledging(Session session) {
+        this.session = session;
+        this.world = session.world;
+        this.node = session.node;
+        this.database = node.database();
+        this.course = new AckCourse(world.commitTimeoutMillis);
+        opening();
+    }
+
+    /** The server is about to be opened, or was closed when this session began: nobody waits. */
+    void opening() {
+        if (!world.bugs.contains(Bug.FORMER_SESSION_ENDED)) {
+            course.answered(database.lastNumber());
+        }
+    }
+
+    // The capture's connection.
+
+    boolean isConnected() {
+        return connected;
+    }
+
+    /** Has the binlog from a place on sent, when that may be asked for. */
+    void connect(int from) {
+        if (session.isClosed()) {
+            return;
+        }
+        if (!course.isSettled() && !world.bugs.contains(Bug.CONNECTED_UNSETTLED)) {
+            signal();
+            world.after(1 + world.random.nextInt(300), () -> connect(from));
+            return;
+        }
+        connected = true;
+        connections++;
+        acknowledged = null;
+        database.commits().sends(from);
+        signal();
+        session.capture();
+    }
+
+    void disconnect() {
+        connected = false;
+        database.commits().replicaGone();
+    }
+
+    /** Whether the connection breaks before the next event is read; then there will be another one. */
+    boolean breaks(int at) {
+        if (!world.chance(world.faults.loss() / 3)) {
+            return false;
+        }
+        world.trace(node.name() + " loses the connection of its capture");
+        world.statistics.reconnected++;
+        disconnect();
+        world.after(1 + world.random.nextInt(PAUSE_MICROS_MAX), () -> connect(at));
+        return true;
+    }
+
+    void captured(Database.Logged entry) {
+        course.captured(entry.number(), entry.session(), world.millis());
+    }
+
+    /** What ends there has been captured. */
+    void read(int end, Database.Logged last) {
+        course.read(new BinlogPosition(FILE, end));
+        boolean applied = world.bugs.contains(Bug.APPLIER_NOT_HELD_BACK) && !last.byClient();
+        if (applied || world.bugs.contains(Bug.ACKNOWLEDGED_WHEN_CAPTURED)) {
+            send(end);
+        }
+        signal();
+    }
+
+    // The order.
+
+    OwnRegister beside(OwnRegister register) {
+        return new OwnRegister() {
+            @Override
+            public WriteSet captured(WriteSet w) {
+                return register.captured(w);
+            }
+
+            @Override
+            public void covered(long number, long lastSeen) {
+                register.covered(number, lastSeen);
+            }
+
+            @Override
+            public void ordered(Collection<Certified> certified, long last, long lastSeen) {
+                register.ordered(certified, last, lastSeen);
+                course.decided(
+                        certified.stream()
+                                .filter(c -> !c.passed())
+                                .map(c -> c.writeSet().gtid().number())
+                                .toList(),
+                        last);
+                signal();
+            }
+
+            @Override
+            public void failedUnknown(long seqno) {
+                register.failedUnknown(seqno);
+            }
+        };
+    }
+
+    // The thread.
+
+    /** There may be something to do. */
+    void signal() {
+        if (!busy && !session.isClosed()) {
+            busy = true;
+            world.after(1 + world.random.nextInt(50), this::turn);
+        }
+    }
+
+    private void turn() {
+        if (session.isClosed()) {
+            return;
+        }
+        List<Ending> endings = course.endings(world.millis());
+        if (world.bugs.contains(Bug.ENDED_AFTER_ACK)) {
+            endings.forEach(ending -> course.ended(ending.number()));
+        }
+        Ack may = course.acknowledged();
+        boolean due = connected && may != null && !may.equals(acknowledged);
+        if (endings.isEmpty() && !due) {
+            busy = false;
+            return;
+        }
+        if (due) {
+            acknowledged = may;
+            send((int) may.end().offset());
+        }
+        end(endings, 0);
+    }
+
+    private void send(int end) {
+        int on = connections;
+        world.after(1 + world.random.nextInt(100), () -> {
+            if (connected && connections == on) {
+                boolean whole = world.bugs.contains(Bug.GROUP_BOUNDARY_IGNORED);
+                database.commits().acknowledge(whole ? database.commits().wholeGroup(end) : end);
+            }
+        });
+    }
+
+    /** One after the other; when one can't be ended, none after it can. */
+    private void end(List<Ending> endings, int at) {
+        if (at == endings.size()) {
+            world.after(1, this::turn);
+            return;
+        }
+        world.after(1 + world.random.nextInt(world.faults.stepMicrosMax()), () -> {
+            if (session.isClosed()) {
+                return;
+            }
+            if (world.chance(world.faults.loss())) {
+                endings.subList(at, endings.size()).forEach(ending -> course.notEnded(ending.number()));
+                world.after(RETRY_MICROS, this::turn);
+                return;
+            }
+            end(endings.get(at));
+            end(endings, at + 1);
+        });
+    }
+
+    private void end(Ending ending) {
+        boolean lost = ending.cause() == Cause.LOST;
+        world.statistics.endedLost += lost ? 1 : 0;
+        world.statistics.endedUndecided += lost ? 0 : 1;
+        world.trace(node.name() + " ends the session of " + ending.number() + ": " + ending.cause());
+        if (lost || !world.bugs.contains(Bug.TIMED_OUT_UNENDED)) {
+            requireWaits(ending);
+            database.killSession(ending.session());
+        }
+        course.ended(ending.number());
+    }
+
+    /** Nobody's session is ended who has been answered, and is about something else by now. */
+    private void requireWaits(Ending ending) {
+        World.require(
+                !database.isConnected(ending.session()) || database.isCommitting(ending.session(), ending.number()),
+                () -> node.name() + " ends a session that doesn't wait for what it is ended for: " + ending);
+    }
+
+    @Override
+    public String toString() {
+        return (connected ? "connected, " : "not connected, ") + course.size() + " wait";
+    }
+}

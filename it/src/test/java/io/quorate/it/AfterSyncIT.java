@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.quorate.sandbox.Sandbox.Part;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Commit mode {@code after-sync}: who hears OK keeps what he committed, whatever happens. With {@code
+ * -Dquorate.mode=async} these tests must fail. More with {@code
+ * -Dquorate.seconds=300}, the same again with {@code -Dquorate.seed=S}.
+ */
+@Timeout(1800)
+class AfterSyncIT {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final int SECONDS = Integer.getInteger("quorate.seconds", 12);
+    private static final int LOST_CONNECTION = 0;
+
+    private static Cluster cluster;
+
+    @BeforeAll
+    static void start() throws Exception {
+        cluster = Cluster.start(3, Map.of("quorate.commit-mode", "after-sync", "quorate.commit-timeout", "5s"));
+        Bank.open(cluster, 1);
+        cluster.assertConverged();
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.close();
+    }
+
+    @Test
+    void whatWasAcknowledgedIsThereWhileNodesAreKilled() throws Exception {
+        long seed = Long.getLong("quorate.seed", System.nanoTime());
+        System.out.println("seed " + seed);
+        Random random = new Random(seed);
+        Set<Bank.Transfer> acknowledged;
+        double lost = 0;
+        try (Bank bank = new Bank(cluster, seed, 10, 4, 1, 2, 3)) {
+            long end = System.nanoTime() + SECONDS * 1_000_000_000L;
+            while (System.nanoTime() < end || lost == 0) {
+                Thread.sleep(2000 + random.nextInt(3000));
+                lost += ended("LOST");
+                int node = 1 + random.nextInt(3);
+                Part part = Part.values()[random.nextInt(Part.values().length)];
+                System.out.println("kill -9 " + part + " of n" + node);
+                cluster.kill(node, part);
+                Thread.sleep(500 + random.nextInt(3000));
+                assertThat(cluster.restart(node)).isTrue();
+            }
+            acknowledged = bank.stop();
+        }
+        cluster.assertConverged();
+        Set<Bank.Transfer> happened = Bank.history(cluster, 1);
+        Set<Bank.Transfer> undone = new TreeSet<>(acknowledged);
+        undone.removeAll(happened);
+        System.out.println(acknowledged.size() + " transfers acknowledged, " + happened.size() + " in the history, "
+                + undone.size() + " undone; sessions ended because of a conflict: " + lost);
+        assertThat(undone).as("acknowledged and undone, seed %d", seed).isEmpty();
+        assertThat(acknowledged).as("seed %d", seed).hasSizeGreaterThan(100);
+        for (int node = 1; node <= 3; node++) {
+            assertThat(Bank.wrongBalances(cluster, node))
+                    .as("n%d, seed %d", node, seed)
+                    .isEmpty();
+        }
+    }
+
+    @Test
+    void withoutAMajorityNobodyHearsOk() throws Exception {
+        cluster.mysql(1).execute("CREATE TABLE IF NOT EXISTS bank.alone (id INT PRIMARY KEY)");
+        cluster.assertConverged();
+        cluster.pause(2);
+        cluster.pause(3);
+        SQLException answer;
+        try {
+            answer = insert(1, 1).get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+            assertThat(answer != null).as("no OK without a majority").isTrue();
+            assertThat(answer.getErrorCode()).as("%s", answer).isEqualTo(LOST_CONNECTION);
+            cluster.awaitQuery(1, "SELECT @@GLOBAL.read_only", "1");
+        } finally {
+            cluster.goOn(2);
+            cluster.goOn(3);
+        }
+        cluster.assertConverged();
+        // Nobody knew; by now the order has decided, and nothing stood against it.
+        assertThat(cluster.mysql(3).queryOne("SELECT COUNT(*) FROM bank.alone")).isEqualTo("1");
+        assertThat(insert(1, 2).get(LIMIT.toSeconds(), TimeUnit.SECONDS) == null)
+                .as("OK with a majority")
+                .isTrue();
+    }
+
+    /**
+     * Pools on three nodes increment the same few rows and append to the same table. Nobody is killed, so everybody
+     * knows what became of his statement, and the rows must say exactly that.
+     */
+    @Test
+    void poolsSurviveLosersAndCountersAreExact() throws Exception {
+        int counters = 4;
+        cluster.mysql(1)
+                .execute(
+                        "CREATE TABLE bank.counter (id INT PRIMARY KEY, n INT NOT NULL)",
+                        "CREATE TABLE bank.appended (id BIGINT AUTO_INCREMENT PRIMARY KEY, who VARCHAR(40) UNIQUE)",
+                        "INSERT INTO bank.counter VALUES (0, 0), (1, 0), (2, 0), (3, 0)");
+        cluster.assertConverged();
+        AtomicIntegerArray acknowledged = new AtomicIntegerArray(counters);
+        AtomicInteger lost = new AtomicInteger();
+        AtomicInteger appended = new AtomicInteger();
+        long end = System.nanoTime() + SECONDS / 2 * 1_000_000_000L;
+        List<Thread> threads = new ArrayList<>();
+        List<HikariDataSource> pools = new ArrayList<>();
+        try {
+            for (int node = 1; node <= 3; node++) {
+                HikariDataSource pool = pool(node);
+                pools.add(pool);
+                for (int t = 0; t < 3; t++) {
+                    int first = t;
+                    String name = "n" + node + " " + t + " ";
+                    Thread thread = new Thread(() -> {
+                        for (int i = first; System.nanoTime() < end || lost.get() == 0; i++) {
+                            try (Connection c = pool.getConnection();
+                                    Statement s = c.createStatement()) {
+                                s.execute("UPDATE bank.counter SET n = n + 1 WHERE id = " + i % counters);
+                                acknowledged.incrementAndGet(i % counters);
+                                s.execute("INSERT INTO bank.appended (who) VALUES ('" + name + i + "')");
+                                appended.incrementAndGet();
+                            } catch (SQLException e) {
+                                lost.incrementAndGet();
+                            }
+                        }
+                    });
+                    threads.add(thread);
+                    thread.start();
+                }
+            }
+            for (Thread thread : threads) {
+                thread.join(LIMIT.toMillis());
+            }
+        } finally {
+            pools.forEach(HikariDataSource::close);
+        }
+        cluster.assertConverged();
+        System.out.println(acknowledged + " increments and " + appended + " rows acknowledged, " + lost + " refused");
+        for (int id = 0; id < counters; id++) {
+            assertThat(cluster.mysql(2).queryOne("SELECT n FROM bank.counter WHERE id = " + id))
+                    .as("counter %d", id)
+                    .isEqualTo(Integer.toString(acknowledged.get(id)));
+        }
+        assertThat(cluster.mysql(3).queryOne("SELECT COUNT(*) FROM bank.appended"))
+                .isEqualTo(Integer.toString(appended.get()));
+    }
+
+    private static HikariDataSource pool(int node) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(cluster.mysql(node).jdbcUrl());
+        config.setUsername("app");
+        config.setPassword("app");
+        config.setMaximumPoolSize(3);
+        config.setConnectionTimeout(LIMIT.toMillis());
+        return new HikariDataSource(config);
+    }
+
+    /** Orderly stops of a server among writers: without draining, mysqld would tell them OK at its end. */
+    @Test
+    void aDrainedServerCanBeStopped() throws Exception {
+        cluster.mysql(1).execute("CREATE TABLE bank.drained (id INT PRIMARY KEY)");
+        cluster.assertConverged();
+        Set<Integer> acknowledged = ConcurrentHashMap.newKeySet();
+        AtomicInteger next = new AtomicInteger();
+        List<Thread> writers = new ArrayList<>();
+        for (int t = 0; t < 8; t++) {
+            Thread writer = new Thread(() -> {
+                try (Connection client = cluster.app(1);
+                        Statement s = client.createStatement()) {
+                    while (true) {
+                        int id = next.incrementAndGet();
+                        s.execute("INSERT INTO bank.drained VALUES (" + id + ")");
+                        acknowledged.add(id);
+                    }
+                } catch (SQLException e) {
+                    // Its session was ended.
+                }
+            });
+            writers.add(writer);
+            writer.start();
+        }
+        cluster.awaitQuery(1, "SELECT COUNT(*) > 20 FROM bank.drained", "1");
+        cluster.drain(1);
+        cluster.mysql(1).stop();
+        for (Thread writer : writers) {
+            writer.join(LIMIT.toMillis());
+            assertThat(writer.isAlive()).isFalse();
+        }
+        assertThat(cluster.restart(1)).isTrue();
+        cluster.assertConverged();
+        Set<Integer> there = new TreeSet<>();
+        cluster.mysql(2).query("SELECT id FROM bank.drained").forEach(row -> there.add(Integer.parseInt(row.get(0))));
+        acknowledged.removeAll(there);
+        assertThat(acknowledged).as("acknowledged and not there").isEmpty();
+    }
+
+    /** Definitions and XA commits wait for their verdict as rows do. */
+    @Test
+    void definitionsAndXaAreAcknowledged() throws Exception {
+        try (Connection client = cluster.app(2);
+                Statement s = client.createStatement()) {
+            s.execute("CREATE TABLE bank.xa (id INT PRIMARY KEY)");
+            s.execute("XA START 'a'");
+            s.execute("INSERT INTO bank.xa VALUES (1)");
+            s.execute("XA END 'a'");
+            s.execute("XA PREPARE 'a'");
+            s.execute("XA COMMIT 'a'");
+            s.execute("ALTER TABLE bank.xa ADD COLUMN v INT");
+            s.execute("CREATE VIEW bank.xa_view AS SELECT id FROM bank.xa");
+            s.execute("DROP VIEW bank.xa_view");
+        }
+        cluster.assertConverged(2);
+        assertThat(cluster.mysql(3).queryOne("SELECT COUNT(*) FROM bank.xa WHERE v IS NULL"))
+                .isEqualTo("1");
+    }
+
+    /** The answer to an insert: null for OK. */
+    private static CompletableFuture<SQLException> insert(int node, int id) throws SQLException {
+        Connection client = cluster.app(node);
+        return CompletableFuture.supplyAsync(() -> {
+            try (client;
+                    Statement statement = client.createStatement()) {
+                statement.execute("INSERT INTO bank.alone VALUES (" + id + ")");
+                return null;
+            } catch (SQLException e) {
+                return e;
+            }
+        });
+    }
+
+    /** How many sessions the services have ended since they were started, for this cause. */
+    private static double ended(String cause) throws Exception {
+        double sum = 0;
+        for (int node = 1; node <= 3; node++) {
+            Matcher m = Pattern.compile("(?m)^quorate_commit_ended_total\\{.*cause=\"" + cause.toLowerCase(Locale.ROOT)
+                            + "\".*} ([0-9.E]+)$")
+                    .matcher(cluster.http(node, "/actuator/prometheus"));
+            sum += m.find() ? Double.parseDouble(m.group(1)) : 0;
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.server;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Opens the server for clients' writes and closes it, by {@code read_only}. In commit mode {@code after-sync}, commits
+ * wait for their verdict exactly as long as it is open.
+ *
+ * <p>{@code SET GLOBAL read_only = ON} waits for commits under way, and so for those that wait for their verdict. While
+ * a capture is there, they are decided, or their sessions are ended after the commit timeout. Where there is none,
+ * nobody would ever decide: all clients are put out, which tells none of them OK, and then the server goes on with what
+ * they committed as in mode {@code async}.
+ */
+final class ClientWrites {
+    private static final Logger log = LoggerFactory.getLogger(ClientWrites.class);
+
+    private static final int LOCK_WAIT_TIMEOUT = 1205;
+    private static final Duration GRACE = Duration.ofSeconds(3);
+    /** Null in mode {@code async}. */
+    private final SemiSyncSource semiSync;
+
+    private final Duration commitTimeout;
+
+    ClientWrites(SemiSyncSource semiSync, Duration commitTimeout) {
+        this.semiSync = semiSync;
+        this.commitTimeout = commitTimeout;
+    }
+
+    /** Null in mode {@code async}. */
+    SemiSyncSource semiSync() {
+        return semiSync;
+    }
+
+    /** Lets clients write. */
+    void open(Connection connection) throws SQLException {
+        if (semiSync != null) {
+            semiSync.enable(connection);
+        }
+        set(connection, "read_only = OFF");
+        log.info("the server is writable for clients");
+    }
+
+    /**
+     * Keeps clients from writing. Accounts with CONNECTION_ADMIN, such as the service's own, can write in any case, and
+     * no commit waits any more.
+     */
+    void close(Connection connection) throws SQLException {
+        if (semiSync == null || !SemiSyncSource.isEnabled(connection)) {
+            set(connection, "read_only = ON");
+        } else {
+            closeAmongWaiting(connection);
+        }
+        log.info("the server is read-only for clients");
+    }
+
+    /**
+     * Closes the server if commits wait there for a verdict. To be called before this service does anything else there:
+     * what it commits, and what an applier before it has left in a commit, would wait for ever. In mode {@code async},
+     * what a service in mode {@code after-sync} has set is taken back.
+     */
+    void beginAnew(Connection connection) throws SQLException {
+        if (semiSync != null) {
+            if (SemiSyncSource.isEnabled(connection)) {
+                close(connection);
+            }
+        } else if (SemiSyncSource.isOurs(connection)) {
+            closeAmongWaiting(connection);
+            SemiSyncSource.forget(connection);
+            log.info("commit-mode is async now: commits don't wait for their verdict any more");
+        }
+    }
+
+    private void closeAmongWaiting(Connection connection) throws SQLException {
+        long deadline = System.nanoTime() + commitTimeout.plus(GRACE).toNanos();
+        boolean closed = false;
+        while (!closed) {
+            closed = closeWithin(connection, Duration.ofSeconds(1));
+            if (!closed && (!SemiSyncSource.hasReplica(connection) || System.nanoTime() > deadline)) {
+                putOut(connection);
+                return;
+            }
+        }
+        SemiSyncSource.disable(connection);
+    }
+
+    /** Closes the server; false when running statements and commits don't end within {@code limit}. */
+    static boolean closeWithin(Connection connection, Duration limit) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET SESSION lock_wait_timeout = " + limit.toSeconds());
+            try {
+                statement.execute("SET GLOBAL read_only = ON");
+                return true;
+            } catch (SQLException e) {
+                if (e.getErrorCode() == LOCK_WAIT_TIMEOUT) {
+                    return false;
+                }
+                throw e;
+            } finally {
+                statement.execute("SET SESSION lock_wait_timeout = DEFAULT");
+            }
+        }
+    }
+
+    /** Ends the sessions of all who wait for a verdict that nobody would give, then lets their commits through. */
+    private static void putOut(Connection connection) throws SQLException {
+        log.warn("commits wait for a verdict that nobody can give now; their clients are disconnected, and don't know"
+                + " whether they committed. The order decides about them when it can");
+        boolean offline = isOffline(connection);
+        try {
+            set(connection, "offline_mode = ON");
+            Committing.endAll(connection);
+            SemiSyncSource.disable(connection);
+            set(connection, "read_only = ON");
+        } finally {
+            if (!offline) {
+                set(connection, "offline_mode = OFF");
+            }
+        }
+    }
+
+    private static boolean isOffline(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT @@GLOBAL.offline_mode")) {
+            row.next();
+            return row.getInt(1) == 1;
+        }
+    }
+
+    private static void set(Connection connection, String what) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET GLOBAL " + what);
+        }
+    }
+}

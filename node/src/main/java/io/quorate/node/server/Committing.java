@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.server;
+
+import io.quorate.core.Gtid;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The sessions that wait within a commit, and how they are ended. A session that is ended there gets no answer any more,
+ * at once; its transaction goes on waiting, and is committed with its group.
+ */
+final class Committing {
+    private static final Logger log = LoggerFactory.getLogger(Committing.class);
+
+    private static final int NO_SUCH_THREAD = 1094;
+    /** Where such sessions are: the first one of a group, and the others. */
+    private static final Set<String> STATES =
+            Set.of("Waiting for semi-sync ACK from replica", "waiting for handler commit");
+
+    private static final String BY_GTID = "SELECT t.PROCESSLIST_ID FROM"
+            + " performance_schema.events_transactions_current e JOIN performance_schema.threads t USING (THREAD_ID)"
+            + " WHERE e.GTID = ? AND e.STATE = 'ACTIVE' AND t.PROCESSLIST_ID IS NOT NULL";
+
+    private record Session(long id, String user, String state) {}
+
+    private Committing() {}
+
+    /**
+     * Ends the session whose transaction this is, so that its client can't hear OK. The session by which the binlog
+     * names it may be another one: clients may set {@code pseudo_thread_id}, as mysqlbinlog has them do. If none can be
+     * found, all are ended that it could be. Nothing is done when the transaction is committed: nobody waits for it any
+     * more, as after a crash of mysqld, and the session's number may be another client's by now.
+     *
+     * @param session as the binlog names it
+     */
+    static void end(Connection connection, Gtid transaction, long session) throws SQLException {
+        if (isCommitted(connection, transaction)) {
+            return;
+        }
+        if (!sessions(connection, s -> s.id == session && STATES.contains(s.state))
+                .isEmpty()) {
+            kill(connection, session);
+            return;
+        }
+        List<Long> byGtid = byGtid(connection, transaction);
+        if (byGtid.isEmpty()) {
+            String self = user(connection);
+            List<Long> all = sessions(connection, s -> STATES.contains(s.state) && !s.user.equals(self));
+            log.warn(
+                    "the session of {} isn't {}, as the binlog says; ending all that commit now: {}",
+                    transaction,
+                    session,
+                    all);
+            byGtid = all;
+        }
+        for (long each : byGtid) {
+            kill(connection, each);
+        }
+    }
+
+    /** Ends all sessions that wait within a commit, also those of accounts with CONNECTION_ADMIN. */
+    static void endAll(Connection connection) throws SQLException {
+        for (long session : sessions(connection, s -> STATES.contains(s.state))) {
+            kill(connection, session);
+        }
+    }
+
+    private static boolean isCommitted(Connection connection, Gtid transaction) throws SQLException {
+        try (PreparedStatement statement =
+                connection.prepareStatement("SELECT GTID_SUBSET(?, @@GLOBAL.gtid_executed)")) {
+            statement.setString(1, transaction.toString());
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return row.getBoolean(1);
+            }
+        }
+    }
+
+    private static List<Long> byGtid(Connection connection, Gtid transaction) throws SQLException {
+        List<Long> ids = new ArrayList<>();
+        try (PreparedStatement statement = connection.prepareStatement(BY_GTID)) {
+            statement.setString(1, transaction.toString());
+            try (ResultSet rows = statement.executeQuery()) {
+                while (rows.next()) {
+                    ids.add(rows.getLong(1));
+                }
+            }
+        }
+        return ids;
+    }
+
+    private static List<Long> sessions(Connection connection, Predicate<Session> which) throws SQLException {
+        List<Long> ids = new ArrayList<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("SHOW PROCESSLIST")) {
+            while (rows.next()) {
+                Session session = new Session(rows.getLong("Id"), rows.getString("User"), rows.getString("State"));
+                if (session.state != null && which.test(session)) {
+                    ids.add(session.id);
+                }
+            }
+        }
+        return ids;
+    }
+
+    private static String user(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT SUBSTRING_INDEX(USER(), '@', 1)")) {
+            row.next();
+            return row.getString(1);
+        }
+    }
+
+    private static void kill(Connection connection, long session) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("KILL CONNECTION " + session);
+        } catch (SQLException e) {
+            if (e.getErrorCode() != NO_SUCH_THREAD) {
+                throw e;
+            }
+        }
+    }
+}

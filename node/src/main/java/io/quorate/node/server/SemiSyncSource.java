@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.server;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Locale;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The server's part of commit mode {@code after-sync}: MySQL's plugin {@code rpl_semi_sync_source}. While it is
+ * enabled, a commit waits, after it is in the binlog and before it is visible, until the capture has acknowledged it.
+ *
+ * <p>It must be switched on and off only while no client can commit, because switching it off gives OK to all that
+ * wait, and a commit under way while it is switched on doesn't wait. What the service itself commits waits too; so it is
+ * enabled only while a capture is there that acknowledges.
+ */
+final class SemiSyncSource {
+    private static final Logger log = LoggerFactory.getLogger(SemiSyncSource.class);
+
+    private static final String PLUGIN = "rpl_semi_sync_source";
+    private static final String FORMER_PLUGIN = "rpl_semi_sync_master";
+    private static final List<String> SETTINGS =
+            List.of("timeout", "wait_for_replica_count", "wait_no_replica", "wait_point", "enabled");
+    private static final String ENABLED = PLUGIN + "_enabled";
+    private static final String IS_OFF = ENABLED + " was set to OFF";
+    /** As long as can be: about 50 days. */
+    private static final long TIMEOUT_MILLIS = 0xffff_ffffL;
+
+    private final boolean waitsWithoutService;
+    private boolean isSet;
+
+    /** @param waitsWithoutService whether commits wait while no capture is there */
+    SemiSyncSource(boolean waitsWithoutService) {
+        this.waitsWithoutService = waitsWithoutService;
+    }
+
+    /**
+     * Installs the plugin if it isn't there.
+     *
+     * @throws QuorateException QRT-1001 with what is wrong, and the statements that mend it
+     */
+    void install(Connection connection) throws SQLException {
+        if (isActive(connection, FORMER_PLUGIN)) {
+            throw new QuorateException(
+                    ErrorCode.SERVER_SETTINGS,
+                    "commit-mode after-sync needs the plugin " + PLUGIN + ", which can't be there beside "
+                            + FORMER_PLUGIN + ":\n  - UNINSTALL PLUGIN " + FORMER_PLUGIN + ";\n");
+        }
+        if (!isActive(connection, PLUGIN)) {
+            String install = "INSTALL PLUGIN " + PLUGIN + " SONAME 'semisync_source.so'";
+            try (Statement statement = connection.createStatement()) {
+                statement.execute(install);
+                log.info("installed the plugin {} for commit-mode after-sync", PLUGIN);
+            } catch (SQLException e) {
+                throw new QuorateException(
+                        ErrorCode.SERVER_SETTINGS,
+                        "commit-mode after-sync needs the plugin " + PLUGIN + ", and this account can't install it ("
+                                + e.getMessage() + "):\n  - " + install + ";\n",
+                        e);
+            }
+        }
+        if (number(connection, "SELECT @@GLOBAL.binlog_checksum = 'CRC32'") == 0) {
+            throw new QuorateException(
+                    ErrorCode.SERVER_SETTINGS,
+                    "commit-mode after-sync needs checksums in the binlog:\n  - SET PERSIST binlog_checksum = CRC32;\n");
+        }
+    }
+
+    /** Whether commits wait for an acknowledgement. */
+    static boolean isEnabled(Connection connection) throws SQLException {
+        return isActive(connection, PLUGIN) && number(connection, "SELECT @@GLOBAL." + ENABLED) == 1;
+    }
+
+    /** Whether a capture, or any other replica, is there to acknowledge commits. */
+    static boolean hasReplica(Connection connection) throws SQLException {
+        return status(connection, "clients") > 0;
+    }
+
+    /** From now on commits wait for an acknowledgement. To be called while clients can't write. */
+    void enable(Connection connection) throws SQLException {
+        if (isEnabled(connection)) {
+            return;
+        }
+        try (Statement statement = connection.createStatement()) {
+            if (isSet && IS_OFF.equals(violation(connection))) {
+                statement.execute("SET GLOBAL " + ENABLED + " = ON");
+                return;
+            }
+            // Persisted, these also hold after a restart of mysqld, before this service has seen it.
+            String set = waitsWithoutService ? "SET PERSIST " : "SET GLOBAL ";
+            statement.execute(set + PLUGIN + "_timeout = " + TIMEOUT_MILLIS);
+            statement.execute(set + PLUGIN + "_wait_for_replica_count = 1");
+            statement.execute(set + PLUGIN + "_wait_no_replica = " + (waitsWithoutService ? "ON" : "OFF"));
+            statement.execute(set + PLUGIN + "_wait_point = AFTER_SYNC");
+            statement.execute(set + ENABLED + " = ON");
+            isSet = true;
+        }
+    }
+
+    /**
+     * From now on commits don't wait until this service enables it again or mysqld is restarted; whoever waits gets OK.
+     * To be called while no client waits.
+     */
+    static void disable(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET GLOBAL " + ENABLED + " = OFF");
+        }
+    }
+
+    /** Whether commits wait, or would after the next start of mysqld, because a service like this one has set it so. */
+    static boolean isOurs(Connection connection) throws SQLException {
+        return number(
+                        connection,
+                        "SELECT COUNT(*) FROM performance_schema.persisted_variables p JOIN"
+                                + " performance_schema.variables_info i USING (VARIABLE_NAME) WHERE p.VARIABLE_NAME = '"
+                                + ENABLED + "' AND p.VARIABLE_VALUE = 'ON'"
+                                + " AND i.SET_USER = SUBSTRING_INDEX(USER(), '@', 1)")
+                == 1;
+    }
+
+    /** Takes back what was persisted. */
+    static void forget(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (String setting : SETTINGS) {
+                statement.execute("RESET PERSIST IF EXISTS " + PLUGIN + "_" + setting);
+            }
+        }
+    }
+
+    /** What keeps the server from waiting for this capture alone; null when it does. */
+    String violation(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT @@GLOBAL." + ENABLED + ", @@GLOBAL." + PLUGIN
+                        + "_wait_point, @@GLOBAL." + PLUGIN + "_timeout, @@GLOBAL." + PLUGIN
+                        + "_wait_for_replica_count, @@GLOBAL." + PLUGIN + "_wait_no_replica")) {
+            row.next();
+            if (!row.getString(2).toUpperCase(Locale.ROOT).equals("AFTER_SYNC")) {
+                return PLUGIN + "_wait_point was set to " + row.getString(2);
+            }
+            if (row.getLong(3) != TIMEOUT_MILLIS) {
+                return PLUGIN + "_timeout was set to " + row.getLong(3);
+            }
+            if (row.getInt(4) != 1) {
+                return PLUGIN + "_wait_for_replica_count was set to " + row.getInt(4);
+            }
+            if ((row.getInt(5) == 1) != waitsWithoutService) {
+                return PLUGIN + "_wait_no_replica was set to " + row.getInt(5);
+            }
+            if (row.getInt(1) != 1) {
+                return IS_OFF;
+            }
+        }
+        long replicas = status(connection, "clients");
+        return replicas > 1
+                ? (replicas - 1) + " other semi-sync replicas are connected, whose acknowledgements count as well as"
+                        + " this node's; stop them or set rpl_semi_sync_replica_enabled=OFF there"
+                : null;
+    }
+
+    /** How many commits didn't wait although they should have. */
+    static long passedBy(Connection connection) throws SQLException {
+        return status(connection, "no_tx");
+    }
+
+    private static boolean isActive(Connection connection, String plugin) throws SQLException {
+        return number(
+                        connection,
+                        "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME = '" + plugin
+                                + "' AND PLUGIN_STATUS = 'ACTIVE'")
+                == 1;
+    }
+
+    private static long status(Connection connection, String name) throws SQLException {
+        return number(
+                connection,
+                "SELECT COALESCE(MAX(VARIABLE_VALUE + 0), 0) FROM performance_schema.global_status WHERE"
+                        + " VARIABLE_NAME = '" + PLUGIN + "_" + name + "'");
+    }
+
+    private static long number(Connection connection, String query) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(query)) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+}
