@@ -15,10 +15,10 @@ import java.util.TreeSet;
  *
  * <p>Rows that clients write here meanwhile were checked by an index, or a foreign key, that the late rows weren't
  * checked by, and may hold the same value. Nothing in the keys of the late rows tells. So rows that are written under
- * such a definition take its table's key as {@link KeyType#UPDATE}, together with {@link Keys#NO_ROWS_BEFORE}: they lose
- * against whatever others have written to the table and this server had not seen. They are also built on the rows of the
- * table that were written here before the definition and are still open, because an undo of these brings back values
- * that the index took for free.
+ * such a definition take its table's key as {@link KeyType#UPDATE}, together with {@link Keys#NO_ROWS_BEFORE}: they
+ * lose against whatever others have written to the table and this server had not seen. They are also built on the rows
+ * of the table that were written here before the definition and are still open, because an undo of these brings back
+ * values that the index took for free.
  */
 final class OwnDefinitions {
     private static final int BUILT_ON_MAX = 64;

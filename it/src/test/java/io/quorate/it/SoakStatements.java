@@ -11,8 +11,8 @@ import java.util.function.Function;
  * groups, spatial reference systems, the instance) and those of other engines (NDB). Names are few, so that what one
  * adds another drops, and many statements find nothing to do and fail at once.
  *
- * <p>Tables of {@link #STEADY} keep their rows: no statement here takes any, so what was acknowledged can be counted. The
- * others are truncated, dropped and swapped.
+ * <p>Tables of {@link #STEADY} keep their rows: no statement here takes any, so what was acknowledged can be counted.
+ * The others are truncated, dropped and swapped.
  */
 final class SoakStatements {
     static final String ACCOUNT = "'soak'@'localhost'";
@@ -144,8 +144,8 @@ final class SoakStatements {
 
     static String loose(int i) {
         return "CREATE TABLE IF NOT EXISTS soak.loose" + i
-                + " (id INT PRIMARY KEY, a INT, b INT, KEY a (a)) PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN"
-                + " (1000), PARTITION p1 VALUES LESS THAN MAXVALUE)";
+                + " (id INT PRIMARY KEY, a INT, b INT, KEY a (a)) PARTITION BY RANGE (id) (PARTITION p0"
+                + " VALUES LESS THAN (1000), PARTITION p1 VALUES LESS THAN MAXVALUE)";
     }
 
     private static String alter(String table, String change) {
@@ -429,11 +429,11 @@ final class SoakStatements {
                         d.one(
                                 "TRUNCATE PARTITION p0",
                                 "DROP PARTITION p0",
-                                "REORGANIZE PARTITION p1 INTO (PARTITION p0 VALUES LESS THAN (2000), PARTITION p1 VALUES LESS"
-                                        + " THAN MAXVALUE)",
+                                "REORGANIZE PARTITION p1 INTO (PARTITION p0 VALUES LESS THAN (2000), PARTITION p1"
+                                        + " VALUES LESS THAN MAXVALUE)",
                                 "REMOVE PARTITIONING",
-                                "PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (1500), PARTITION p1 VALUES LESS THAN"
-                                        + " MAXVALUE)")));
+                                "PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (1500), PARTITION p1"
+                                        + " VALUES LESS THAN MAXVALUE)")));
         kinds.add(new Kind("databases", 1, false, d -> {
             String name = d.name("soak_d");
             return d.one(

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The bank, with random definitions of all classes on all nodes, while services and servers are killed; a command of its
- * own, see it/README.md. {@code -Dquorate.seconds=3600} is for how long, {@code -Dquorate.seed=S} chooses the same
+ * The bank, with random definitions of all classes on all nodes, while services and servers are killed; a command of
+ * its own, see it/README.md. {@code -Dquorate.seconds=3600} is for how long, {@code -Dquorate.seed=S} chooses the same
  * statements and kills again, though not at the same moments. After a failure the cluster's directory is kept.
  */
 @Timeout(7200)

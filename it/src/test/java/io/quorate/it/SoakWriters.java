@@ -14,9 +14,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A writer on each node for the tables of {@link SoakStatements}. Each row of the steady ones has a tag that no other row
- * has, and the tags that a server acknowledged are remembered. Values of {@code b} are few, so that rows stand against
- * unique keys, checks and foreign keys.
+ * A writer on each node for the tables of {@link SoakStatements}. Each row of the steady ones has a tag that no other
+ * row has, and the tags that a server acknowledged are remembered. Values of {@code b} are few, so that rows stand
+ * against unique keys, checks and foreign keys.
  */
 final class SoakWriters implements AutoCloseable {
     private static final long PAUSE_MILLIS = 60;

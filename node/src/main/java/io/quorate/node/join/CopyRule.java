@@ -10,8 +10,8 @@ import java.util.List;
  * a row or a table differs, and the nodes haven't voted about it, it may be the others that are wrong: one server on
  * which somebody has deleted rows without the binlog would then have all others copy that. So at least half of the
  * servers must hold what this one lacks. That isn't asked of a server whose own clients have run a definition that is
- * void, or that is ordered only after what the server can't take: it is known to be the odd one, and two of three may be
- * at the same time.
+ * void, or that is ordered only after what the server can't take: it is known to be the odd one, and two of three may
+ * be at the same time.
  *
  * @param difference what showed that it holds something else
  * @param orderedThen last seqno that was ordered then
@@ -24,7 +24,7 @@ public record CopyRule(ErrorCode difference, long orderedThen, List<String> hold
         /** Whether it has run a definition that is void, so that it isn't the others that are wrong. */
         boolean hasVoidDefinition() throws IOException;
 
-        /** Whether its clients have defined anew what it can't take, and the order has that later ({@link RanAhead}). */
+        /** Whether its clients have defined anew what it can't take, and that is ordered later ({@link RanAhead}). */
         boolean hasRunAhead() throws IOException, InterruptedException;
     }
 

@@ -17,7 +17,8 @@ import java.util.UUID;
 
 /**
  * Finds out whether a server can't take something because its own clients have defined a table anew, and what it can't
- * take was ordered before that. Then it is this server that is ahead of the order, and not the others that may be wrong.
+ * take was ordered before that. Then it is this server that is ahead of the order, and not the others that may be
+ * wrong.
  */
 public final class RanAhead {
     private static final Duration READ_WAIT = Duration.ofSeconds(5);
