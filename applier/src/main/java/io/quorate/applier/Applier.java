@@ -354,8 +354,8 @@ public final class Applier implements AutoCloseable {
         }
 
         @Override
-        public void holdClients(boolean hold) {
-            listener.holdClients(hold);
+        public boolean holdClients(boolean hold) {
+            return listener.holdClients(hold);
         }
 
         @Override
@@ -372,8 +372,8 @@ public final class Applier implements AutoCloseable {
     /** The first failure ends everything and is the only one reported. Also reports when clients are in the way. */
     private final class Ending implements Worker.Stop {
         @Override
-        public void holdClients(boolean hold) {
-            listener.holdClients(hold);
+        public boolean holdClients(boolean hold) {
+            return listener.holdClients(hold);
         }
 
         @Override

@@ -17,11 +17,14 @@ public interface ApplierListener {
     void applied(long seqno, int transactions, long originCommittedMicros);
 
     /**
-     * Clients commit faster than their commits can be undone for the next writeset in the order, most often a DDL
-     * statement. Everything they commit is lost, as long as they go on. They should be kept from writing until told
-     * otherwise.
+     * Clients are to be kept from writing until told otherwise: a definition is about to be run, and what they write to
+     * its tables before it would be lost, or they commit faster than their commits can be undone.
+     *
+     * @return whether that will be done; false where no clients write
      */
-    default void holdClients(boolean hold) {}
+    default boolean holdClients(boolean hold) {
+        return false;
+    }
 
     /** The applier has stopped for good: this node can't go on. Called once. */
     void failed(QuorateException cause);

@@ -39,9 +39,10 @@ import org.slf4j.LoggerFactory;
  * ChildrenFirst}).
  *
  * <p>A barrier is a statement that commits by itself. The losers that it dooms are undone before it, in a transaction
- * of its own, until there are no more of them; clients are kept from writing meanwhile. If the server refuses the
- * statement because of what it holds, and no more losers explain that, the other nodes are asked: either all of them
- * leave it out ({@link Verdicts}), or this server is the odd one and the applier ends.
+ * of its own, until there are no more of them; clients are kept from writing meanwhile, also where there are none if
+ * rows conflict with the statement, because what is undone after it may not fit its tables any more. If the server
+ * refuses the statement because of what it holds, and no more losers explain that, the other nodes are asked: either
+ * all of them leave it out ({@link Verdicts}), or this server is the odd one and the applier ends.
  *
  * <p>In a group of own prepared transactions one after the other is settled; the position follows when there is time. A
  * transaction that passed and is neither prepared nor committed here any more is applied like a foreign one.
@@ -300,6 +301,9 @@ public final class ApplyCourse {
 
     private void atHead() {
         if (group.isBarrier()) {
+            if (group.hasWork() && Definitions.closesTables(writeSet().writeSet())) {
+                hold(true);
+            }
             Position before = new Position(group.first() - 1, place.committedPosition());
             begin(new Attempt(group.work(), before, false, register));
             go(ApplyStep.CLEAR_WAY);
@@ -509,6 +513,8 @@ public final class ApplyCourse {
                 }
                 pauseMillis = patience.pauseMillis(e, group, place);
                 if (group.isBarrier()) {
+                    // A backup may keep the statement waiting for hours.
+                    hold(false);
                     go(ApplyStep.CLEAR_PREPARED);
                 }
             }

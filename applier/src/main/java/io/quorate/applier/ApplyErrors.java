@@ -36,9 +36,21 @@ final class ApplyErrors {
                 "undoing " + names(server, losers) + ", which lost against seqno " + winner.seqno() + " ("
                         + winner.writeSet().gtid() + "), failed: " + describe(e),
                 e,
-                Difference.of(losers.stream()
-                        .map(loser -> new Gtid(server, loser.number()))
-                        .collect(Collectors.toSet())));
+                difference(server, losers));
+    }
+
+    /** @param e says how a table is defined otherwise than when the losers were written */
+    static QuorateException undo(UUID server, List<Doomed> losers, QuorateException e) {
+        return new QuorateException(
+                ErrorCode.UNDO_IMPOSSIBLE,
+                "undoing " + names(server, losers) + " failed: " + e.detail(),
+                e,
+                difference(server, losers));
+    }
+
+    private static Difference difference(UUID server, List<Doomed> losers) {
+        return Difference.of(
+                losers.stream().map(loser -> new Gtid(server, loser.number())).collect(Collectors.toSet()));
     }
 
     static QuorateException apply(Certified writeSet, SQLException e) {

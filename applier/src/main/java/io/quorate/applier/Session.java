@@ -110,6 +110,14 @@ final class Session implements AutoCloseable {
         return GtidSets.givenOut(statement).last(server);
     }
 
+    /** Whether clients can't write to the server. */
+    boolean isReadOnly() throws SQLException {
+        try (ResultSet row = statement.executeQuery("SELECT @@GLOBAL.read_only")) {
+            row.next();
+            return row.getBoolean(1);
+        }
+    }
+
     void execute(String sql) throws SQLException {
         statement.execute(sql);
     }

@@ -10,6 +10,7 @@ import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,6 +18,9 @@ import org.slf4j.LoggerFactory;
 /** Carries out, on a connection of its own, what {@link ApplyCourse} decides about one group after the other. */
 final class Worker implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(Worker.class);
+
+    private static final Duration CLOSED_WAIT = Duration.ofSeconds(2);
+    private static final long CLOSED_PERIOD_MILLIS = 5;
 
     private final Context context;
     private final Session session;
@@ -26,6 +30,8 @@ final class Worker implements Runnable {
     private final LeftRows leftRows;
     private final Patience patience;
     private long definitions;
+    /** Whether clients are being kept from writing for this worker's group. */
+    private boolean held;
 
     /** What all workers of an applier share. */
     record Context(
@@ -48,7 +54,7 @@ final class Worker implements Runnable {
 
     /** How a worker ends the applier or keeps clients from writing. */
     interface Stop {
-        void holdClients(boolean hold);
+        boolean holdClients(boolean hold);
 
         void failed(QuorateException cause);
 
@@ -118,7 +124,13 @@ final class Worker implements Runnable {
     private void carryOut(ApplyStep step, ApplyCourse course, Group group) throws SQLException, InterruptedException {
         switch (step) {
             case AWAIT_TURN -> course.answered(context.pipeline().awaitTurn(group));
-            case LOOK, EXPLAIN, AWAIT_CAPTURE -> course.answered(awaitCapture());
+            case LOOK, EXPLAIN -> course.answered(awaitCapture());
+            case AWAIT_CAPTURE -> {
+                if (held) {
+                    awaitClosed();
+                }
+                course.answered(awaitCapture());
+            }
             case SETTLE -> course.answered(context.settler().settle(course.writeSet()));
             case ASK_OTHERS -> course.answered(askOthers(course.writeSet().seqno(), course.refusal()));
             default -> {
@@ -159,6 +171,17 @@ final class Worker implements Runnable {
         }
     }
 
+    /**
+     * Waits until clients can't write any more. For a limited time: if they still can, what they commit before the
+     * definition is run has to be undone after it.
+     */
+    private void awaitClosed() throws SQLException, InterruptedException {
+        long end = System.nanoTime() + CLOSED_WAIT.toNanos();
+        while (!session.isReadOnly() && System.nanoTime() < end) {
+            context.pipeline().pause(CLOSED_PERIOD_MILLIS);
+        }
+    }
+
     /** Waits for the capture for a limited time; false when the capture hasn't read far enough by then. */
     private boolean awaitCapture() throws SQLException, InterruptedException {
         boolean captured = context.undo().awaitCapture(session);
@@ -182,7 +205,14 @@ final class Worker implements Runnable {
         List<WriteSet> writeSets = context.undo().writeSets(losers);
         List<Certified> inverses = context.undo().inverses(writeSets);
         leftRows.require(writeSets);
-        run(inverses, position);
+        try {
+            run(inverses, position);
+        } catch (QuorateException e) {
+            // The table was defined anew since they were written. It isn't the others that may be wrong.
+            throw e.code() == ErrorCode.SCHEMA_MISMATCH
+                    ? ApplyErrors.undo(context.undo().server(), losers, e)
+                    : e;
+        }
     }
 
     private List<Certified> toApply(ApplyCourse course) throws SQLException {
@@ -273,7 +303,7 @@ final class Worker implements Runnable {
 
         @Override
         public void holdClients(boolean hold) {
-            context.stop().holdClients(hold);
+            held = context.stop().holdClients(hold) && hold;
         }
 
         @Override

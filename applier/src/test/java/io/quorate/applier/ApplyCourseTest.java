@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Gtid;
+import io.quorate.core.KeyType;
+import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
 import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.OwnWrites.Losers;
@@ -302,6 +305,38 @@ class ApplyCourseTest {
         goes(TAKE_BACK, NOTE_UNDONE, LOOK, ROLL_BACK, TAKE_BACK, NOTE_UNDONE, LOOK, AWAIT_TURN, COMMIT);
         goes(AWAIT_CAPTURE, RUN_ALONE, SAVE_POSITION, DONE);
         assertThat(said).containsExactly("hold true", "RETRIED", "undoing 2 at 5", "hold false");
+    }
+
+    /** What they commit once the losers are chosen would have to be undone in a table of another shape. */
+    @Test
+    void clientsAreKeptFromWritingBeforeADefinitionThatRowsConflictWith() {
+        begin(of(definition(KeyType.EXCLUSIVE), Duty.EXECUTE));
+        goes(AWAIT_HEAD);
+        assertThat(said).containsExactly("hold true");
+        goes(CLEAR_WAY, AWAIT_CAPTURE, RUN_ALONE, SAVE_POSITION, DONE);
+        assertThat(said).containsExactly("hold true", "hold false");
+    }
+
+    @Test
+    void clientsGoOnBesideADefinitionThatRowsFit() {
+        begin(of(definition(KeyType.UPDATE), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE, RUN_ALONE, SAVE_POSITION, DONE);
+        assertThat(said).isEmpty();
+    }
+
+    /** A backup may keep the statement waiting for hours. */
+    @Test
+    void clientsMayWriteWhileADefinitionWaitsForLocks() throws SQLException {
+        begin(of(definition(KeyType.EXCLUSIVE), Duty.EXECUTE));
+        goes(AWAIT_HEAD, CLEAR_WAY, AWAIT_CAPTURE);
+        fails(RUN_ALONE, LOCK_WAIT);
+        assertThat(said).contains("hold true", "hold false");
+    }
+
+    private static Certified definition(KeyType type) {
+        Keys keys = new Keys(new long[] {100}, new byte[] {(byte) type.ordinal()});
+        return Records.certified(
+                5, 4, new WriteSet(new Gtid(Records.ORIGIN, 5), 0, 0, WriteSet.Kind.DDL, keys, new byte[10]));
     }
 
     @Test

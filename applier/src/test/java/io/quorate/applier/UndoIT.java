@@ -311,6 +311,22 @@ class UndoIT {
         assertThat(replica.stats().undone()).isEqualTo(losers.size());
     }
 
+    /** Its server is the odd one then, whatever the others hold. */
+    @Test
+    void theLoserCantBeUndoneOnceItsTableHasGotColumnsInFront() throws Exception {
+        both("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, v INT)", "INSERT INTO " + schema + ".t VALUES (1, 1)");
+        in(server, "UPDATE t SET v = 2 WHERE id = 1");
+        List<WriteSet> losers = capture();
+        both("ALTER TABLE " + schema + ".t ADD more INT DEFAULT 3 FIRST");
+        in(origin, "UPDATE t SET v = 3 WHERE id = 1");
+        replica.append(winners());
+        replica.start(Replica.SETTINGS);
+        QuorateException failure = replica.awaitFailure();
+        assertThat(failure.code()).isEqualTo(ErrorCode.UNDO_IMPOSSIBLE);
+        assertThat(failure.difference().writeSets())
+                .containsExactly(losers.get(0).gtid());
+    }
+
     /** An INSERT says nothing of the columns behind. */
     private static String withColumns(String sql) {
         return sql.startsWith("INSERT") ? sql.substring(0, sql.length() - 1) + ", DEFAULT, DEFAULT)" : sql;

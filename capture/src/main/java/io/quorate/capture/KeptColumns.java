@@ -4,17 +4,17 @@ package io.quorate.capture;
 import java.util.Set;
 
 /**
- * Recognises definitions that leave a table's columns as they are: indexes, constraints, defaults and comments come or
- * go. Rows that are written under such a definition fit the former one too, so none is lost with it. Doubt means that
- * the columns may change.
+ * Recognises definitions that leave a table's columns as they are: indexes and constraints come, defaults and comments
+ * change. Rows that are written under such a definition fit the former one too, so none is lost with it. Where an index
+ * or a constraint goes, rows may not fit without that: they may be what it would have refused. Doubt means that the
+ * columns may change.
  */
 final class KeptColumns {
     /** What ADD may be followed by where it adds no column, after the name of a constraint. */
     private static final Set<String> ADDED =
             Set.of("INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK");
 
-    private static final Set<String> DROPPED = Set.of("INDEX", "KEY", "FOREIGN", "CHECK", "CONSTRAINT");
-    private static final Set<String> OTHERS = Set.of("ALTER", "COMMENT", "ALGORITHM", "LOCK", "WITH", "WITHOUT");
+    private static final Set<String> OTHERS = Set.of("COMMENT", "ALGORITHM", "LOCK", "WITH", "WITHOUT");
 
     private final SqlTokens tokens;
 
@@ -38,7 +38,7 @@ final class KeptColumns {
         String word = tokens.take().upper();
         return switch (word) {
             case "ADD" -> adds();
-            case "DROP" -> DROPPED.contains(tokens.peek().upper());
+            case "ALTER" -> !tokens.peek().is("CHECK") && !tokens.peek().is("CONSTRAINT");
             case "RENAME" -> tokens.peek().is("INDEX") || tokens.peek().is("KEY");
             default -> OTHERS.contains(word);
         };

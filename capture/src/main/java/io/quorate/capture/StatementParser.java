@@ -25,8 +25,8 @@ final class StatementParser {
     /**
      * In an ALTER TABLE: columns or partitions may be removed with their content. DROP INDEX and the like count too.
      */
-    private static final Set<String> TAKE_ROWS =
-            Set.of("DROP", "TRUNCATE", "EXCHANGE", "PARTITION", "PARTITIONING", "TABLESPACE", "RENAME", "CHANGE");
+    private static final Set<String> TAKE_ROWS = Set.of(
+            "DROP", "TRUNCATE", "EXCHANGE", "PARTITION", "PARTITIONING", "TABLESPACE", "RENAME", "CHANGE", "ENFORCED");
 
     private final SqlTokens tokens;
     private final String database;
@@ -168,6 +168,8 @@ final class StatementParser {
             return Statement.of(Kind.TEMPORARY);
         }
         if (tokens.take("INDEX")) {
+            // Rows that a unique index would have refused can't change places with it.
+            rowsGo = true;
             return indexOn();
         }
         if (DATABASES.contains(tokens.peek().upper())) {
@@ -225,7 +227,7 @@ final class StatementParser {
         if (!tokens.take("ON") || !takeTable()) {
             return Statement.of(Kind.DDL);
         }
-        keepsColumns = !new KeptColumns(tokens).isOverExpression();
+        keepsColumns = !rowsGo && !new KeptColumns(tokens).isOverExpression();
         return named();
     }
 

@@ -18,7 +18,8 @@ public final class Keys {
     /**
      * Taken beside the tables that a statement takes exclusively, it says that rows which others wrote to these tables,
      * unseen where the statement ran, are a conflict too. A TRUNCATE that runs before such rows there, and after them
-     * elsewhere, leaves other rows.
+     * elsewhere, leaves other rows. Rows take it, too, while a definition of their table is on its way ({@link
+     * OwnDefinitions}).
      */
     public static final long NO_ROWS_BEFORE = 2L;
 
@@ -56,8 +57,22 @@ public final class Keys {
      * they aren't built on the later one.
      */
     public static long fitsFormer(long table) {
-        long mixed = (table ^ 0x5DEECE66DL) * 0x9E3779B97F4A7C15L;
-        return mixed >= EVERYTHING && mixed <= RESERVED_LAST ? ~mixed : mixed;
+        return marked(table, 0x5DEECE66DL);
+    }
+
+    /** Taken beside the table's key by rows that take that as {@link KeyType#UPDATE} ({@link OwnDefinitions}). */
+    public static long guarded(long table) {
+        return marked(table, 0x2545F4914F6CDD1DL);
+    }
+
+    private static long marked(long table, long mark) {
+        long mixed = (table ^ mark) * 0x9E3779B97F4A7C15L;
+        return isReserved(mixed) ? ~mixed : mixed;
+    }
+
+    /** Whether a hash has a meaning of its own. */
+    public static boolean isReserved(long hash) {
+        return hash >= EVERYTHING && hash <= RESERVED_LAST;
     }
 
     public int size() {

@@ -17,6 +17,8 @@ final class OwnKeys {
     private final Map<Long, Touches> touches = new HashMap<>();
     /** Per key, how many transactions hold it SHARED. */
     private final Map<Long, Integer> shared = new HashMap<>();
+    /** How many consist of guarded rows. */
+    private int guarded;
 
     void add(OwnTransaction own) {
         for (int i = 0; i < own.keys.size(); i++) {
@@ -27,6 +29,7 @@ final class OwnKeys {
             }
         }
         own.indexed = true;
+        guarded += own.isGuarded() ? 1 : 0;
     }
 
     void remove(OwnTransaction own) {
@@ -34,6 +37,7 @@ final class OwnKeys {
             return;
         }
         own.indexed = false;
+        guarded -= own.isGuarded() ? 1 : 0;
         for (int i = 0; i < own.keys.size(); i++) {
             long hash = own.keys.hash(i);
             if (own.keys.type(i) == KeyType.SHARED) {
@@ -130,8 +134,12 @@ final class OwnKeys {
                     doomed.add(list.own(n).number);
                 }
             }
-            if (Matrix.conflicts(found, KeyType.SHARED.ordinal()) && shared.containsKey(hash)) {
-                open.stream().filter(own -> own.keys.contains(hash)).forEach(o -> doomed.add(o.number));
+            boolean conflict = Matrix.conflicts(found, KeyType.SHARED.ordinal());
+            if ((conflict || guarded > 0) && shared.containsKey(hash)) {
+                open.stream()
+                        .filter(own -> own.keys.contains(hash))
+                        .filter(own -> conflict || (own.isGuarded() && own.losesGuarded(hash, found)))
+                        .forEach(own -> doomed.add(own.number));
             }
         }
         Touches everything = touches.get(Keys.EVERYTHING);

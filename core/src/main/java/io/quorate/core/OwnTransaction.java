@@ -9,6 +9,8 @@ final class OwnTransaction {
     final boolean everything;
     /** Whether rows that other nodes wrote to its tables, unseen here, are a conflict. */
     final boolean strict;
+    /** The keys by which it is certified, which are stronger where it is guarded ({@link OwnDefinitions}). */
+    private final Keys certified;
 
     final boolean definition;
     /** Whether it is a definition under which rows are written that fit the former one too. */
@@ -31,13 +33,29 @@ final class OwnTransaction {
 
     OwnTransaction(WriteSet w) {
         number = w.gtid().number();
-        keys = w.keys();
+        certified = w.keys();
+        definition = w.isDefinition();
+        strict = certified.contains(Keys.NO_ROWS_BEFORE);
+        keys = strict && !definition ? OwnDefinitions.unguarded(certified) : certified;
         builtOn = w.builtOn();
         writeSet = w;
         everything = keys.touchEverything();
-        definition = w.isDefinition();
         keepsColumns = keys.contains(Keys.KEEPS_COLUMNS);
-        strict = keys.contains(Keys.NO_ROWS_BEFORE);
+    }
+
+    /** Whether it consists of rows that were written under a definition which is on its way. */
+    boolean isGuarded() {
+        return strict && !definition;
+    }
+
+    /** Whether it loses, guarded, against a writeset that holds this key in this way. */
+    boolean losesGuarded(long hash, int found) {
+        for (int i = 0; i < certified.size(); i++) {
+            if (certified.hash(i) == hash) {
+                return Matrix.orders(found, certified.typeOrdinal(i));
+            }
+        }
+        return false;
     }
 
     boolean isUndoneFor(long lastSeen) {

@@ -64,6 +64,7 @@ public final class OwnWrites implements OwnRegister {
     private final Predicate<Certified> isHere;
     private final NavigableMap<Long, OwnTransaction> open = new TreeMap<>();
     private final OwnKeys keys = new OwnKeys();
+    private final OwnDefinitions definitions = new OwnDefinitions();
     private final PreparedWrites prepared = new PreparedWrites();
     /** Those of {@link #open} whose rows are gone, or will be when the commit in progress succeeds. */
     private final Set<OwnTransaction> undone = new LinkedHashSet<>();
@@ -98,10 +99,14 @@ public final class OwnWrites implements OwnRegister {
             return w;
         }
         boolean unknown = w.lastSeen() < unknownUntil;
-        WriteSet complete = w.withBuiltOn(unknown ? WriteSet.builtOnAll() : builtOn(w));
+        WriteSet guarded = w.isDefinition() ? w : definitions.guarded(w);
+        WriteSet complete = guarded.withBuiltOn(unknown ? WriteSet.builtOnAll() : builtOn(guarded));
         if (w.isPrepared()) {
             prepared.prepared(complete);
             return complete;
+        }
+        if (w.isDefinition()) {
+            definitions.captured(w);
         }
         OwnTransaction own = new OwnTransaction(complete);
         own.guessed = unknown || isGuess(complete.builtOn());
@@ -118,7 +123,10 @@ public final class OwnWrites implements OwnRegister {
                     open.headMap(w.gtid().number()).values().stream().anyMatch(own -> !own.isUndoneFor(w.lastSeen()));
             return any ? WriteSet.builtOnAll() : WriteSet.BUILT_ON_NONE;
         }
-        return keys.builtOn(w);
+        long[] known = keys.builtOn(w);
+        return !w.isDefinition() && w.keys().contains(Keys.NO_ROWS_BEFORE)
+                ? definitions.builtOn(w, known, open.values())
+                : known;
     }
 
     private boolean isGuess(long[] builtOn) {
@@ -158,6 +166,7 @@ public final class OwnWrites implements OwnRegister {
     @Override
     public void ordered(Collection<Certified> certified, long last, long lastSeen) {
         for (Certified c : certified) {
+            definitions.ordered(c);
             if (!c.passed() && !c.writeSet().isPrepared()) {
                 failed(c);
             }

@@ -52,6 +52,10 @@ public record WriteSet(
         return new WriteSet(gtid, seqno, committedMicros, kind, keys, payload, builtOn, session);
     }
 
+    public WriteSet withKeys(Keys others) {
+        return new WriteSet(gtid, lastSeen, committedMicros, kind, others, payload, builtOn, session);
+    }
+
     public WriteSet withPayload(byte[] events) {
         return new WriteSet(gtid, lastSeen, committedMicros, kind, keys, events, builtOn, session);
     }

@@ -260,12 +260,83 @@ class OwnWritesTest {
         define(EXCLUSIVE, Keys.KEEPS_COLUMNS);
         assertThat(captured(0, SHARED, TABLE).builtOn()).isEmpty();
         define(EXCLUSIVE);
-        assertThat(captured(0, SHARED, TABLE).builtOn()).containsExactly(4);
-        assertThat(captured(0, SHARED, TABLE, Keys.fitsFormer(TABLE)).builtOn()).isEmpty();
+        assertThat(captured(0, SHARED, TABLE).builtOn())
+                .as("and on the row from before it")
+                .containsExactly(3, 4);
+        assertThat(captured(0, SHARED, TABLE, Keys.fitsFormer(TABLE)).builtOn()).doesNotContain(4);
         assertThat(define(EXCLUSIVE, Keys.KEEPS_COLUMNS).builtOn())
                 .as("a definition on a definition")
                 .containsExactly(4);
-        assertThat(captured(0, SHARED, TABLE).builtOn()).containsExactly(4);
+        assertThat(captured(0, SHARED, TABLE).builtOn()).contains(4).doesNotContain(7);
+    }
+
+    /** A late row of another node may hold the same value, and has no key of the new index. */
+    @Test
+    void rowsUnderADefinitionLoseAgainstLateRowsOfItsTableUntilItsPlaceIsPassed() {
+        define(EXCLUSIVE, Keys.KEEPS_COLUMNS);
+        WriteSet under = captured(3, SHARED, TABLE);
+        assertThat(under.keys()).isEqualTo(keys(UPDATE, TABLE, Keys.guarded(TABLE), Keys.NO_ROWS_BEFORE));
+        assertThat(under.builtOn()).isEmpty();
+        assertThat(toUndo(winner(4, SHARED, TABLE))).containsExactly(2L);
+        assertThat(captured(3, SHARED, OTHER).keys()).isEqualTo(keys(SHARED, OTHER));
+        own.ordered(List.of(certified(6, Verdict.PASSED, definition(1))), 1, 0);
+        assertThat(captured(5, SHARED, TABLE).keys().contains(Keys.NO_ROWS_BEFORE))
+                .isTrue();
+        assertThat(captured(6, SHARED, TABLE).keys()).isEqualTo(keys(SHARED, TABLE));
+    }
+
+    @Test
+    void aDefinitionThatFailsOrThatLosesAgainstLateRowsItselfGuardsNothing() {
+        define(EXCLUSIVE, Keys.NO_ROWS_BEFORE);
+        assertThat(captured(0, SHARED, TABLE).keys()).isEqualTo(keys(SHARED, TABLE));
+        define(EXCLUSIVE, Keys.KEEPS_COLUMNS);
+        own.ordered(List.of(certified(6, Verdict.CONFLICT, definition(3))), 3, 0);
+        assertThat(captured(0, SHARED, TABLE).keys()).isEqualTo(keys(SHARED, TABLE));
+    }
+
+    /** Found by the simulation: after a restart its keys are those of the order. */
+    @Test
+    void aDefinitionIsNotBuiltOnGuardedRowsThatFailed() {
+        define(EXCLUSIVE, Keys.KEEPS_COLUMNS);
+        WriteSet under = captured(0, SHARED, TABLE);
+        OwnWrites next = new OwnWrites(0, Map.of(), c -> true);
+        next.ordered(List.of(certified(7, Verdict.CONFLICT, under)), 2, 0);
+        assertThat(next.captured(new WriteSet(
+                                new Gtid(HERE, 3), 0, 0, WriteSet.Kind.DDL, keys(EXCLUSIVE, TABLE), new byte[] {3}))
+                        .builtOn())
+                .isEmpty();
+    }
+
+    @Test
+    void whatIsUnseenOfOtherTablesIsAConflictForGuardedRowsToo() {
+        define(EXCLUSIVE, Keys.KEEPS_COLUMNS);
+        captured(0, SHARED, TABLE, OTHER);
+        captured(0, SHARED, OTHER);
+        assertThat(toUndo(winner(4, UPDATE, OTHER))).containsExactly(2L);
+        assertThat(toUndo(winner(4, SHARED, OTHER))).isEmpty();
+    }
+
+    /** Its undo brings back a value that the index took for free. */
+    @Test
+    void rowsUnderADefinitionAreBuiltOnOpenRowsFromBeforeIt() {
+        captured(0, SHARED, TABLE);
+        captured(0, SHARED, OTHER);
+        define(EXCLUSIVE, Keys.KEEPS_COLUMNS);
+        assertThat(captured(0, SHARED, TABLE).builtOn()).containsExactly(1);
+    }
+
+    private static Keys keys(KeyType type, long first, long... marks) {
+        KeysBuilder keys = new KeysBuilder();
+        keys.add(first, type);
+        for (long mark : marks) {
+            keys.add(mark, SHARED);
+        }
+        return keys.build();
+    }
+
+    private static WriteSet definition(long number) {
+        return new WriteSet(
+                new Gtid(HERE, number), 0, 0, WriteSet.Kind.DDL, keys(EXCLUSIVE, TABLE), new byte[] {(byte) number});
     }
 
     private WriteSet define(KeyType type, long... marks) {

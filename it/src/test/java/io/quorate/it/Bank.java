@@ -105,9 +105,16 @@ final class Bank implements AutoCloseable {
                 change(connection, target, amount, random);
                 change(connection, source, -amount, random);
             }
-            update(connection, "INSERT INTO bank.history VALUES (?, ?, ?, ?, ?)", writer, n, source, target, amount);
+            update(
+                    connection,
+                    "INSERT INTO bank.history (writer, n, source, target, amount) VALUES (?, ?, ?, ?, ?)",
+                    writer,
+                    n,
+                    source,
+                    target,
+                    amount);
             if (random.nextInt(3) == 0) {
-                update(connection, "INSERT INTO bank.scrap VALUES (?, ?)", source, random.nextInt(3));
+                update(connection, "INSERT INTO bank.scrap (account, note) VALUES (?, ?)", source, random.nextInt(3));
             } else if (random.nextInt(3) == 0) {
                 update(connection, "DELETE FROM bank.scrap WHERE account = ? LIMIT 1", source);
             }
@@ -172,6 +179,11 @@ final class Bank implements AutoCloseable {
                                 sorted[sorted.length / 2] / 1e6,
                                 sorted[(int) (sorted.length * 0.99)] / 1e6,
                                 sorted[sorted.length - 1] / 1e6);
+    }
+
+    /** How many transfers a server has acknowledged by now. */
+    int transfers() {
+        return acknowledged.size();
     }
 
     /** Those that are in the history of a node. */

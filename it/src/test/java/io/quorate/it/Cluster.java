@@ -11,6 +11,7 @@ import io.quorate.sandbox.Place;
 import io.quorate.sandbox.Ports;
 import io.quorate.sandbox.Sandbox;
 import io.quorate.sandbox.SandboxNode;
+import io.quorate.sandbox.ServerObjects;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -325,9 +326,18 @@ final class Cluster implements AutoCloseable {
     }
 
     private Checksums.Comparison compare() {
+        return Checksums.compare(byName());
+    }
+
+    /** What servers have besides tables, as far as one has it and another doesn't; empty when they agree. */
+    List<String> objectsThatDiffer() {
+        return ServerObjects.differences(byName());
+    }
+
+    private Map<String, MySqlServer> byName() {
         Map<String, MySqlServer> servers = new LinkedHashMap<>();
         servers().forEach(node -> servers.put("n" + node, mysql(node)));
-        return Checksums.compare(servers);
+        return servers;
     }
 
     private boolean allApplied() {

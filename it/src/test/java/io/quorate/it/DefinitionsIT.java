@@ -83,12 +83,12 @@ class DefinitionsIT {
         String row = "INSERT INTO t VALUES (2, 2)";
         Stream<Cell> all = Stream.of(
                 new Cell(
-                        "unique, and a duplicate, and a row that fits",
+                        "unique, and a duplicate, and a row that is written under it",
                         true,
                         t,
                         List.of("INSERT INTO t VALUES (2, 1)"),
                         List.of("ALTER TABLE t ADD UNIQUE u (a)", "INSERT INTO t VALUES (3, 3)"),
-                        3,
+                        2,
                         "UNIQUE KEY",
                         false,
                         false),
@@ -101,6 +101,26 @@ class DefinitionsIT {
                         2,
                         "`b`",
                         false,
+                        false),
+                new Cell(
+                        "unique, and a duplicate of what is written under it",
+                        true,
+                        t,
+                        List.of("INSERT INTO t VALUES (2, 5)"),
+                        List.of("ALTER TABLE t ADD UNIQUE u (a)", "INSERT INTO t VALUES (3, 5)"),
+                        2,
+                        "UNIQUE KEY",
+                        true,
+                        false),
+                new Cell(
+                        "foreign key, and a child of a parent that is deleted under it",
+                        false,
+                        List.of(T, ONE, "CREATE TABLE p (id INT PRIMARY KEY)", "INSERT INTO p VALUES (1), (2)"),
+                        List.of("INSERT INTO t VALUES (2, 2)"),
+                        List.of("ALTER TABLE t ADD FOREIGN KEY (a) REFERENCES p (id)", "DELETE FROM p WHERE id = 2"),
+                        2,
+                        "FOREIGN KEY",
+                        true,
                         false),
                 cell("unique, and none", false, t, row, "ALTER TABLE t ADD UNIQUE u (a)", 2, "UNIQUE KEY"),
                 failing(
@@ -351,6 +371,27 @@ class DefinitionsIT {
         cluster.assertConverged();
         assertThat(definition(3)).doesNotContain("UNIQUE KEY");
         assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(2);
+    }
+
+    /** Two of three servers may be odd at the same time; each of them is to come back without the other. */
+    @Test
+    @Order(4)
+    void whoDefinedATableBeforeARowCameGetsACopyThoughOnlyOneOtherHasIt() throws Exception {
+        begin(List.of(T, ONE));
+        cluster.pause(1);
+        try {
+            long before = cluster.lastOrdered(2);
+            run(2, List.of("INSERT INTO t VALUES (2, 2)"));
+            cluster.awaitOrdered(2, before);
+            run(1, List.of("ALTER TABLE t ADD b INT DEFAULT 5 FIRST"));
+            cluster.kill(3, Part.SERVICE);
+        } finally {
+            cluster.goOn(1);
+        }
+        cluster.awaitQuery(1, "SELECT GROUP_CONCAT(b ORDER BY id) FROM d.t", "5,5");
+        cluster.awaitState(1, "SYNCED");
+        cluster.startAgain();
+        cluster.assertConverged();
     }
 
     /** No two servers number them alike, so the others keep the table as it was; so does the one, by a copy. */

@@ -3,10 +3,7 @@ package io.quorate.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quorate.cli.OperatorCommands;
 import io.quorate.sandbox.Sandbox.Part;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -19,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
-import picocli.CommandLine.Command;
 
 /** What {@link DefinitionsIT} asks of {@code quorate ddl}, on the same cluster. */
 final class OrderedFirstCases {
@@ -27,33 +23,16 @@ final class OrderedFirstCases {
 
     private final Cluster cluster;
 
-    @Command(name = "test")
-    private static final class Root {}
-
-    /** What the command said, and its exit code. */
-    record Said(int code, String text) {}
-
     OrderedFirstCases(Cluster cluster) {
         this.cluster = cluster;
     }
 
-    Said ddl(int node, String statement) {
-        String address =
-                cluster.node(node).host() + ":" + cluster.node(node).ports().http();
-        StringWriter text = new StringWriter();
-        int code = OperatorCommands.added(new Root(), directory -> List.of(address))
-                .setExecutionExceptionHandler((failure, command, parsed) -> {
-                    command.getErr().println(failure);
-                    return 9;
-                })
-                .setOut(new PrintWriter(text, true))
-                .setErr(new PrintWriter(text, true))
-                .execute("ddl", "--schema", "d", statement);
-        return new Said(code, text.toString());
+    private OrderedFirst.Said ddl(int node, String statement) {
+        return OrderedFirst.ddl(cluster, node, "d", statement);
     }
 
     private void run(int node, String statement) {
-        Said said = ddl(node, statement);
+        OrderedFirst.Said said = ddl(node, statement);
         assertThat(said.code()).as(said.text()).isZero();
         assertThat(said.text()).contains("ordered at seqno");
     }
@@ -183,15 +162,15 @@ final class OrderedFirstCases {
     /** All servers refuse it: nothing has happened, and nobody differs. */
     void aDuplicateKeepsAUniqueKeyFromEverybody() throws Exception {
         int copies = copies();
-        Said said = ddl(3, "ALTER TABLE t ADD UNIQUE u (a)");
+        OrderedFirst.Said said = ddl(3, "ALTER TABLE t ADD UNIQUE u (a)");
         assertThat(said.code()).as(said.text()).isEqualTo(1);
         assertThat(said.text()).contains("1062", "nothing has happened on any node");
-        Said parsed = ddl(1, "ALTER TABLE t ADD ADD");
+        OrderedFirst.Said parsed = ddl(1, "ALTER TABLE t ADD ADD");
         assertThat(parsed.code()).as(parsed.text()).isEqualTo(1);
         assertThat(parsed.text()).contains("QRT-3013", "syntax");
-        Said unknown = ddl(1, "ALTER TABLE nowhere.t ADD i INT");
+        OrderedFirst.Said unknown = ddl(1, "ALTER TABLE nowhere.t ADD i INT");
         assertThat(unknown.code()).as(unknown.text()).isEqualTo(1);
-        Said invalid = ddl(2, "CREATE TABLE bad (i INT DEFAULT 'x')");
+        OrderedFirst.Said invalid = ddl(2, "CREATE TABLE bad (i INT DEFAULT 'x')");
         assertThat(invalid.text()).contains("1067");
         cluster.assertConverged();
         assertThat(copies()).isEqualTo(copies);
@@ -203,9 +182,9 @@ final class OrderedFirstCases {
 
     void ofTwoNodesThatCreateOneTableOneIsRefusedByTheServers() throws Exception {
         String statement = "CREATE TABLE twins (id INT PRIMARY KEY)";
-        CompletableFuture<Said> other = CompletableFuture.supplyAsync(() -> ddl(2, statement));
-        List<Said> said = List.of(ddl(1, statement), other.get());
-        assertThat(said).extracting(Said::code).as("%s", said).containsExactlyInAnyOrder(0, 1);
+        CompletableFuture<OrderedFirst.Said> other = CompletableFuture.supplyAsync(() -> ddl(2, statement));
+        List<OrderedFirst.Said> said = List.of(ddl(1, statement), other.get());
+        assertThat(said).extracting(OrderedFirst.Said::code).as("%s", said).containsExactlyInAnyOrder(0, 1);
         assertThat(said).anyMatch(one -> one.code() == 1 && one.text().contains("1050"));
         cluster.assertConverged();
     }
@@ -213,7 +192,7 @@ final class OrderedFirstCases {
     void whoIsAwayIsNamedAndNothingHappens() throws Exception {
         cluster.pause(3);
         try {
-            Said said = ddl(1, "ALTER TABLE t DROP a");
+            OrderedFirst.Said said = ddl(1, "ALTER TABLE t DROP a");
             assertThat(said.code()).as(said.text()).isEqualTo(1);
             assertThat(said.text()).contains("n3", "nothing has happened");
             cluster.awaitQuery(1, "SELECT @@read_only", "0");
@@ -228,7 +207,7 @@ final class OrderedFirstCases {
     /** n3 doesn't answer, so n1 still waits when it is killed; n2 is fenced by then. */
     void fencesOfANodeThatIsGoneAreLifted() throws Exception {
         cluster.pause(3);
-        CompletableFuture<Said> asked;
+        CompletableFuture<OrderedFirst.Said> asked;
         try {
             asked = CompletableFuture.supplyAsync(() -> ddl(1, "ALTER TABLE t DROP a"));
             Cluster.within(

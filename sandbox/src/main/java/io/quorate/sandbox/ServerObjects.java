@@ -17,7 +17,7 @@ import java.util.TreeSet;
  * What a server has besides tables: schemas, views, routines, triggers, events, accounts and their rights. Compared as
  * the server describes them, without times and without whether an event is switched on, which differs by node.
  */
-final class ServerObjects {
+public final class ServerObjects {
     private static final String OTHERS =
             " NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema', 'quorate')";
 
@@ -81,7 +81,7 @@ final class ServerObjects {
     }
 
     /** What differs, a sentence each; empty when the servers agree. */
-    static List<String> differences(Map<String, MySqlServer> servers) {
+    public static List<String> differences(Map<String, MySqlServer> servers) {
         Map<String, Map<String, String>> contents = new LinkedHashMap<>();
         servers.forEach((name, server) -> contents.put(name, contents(server)));
         TreeSet<String> names = new TreeSet<>();

@@ -8,10 +8,12 @@ import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.HistoryCheck;
 import io.quorate.ist.RejoinCourse;
+import io.quorate.ist.WriteSetCache;
 import io.quorate.node.join.CopyRule;
 import io.quorate.node.join.JoinHost;
 import io.quorate.node.join.JoinMachine.Step;
 import io.quorate.node.join.JoinTurns;
+import io.quorate.node.join.RanAhead;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.node.server.Server.Contents;
@@ -252,7 +254,7 @@ final class Joining implements JoinHost {
     }
 
     @Override
-    public String wantCopy(QuorateException difference, long orderedThen) {
+    public String wantCopy(QuorateException difference, long orderedThen) throws IOException, InterruptedException {
         if (!node.hasHandedOver()) {
             return "what this server has committed is being ordered first";
         }
@@ -264,9 +266,11 @@ final class Joining implements JoinHost {
                 orderedThen,
                 holders.stream().map(Node::name).toList(),
                 Spoilt.voters(node, world.bugs));
-        String obstacle = rule.obstacle(this::hasVoidDefinition);
+        Odd odd = new Odd(difference);
+        String obstacle = rule.obstacle(odd);
         if (obstacle == null) {
-            if (!hasVoidDefinition() && difference.code() == ErrorCode.APPLY_MISMATCH) {
+            boolean known = odd.hasVoidDefinition() || odd.hasRunAhead();
+            if (!known && difference.code() == ErrorCode.APPLY_MISMATCH) {
                 world.dispute.requireEnough(holders);
             }
             node.suspendServer(true);
@@ -276,10 +280,27 @@ final class Joining implements JoinHost {
         return obstacle;
     }
 
-    private boolean hasVoidDefinition() {
-        return node.stream()
-                .ask(certifier ->
-                        certifier.hasVoidDefinition(node.uuid(), node.database().position()));
+    /** What is known of the server that holds something else than the order says. */
+    private final class Odd implements CopyRule.Server {
+        private final QuorateException difference;
+
+        Odd(QuorateException difference) {
+            this.difference = difference;
+        }
+
+        @Override
+        public boolean hasVoidDefinition() {
+            return node.stream()
+                    .ask(certifier -> certifier.hasVoidDefinition(
+                            node.uuid(), node.database().position()));
+        }
+
+        @Override
+        public boolean hasRunAhead() throws IOException, InterruptedException {
+            WriteSetCache cache = node.storage().cache();
+            return RanAhead.of(
+                    difference.difference(), node.uuid(), cache, node.database().position(), cache.last());
+        }
     }
 
     @Override

@@ -9,7 +9,9 @@ import java.util.List;
  * Decides whether a server that holds something else than the order says may get a full copy of another one now. Where
  * a row or a table differs, and the nodes haven't voted about it, it may be the others that are wrong: one server on
  * which somebody has deleted rows without the binlog would then have all others copy that. So at least half of the
- * servers must hold what this one lacks.
+ * servers must hold what this one lacks. That isn't asked of a server whose own clients have run a definition that is
+ * void, or that is ordered only after what the server can't take: it is known to be the odd one, and two of three may
+ * be at the same time.
  *
  * @param difference what showed that it holds something else
  * @param orderedThen last seqno that was ordered then
@@ -21,17 +23,20 @@ public record CopyRule(ErrorCode difference, long orderedThen, List<String> hold
     public interface Server {
         /** Whether it has run a definition that is void, so that it isn't the others that are wrong. */
         boolean hasVoidDefinition() throws IOException;
+
+        /** Whether its clients have defined anew what it can't take, and that is ordered later ({@link RanAhead}). */
+        boolean hasRunAhead() throws IOException, InterruptedException;
     }
 
     /** Why there can't be a copy yet; null when there can. */
-    public String obstacle(Server server) {
+    public String obstacle(Server server) throws InterruptedException {
         if (holders.isEmpty()) {
             return "waiting for a node that can give a copy: none with a server is SYNCED and has applied seqno "
                     + orderedThen;
         }
         int servers = Math.max(voters, holders.size() + 1);
         try {
-            if (2 * holders.size() < servers && isAboutRows() && !server.hasVoidDefinition()) {
+            if (2 * holders.size() < servers && isAboutRows() && !isTheOdd(server)) {
                 return "waiting, because only " + String.join(", ", holders) + " of " + servers
                         + " servers holds what this one lacks. If that is the right one, rebuild this node; if not,"
                         + " stop and rebuild that one";
@@ -40,6 +45,10 @@ public record CopyRule(ErrorCode difference, long orderedThen, List<String> hold
             return "waiting for the server: " + e.getMessage();
         }
         return null;
+    }
+
+    private static boolean isTheOdd(Server server) throws IOException, InterruptedException {
+        return server.hasVoidDefinition() || server.hasRunAhead();
     }
 
     private boolean isAboutRows() {

@@ -123,7 +123,7 @@ record JoiningNode(
                 .collect(Collectors.toSet());
         CopyRule rule = new CopyRule(
                 difference.code(), orderedThen, holders, own.stream().ask(certifier -> certifier.voters(members)));
-        String obstacle = rule.obstacle(this::hasVoidDefinition);
+        String obstacle = rule.obstacle(new Odd(difference));
         if (obstacle != null) {
             return obstacle;
         }
@@ -132,10 +132,30 @@ record JoiningNode(
         return null;
     }
 
-    private boolean hasVoidDefinition() throws IOException {
-        UUID self = own.stream().self();
-        long applied = contents().position().seqno();
-        return own.stream().ask(certifier -> certifier.hasVoidDefinition(self, applied));
+    /** What is known of this node's server, which holds something else than the order says. */
+    private final class Odd implements CopyRule.Server {
+        private final QuorateException difference;
+        private final UUID self = own.stream().self();
+
+        Odd(QuorateException difference) {
+            this.difference = difference;
+        }
+
+        @Override
+        public boolean hasVoidDefinition() throws IOException {
+            long applied = contents().position().seqno();
+            return own.stream().ask(certifier -> certifier.hasVoidDefinition(self, applied));
+        }
+
+        @Override
+        public boolean hasRunAhead() throws IOException, InterruptedException {
+            return RanAhead.of(
+                    difference.difference(),
+                    self,
+                    own.stores().cache(),
+                    contents().position().seqno(),
+                    own.stores().cache().last());
+        }
     }
 
     @Override

@@ -91,8 +91,9 @@ public final class Applying implements AutoCloseable {
         }
 
         @Override
-        public void holdClients(boolean hold) {
+        public boolean holdClients(boolean hold) {
             signals.held(hold);
+            return true;
         }
 
         @Override

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.core.BinlogEvents;
+import io.quorate.core.KeyType;
+import io.quorate.core.Keys;
+import io.quorate.core.WriteSet;
+import java.util.regex.Pattern;
+
+/** Tells of which definitions clients have to keep away. */
+final class Definitions {
+    private static final int SHORTEST_STATEMENT_BYTES = 40;
+    private static final Pattern CREATE_TABLE =
+            Pattern.compile("\\s*CREATE\\s+TABLE\\b.*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+
+    private Definitions() {}
+
+    /** Whether rows that clients write to its tables right before it would lose. A table that it makes has none yet. */
+    static boolean closesTables(WriteSet w) {
+        return w.isDefinition() && conflictsWithRows(w.keys()) && !createsTable(w.payload());
+    }
+
+    private static boolean conflictsWithRows(Keys keys) {
+        for (int i = 0; i < keys.size(); i++) {
+            boolean table = !Keys.isReserved(keys.hash(i)) || keys.hash(i) == Keys.EVERYTHING;
+            if (table && keys.type(i) == KeyType.EXCLUSIVE) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean createsTable(byte[] payload) {
+        return payload.length > SHORTEST_STATEMENT_BYTES
+                && BinlogEvents.type(payload, 0) == BinlogEvents.QUERY
+                && CREATE_TABLE.matcher(QueryEvent.parse(payload, 0).text()).matches();
+    }
+}

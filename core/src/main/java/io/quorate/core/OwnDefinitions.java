@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The definitions that clients of this server have run, as long as rows that come before them in the order may be on
+ * their way to it; a part of {@link OwnWrites}. Not thread-safe.
+ *
+ * <p>Rows that clients write here meanwhile were checked by an index, or a foreign key, that the late rows weren't
+ * checked by, and may hold the same value. Nothing in the keys of the late rows tells. So rows that are written under
+ * such a definition take its table's key as {@link KeyType#UPDATE}, together with {@link Keys#NO_ROWS_BEFORE}: they
+ * lose against whatever others have written to the table and this server had not seen. They are also built on the rows
+ * of the table that were written here before the definition and are still open, because an undo of these brings back
+ * values that the index took for free.
+ */
+final class OwnDefinitions {
+    private static final int BUILT_ON_MAX = 64;
+
+    private static final class Open {
+        final long number;
+        final Set<Long> tables = new HashSet<>();
+        /** Its place in the order, 0 while it has none. */
+        long seqno;
+
+        Open(WriteSet definition) {
+            number = definition.gtid().number();
+            for (int i = 0; i < definition.keys().size(); i++) {
+                if (definition.keys().type(i) == KeyType.EXCLUSIVE
+                        && !Keys.isReserved(definition.keys().hash(i))) {
+                    tables.add(definition.keys().hash(i));
+                }
+            }
+        }
+
+        /** Whether both wrote to a table of it. */
+        boolean isOf(Keys some, Keys others) {
+            return tables.stream().anyMatch(table -> some.contains(table) && others.contains(table));
+        }
+    }
+
+    private final List<Open> open = new ArrayList<>();
+
+    /** Takes note of a definition, unless it loses against late rows itself. */
+    void captured(WriteSet definition) {
+        Open next = new Open(definition);
+        if (!next.tables.isEmpty() && !definition.keys().contains(Keys.NO_ROWS_BEFORE)) {
+            open.add(next);
+        }
+    }
+
+    /** The order has one of this server's writesets. */
+    void ordered(Certified c) {
+        if (c.writeSet().isDefinition() && !open.isEmpty()) {
+            long number = c.writeSet().gtid().number();
+            open.removeIf(each -> each.number == number && !c.passed());
+            open.stream().filter(each -> each.number == number).forEach(each -> each.seqno = c.seqno());
+        }
+    }
+
+    /** Rows with the keys that they need under the definitions that are open; the same if they need no others. */
+    WriteSet guarded(WriteSet rows) {
+        open.removeIf(each -> each.seqno > 0 && each.seqno <= rows.lastSeen());
+        if (open.isEmpty()) {
+            return rows;
+        }
+        KeysBuilder keys = new KeysBuilder();
+        boolean guarded = false;
+        for (int i = 0; i < rows.keys().size(); i++) {
+            boolean under = rows.keys().type(i) == KeyType.SHARED
+                    && isDefined(rows.keys().hash(i));
+            keys.add(rows.keys().hash(i), under ? KeyType.UPDATE : rows.keys().type(i));
+            if (under) {
+                keys.add(Keys.guarded(rows.keys().hash(i)), KeyType.SHARED);
+                guarded = true;
+            }
+        }
+        if (!guarded) {
+            return rows;
+        }
+        keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
+        return rows.withKeys(keys.build());
+    }
+
+    /** The keys of rows as they were before they were guarded: what they touched. */
+    static Keys unguarded(Keys certified) {
+        KeysBuilder keys = new KeysBuilder();
+        for (int i = 0; i < certified.size(); i++) {
+            long hash = certified.hash(i);
+            keys.add(hash, certified.contains(Keys.guarded(hash)) ? KeyType.SHARED : certified.type(i));
+        }
+        return keys.build();
+    }
+
+    private boolean isDefined(long table) {
+        return open.stream().anyMatch(each -> each.tables.contains(table));
+    }
+
+    /**
+     * What guarded rows were built on.
+     *
+     * @param known what their keys tell
+     * @param others the open transactions of this server
+     */
+    long[] builtOn(WriteSet guarded, long[] known, Collection<OwnTransaction> others) {
+        if (known.length > 0 && known[0] == 0) {
+            return known;
+        }
+        Set<Long> numbers = new TreeSet<>();
+        Arrays.stream(known).forEach(numbers::add);
+        for (Open each : open) {
+            for (OwnTransaction own : others) {
+                if (own.number < each.number
+                        && !own.definition
+                        && !own.isUndoneFor(guarded.lastSeen())
+                        && each.isOf(own.keys, guarded.keys())) {
+                    numbers.add(own.number);
+                }
+            }
+        }
+        return numbers.size() > BUILT_ON_MAX
+                ? WriteSet.builtOnAll()
+                : numbers.stream().mapToLong(n -> n).toArray();
+    }
+}
