@@ -297,6 +297,7 @@ public final class OwnWrites implements OwnRegister {
     /** Everything up to {@code seqno} is in the database. */
     public void applied(long seqno) {
         applied = Math.max(applied, seqno);
+        definitions.applied(applied);
         forget();
     }
 

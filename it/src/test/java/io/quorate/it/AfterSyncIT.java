@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(1800)
 class AfterSyncIT {
     private static final Duration LIMIT = Duration.ofMinutes(2);
-    private static final int SECONDS = Integer.getInteger("quorate.seconds", 12);
+    private static final int SECONDS = Integer.getInteger("quorate.seconds", 8);
     private static final int LOST_CONNECTION = 0;
 
     private static Cluster cluster;

@@ -53,6 +53,9 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
     /** For ending sessions; the thread's own. */
     private Connection connection;
 
+    /** Why a session couldn't be ended the last time; null when it could. The thread's own. */
+    private String complaint;
+
     /**
      * @param server whose clients wait
      * @param answered the GTID number up to which nobody waits, because the server had committed before
@@ -288,6 +291,7 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
             }
             Gtid transaction = new Gtid(server, ending.number());
             Committing.end(connection, transaction, ending.session());
+            complaint = null;
             stats.ended(ending.cause());
             switch (ending.cause()) {
                 case LOST ->
@@ -304,7 +308,11 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
             }
             return true;
         } catch (SQLException e) {
-            log.warn("session {} can't be ended, its client keeps waiting: {}", ending.session(), e.getMessage());
+            // It is tried again ten times a second.
+            if (!e.getMessage().equals(complaint)) {
+                log.warn("session {} can't be ended, its client keeps waiting: {}", ending.session(), e.getMessage());
+                complaint = e.getMessage();
+            }
             closeConnection();
             return false;
         }

@@ -79,12 +79,15 @@ final class ClientWrites {
 
     private void closeAmongWaiting(Connection connection) throws SQLException {
         long deadline = System.nanoTime() + commitTimeout.plus(GRACE).toNanos();
-        boolean closed = false;
-        while (!closed) {
-            closed = closeWithin(connection, Duration.ofSeconds(1));
-            if (!closed && (!SemiSyncSource.hasReplica(connection) || System.nanoTime() > deadline)) {
+        while (!closeWithin(connection, Duration.ofSeconds(1))) {
+            boolean late = System.nanoTime() > deadline;
+            if ((late || !SemiSyncSource.hasReplica(connection)) && Committing.isAny(connection)) {
                 putOut(connection);
                 return;
+            }
+            if (late) {
+                throw new SQLException("the server can't be closed for clients' writes: a statement of theirs doesn't"
+                        + " end; SHOW PROCESSLIST says which");
             }
         }
         SemiSyncSource.disable(connection);

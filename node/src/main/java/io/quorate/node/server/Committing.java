@@ -67,6 +67,11 @@ final class Committing {
         }
     }
 
+    /** Whether a session waits within a commit. */
+    static boolean isAny(Connection connection) throws SQLException {
+        return !sessions(connection, s -> STATES.contains(s.state)).isEmpty();
+    }
+
     /** Ends all sessions that wait within a commit, also those of accounts with CONNECTION_ADMIN. */
     static void endAll(Connection connection) throws SQLException {
         for (long session : sessions(connection, s -> STATES.contains(s.state))) {

@@ -34,6 +34,7 @@ final class SemiSyncSource {
 
     private final boolean waitsWithoutService;
     private boolean isSet;
+    private boolean hasOthers;
 
     /** @param waitsWithoutService whether commits wait while no capture is there */
     SemiSyncSource(boolean waitsWithoutService) {
@@ -91,6 +92,9 @@ final class SemiSyncSource {
             if (isSet && IS_OFF.equals(violation(connection))) {
                 statement.execute("SET GLOBAL " + ENABLED + " = ON");
                 return;
+            }
+            if (!waitsWithoutService && isOurs(connection)) {
+                forget(connection);
             }
             // Persisted, these also hold after a restart of mysqld, before this service has seen it.
             String set = waitsWithoutService ? "SET PERSIST " : "SET GLOBAL ";
@@ -156,16 +160,19 @@ final class SemiSyncSource {
                 return IS_OFF;
             }
         }
+        // A former connection of this capture may be there for a moment beside its present one.
         long replicas = status(connection, "clients");
-        return replicas > 1
+        boolean twice = replicas > 1 && hasOthers;
+        hasOthers = replicas > 1;
+        return twice
                 ? (replicas - 1) + " other semi-sync replicas are connected, whose acknowledgements count as well as"
                         + " this node's; stop them or set rpl_semi_sync_replica_enabled=OFF there"
                 : null;
     }
 
     /** How many commits didn't wait although they should have. */
-    static long passedBy(Connection connection) throws SQLException {
-        return status(connection, "no_tx");
+    long passedBy(Connection connection) throws SQLException {
+        return waitsWithoutService ? status(connection, "no_tx") : 0;
     }
 
     private static boolean isActive(Connection connection, String plugin) throws SQLException {

@@ -336,7 +336,7 @@ public final class ServerSession implements AutoCloseable {
             if (violation != null) {
                 signals.lost("clients may get OK before the order has decided: " + violation);
             }
-            countPassedBy(SemiSyncSource.passedBy(connection));
+            countPassedBy(semiSync.passedBy(connection));
         }
     }
 
