@@ -65,7 +65,7 @@ final class OwnDefinitions {
     }
 
     /**
-     * Everything up to {@code seqno} is in the database. No row that comes before a definition up to there is on its way
+     * Everything up to {@code seqno} is in the database. No row that comes before a definition up to there is under way
      * any more, so nothing that clients write from now on needs a guard. Most of the time nothing else says so: the
      * binlog has a position only when something of another server is applied. What was committed already, and captured
      * only after this, is taken for later than it is: see the gaps in {@code docs/decisions/0015-votes.md}.
