@@ -294,6 +294,18 @@ class OwnWritesTest {
         assertThat(captured(0, SHARED, TABLE).keys()).isEqualTo(keys(SHARED, TABLE));
     }
 
+    /** Where nobody else writes for a while, no position in the binlog says that the definition's place is passed. */
+    @Test
+    void aDefinitionGuardsNothingOnceItsPlaceIsApplied() {
+        define(EXCLUSIVE, Keys.KEEPS_COLUMNS);
+        own.ordered(List.of(certified(6, Verdict.PASSED, definition(1))), 1, 0);
+        own.applied(5);
+        assertThat(captured(0, SHARED, TABLE).keys().contains(Keys.NO_ROWS_BEFORE))
+                .isTrue();
+        own.applied(6);
+        assertThat(captured(0, SHARED, TABLE).keys()).isEqualTo(keys(SHARED, TABLE));
+    }
+
     /** Found by the simulation: after a restart its keys are those of the order. */
     @Test
     void aDefinitionIsNotBuiltOnGuardedRowsThatFailed() {
