@@ -5,7 +5,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +28,6 @@ public final class StaleSessions {
 
     private static final Duration LIMIT = Duration.ofSeconds(10);
     private static final Duration LOOK = Duration.ofMillis(50);
-    private static final int NO_SUCH_THREAD = 1094;
     private static final String OTHERS = "SELECT t.PROCESSLIST_ID, t.PROCESSLIST_HOST,"
             + " CONCAT_WS(' ', t.PROCESSLIST_COMMAND, t.PROCESSLIST_STATE, CONCAT('for ', t.PROCESSLIST_TIME, ' s'))"
             + " FROM performance_schema.session_connect_attrs a"
@@ -53,7 +51,7 @@ public final class StaleSessions {
             List<Session> others = others(connection);
             for (Session other : others) {
                 log.info("ending session {} from {}, which an applier has left: {}", other.id, other.host, other.doing);
-                kill(connection, other);
+                Sessions.kill(connection, other.id);
             }
             while (!others.isEmpty()) {
                 if (System.nanoTime() > deadline) {
@@ -80,16 +78,6 @@ public final class StaleSessions {
             }
         }
         return others;
-    }
-
-    private static void kill(Connection connection, Session session) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("KILL CONNECTION " + session.id);
-        } catch (SQLException e) {
-            if (e.getErrorCode() != NO_SUCH_THREAD) {
-                throw e;
-            }
-        }
     }
 
     private static void pause() throws SQLException {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.cli;
 
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -32,15 +31,12 @@ final class DrainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        List<String> hosts = nodes.all();
-        if (hosts.size() != 1) {
-            throw new CommandException("which node? Name the one that is to be drained with --http HOST:PORT");
-        }
+        String host = nodes.only("be drained");
         if (end) {
-            NodeAddress.delete(hosts.get(0), "/actuator/drain");
+            NodeAddress.delete(host, "/actuator/drain");
             spec.commandLine().getOut().println("clients can connect again");
         } else {
-            NodeAddress.post(hosts.get(0), "/actuator/drain", Map.of());
+            NodeAddress.post(host, "/actuator/drain", Map.of());
             spec.commandLine().getOut().println("drained: mysqld may be stopped");
         }
         return 0;

@@ -32,12 +32,9 @@ final class HealCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        List<String> hosts = nodes.all();
-        if (hosts.size() != 1) {
-            throw new CommandException("which node? Name the one that is to get the copy with --http HOST:PORT");
-        }
-        NodeAddress.post(hosts.get(0), "/actuator/heal", Map.of("tables", String.join(",", tables)));
-        spec.commandLine().getOut().println("it begins; quorate transfer show --http " + hosts.get(0));
+        String host = nodes.only("get the copy");
+        NodeAddress.post(host, "/actuator/heal", Map.of("tables", String.join(",", tables)));
+        spec.commandLine().getOut().println("it begins; quorate transfer show --http " + host);
         return 0;
     }
 }

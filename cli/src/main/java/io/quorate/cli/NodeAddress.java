@@ -56,6 +56,19 @@ final class NodeAddress {
         return all().get(0);
     }
 
+    /**
+     * The one that is meant, for what nobody wants done to another one.
+     *
+     * @param purpose what is to happen to it, for the question which node
+     */
+    String only(String purpose) {
+        List<String> hosts = all();
+        if (hosts.size() != 1) {
+            throw new CommandException("which node? Name the one that is to " + purpose + " with --http HOST:PORT");
+        }
+        return hosts.get(0);
+    }
+
     /** A node's answer, as it came. */
     static String ask(String host, String path) {
         return send(host, path, HttpRequest.newBuilder().GET());

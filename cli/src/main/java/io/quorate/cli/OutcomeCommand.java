@@ -30,14 +30,9 @@ final class OutcomeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        String path = "/actuator/outcome/" + gtid.strip();
-        if (nodes.json()) {
-            spec.commandLine().getOut().println(NodeAddress.ask(nodes.first(), path));
-        }
-        OutcomeAnswer answer = NodeAddress.ask(nodes.first(), path, OutcomeAnswer.class);
-        if (!nodes.json()) {
-            spec.commandLine().getOut().println(answer.outcome() + ": " + answer.says());
-        }
+        String text = NodeAddress.ask(nodes.first(), "/actuator/outcome/" + gtid.strip());
+        OutcomeAnswer answer = Answers.read(text, OutcomeAnswer.class);
+        spec.commandLine().getOut().println(nodes.json() ? text : answer.outcome() + ": " + answer.says());
         return answer.outcome().ordinal();
     }
 }

@@ -4,8 +4,8 @@ package io.quorate.core;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
@@ -172,10 +172,9 @@ public final class AckCourse {
 
     /** The number of the first transaction that isn't settled. */
     private long unsettled() {
-        for (Iterator<Long> numbers = waiting.keySet().iterator(); numbers.hasNext(); ) {
-            long number = numbers.next();
-            if (!waiting.get(number).ended) {
-                return number;
+        for (Map.Entry<Long, Waiting> each : waiting.entrySet()) {
+            if (!each.getValue().ended) {
+                return each.getKey();
             }
         }
         return Long.MAX_VALUE;
@@ -193,14 +192,12 @@ public final class AckCourse {
 
     /** Milliseconds until a session may have to be ended even if nothing happens; at most {@code otherwise}. */
     public long waitMillis(long nowMillis, long otherwise) {
-        long least = otherwise;
         for (Waiting w : waiting.values()) {
             if (!w.asked) {
                 // Later ones have waited for less time.
-                least = Math.min(least, Math.max(1, w.sinceMillis + limitMillis - nowMillis));
-                break;
+                return Math.min(otherwise, Math.max(1, w.sinceMillis + limitMillis - nowMillis));
             }
         }
-        return least;
+        return otherwise;
     }
 }

@@ -8,6 +8,49 @@ import java.util.Collection;
  * object that shares it between threads.
  */
 public interface OwnRegister {
+    /** Hears what the order decides about a server's own transactions. */
+    @FunctionalInterface
+    interface Decisions {
+        /**
+         * Everything up to {@code last} is decided.
+         *
+         * @param lost the GTID numbers of those that have failed
+         */
+        void decided(Collection<Long> lost, long last);
+    }
+
+    /** This register, and after it {@code listener}, which hears what the order decides. */
+    default OwnRegister andThen(Decisions listener) {
+        OwnRegister first = this;
+        return new OwnRegister() {
+            @Override
+            public WriteSet captured(WriteSet w) {
+                return first.captured(w);
+            }
+
+            @Override
+            public void covered(long number, long lastSeen) {
+                first.covered(number, lastSeen);
+            }
+
+            @Override
+            public void ordered(Collection<Certified> certified, long last, long lastSeen) {
+                first.ordered(certified, last, lastSeen);
+                listener.decided(
+                        certified.stream()
+                                .filter(c -> !c.passed())
+                                .map(c -> c.writeSet().gtid().number())
+                                .toList(),
+                        last);
+            }
+
+            @Override
+            public void failedUnknown(long seqno) {
+                first.failedUnknown(seqno);
+            }
+        };
+    }
+
     /**
      * A client's transaction was read from the binlog. Calls come in the binlog's order; one that was read before may
      * come again.

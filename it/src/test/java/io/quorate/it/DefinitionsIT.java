@@ -351,21 +351,29 @@ class DefinitionsIT {
         assertThat(cluster.http(3, "/actuator/conflicts")).contains("QRT-5004");
     }
 
+    /** A row from the second node comes before what the first one runs without having seen it; the third one dies. */
+    private static void unseenAndWithoutTheThird(String row, String... statements) throws Exception {
+        cluster.pause(1);
+        try {
+            long before = cluster.lastOrdered(2);
+            run(2, List.of(row));
+            cluster.awaitOrdered(2, before);
+            run(1, List.of(statements));
+            cluster.kill(3, Part.SERVICE);
+        } finally {
+            cluster.goOn(1);
+        }
+    }
+
     /** The one that is gone isn't waited for. When it is back, it finds the definition void, and a row built on it. */
     @Test
     @Order(4)
     void aVerdictIsFoundWithoutWhoIsAwayAndHeldToByWhoComesBack() throws Exception {
         begin(List.of(T, ONE));
-        cluster.pause(1);
-        try {
-            long before = cluster.lastOrdered(2);
-            run(2, List.of("INSERT INTO t VALUES (2, 1)"));
-            cluster.awaitOrdered(2, before);
-            run(1, List.of("ALTER TABLE t ADD b INT, ADD UNIQUE u (a)", "INSERT INTO t VALUES (3, 3, 3)"));
-            cluster.kill(3, Part.SERVICE);
-        } finally {
-            cluster.goOn(1);
-        }
+        unseenAndWithoutTheThird(
+                "INSERT INTO t VALUES (2, 1)",
+                "ALTER TABLE t ADD b INT, ADD UNIQUE u (a)",
+                "INSERT INTO t VALUES (3, 3, 3)");
         cluster.awaitQuery(1, "SELECT SUM(id) FROM d.t", "3");
         cluster.startAgain();
         cluster.assertConverged();
@@ -378,16 +386,7 @@ class DefinitionsIT {
     @Order(4)
     void whoDefinedATableBeforeARowCameGetsACopyThoughOnlyOneOtherHasIt() throws Exception {
         begin(List.of(T, ONE));
-        cluster.pause(1);
-        try {
-            long before = cluster.lastOrdered(2);
-            run(2, List.of("INSERT INTO t VALUES (2, 2)"));
-            cluster.awaitOrdered(2, before);
-            run(1, List.of("ALTER TABLE t ADD b INT DEFAULT 5 FIRST"));
-            cluster.kill(3, Part.SERVICE);
-        } finally {
-            cluster.goOn(1);
-        }
+        unseenAndWithoutTheThird("INSERT INTO t VALUES (2, 2)", "ALTER TABLE t ADD b INT DEFAULT 5 FIRST");
         cluster.awaitQuery(1, "SELECT GROUP_CONCAT(b ORDER BY id) FROM d.t", "5,5");
         cluster.awaitState(1, "SYNCED");
         cluster.startAgain();

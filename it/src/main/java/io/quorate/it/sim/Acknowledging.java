@@ -6,9 +6,7 @@ import io.quorate.core.AckCourse.Ack;
 import io.quorate.core.AckCourse.Cause;
 import io.quorate.core.AckCourse.Ending;
 import io.quorate.core.BinlogPosition;
-import io.quorate.core.Certified;
 import io.quorate.core.OwnRegister;
-import io.quorate.core.WriteSet;
 import java.util.Collection;
 import java.util.List;
 
@@ -17,7 +15,7 @@ import java.util.List;
  * server's semi-sync replica and may break, and the thread that ends sessions and acknowledges, of which each step
  * takes its time.
  */
-final class Acknowledging {
+final class Acknowledging implements OwnRegister.Decisions {
     /** What the product waits for runs so much faster here, as all does. */
     static final int CLOCK = 50;
 
@@ -109,35 +107,10 @@ final class Acknowledging {
 
     // The order.
 
-    OwnRegister beside(OwnRegister register) {
-        return new OwnRegister() {
-            @Override
-            public WriteSet captured(WriteSet w) {
-                return register.captured(w);
-            }
-
-            @Override
-            public void covered(long number, long lastSeen) {
-                register.covered(number, lastSeen);
-            }
-
-            @Override
-            public void ordered(Collection<Certified> certified, long last, long lastSeen) {
-                register.ordered(certified, last, lastSeen);
-                course.decided(
-                        certified.stream()
-                                .filter(c -> !c.passed())
-                                .map(c -> c.writeSet().gtid().number())
-                                .toList(),
-                        last);
-                signal();
-            }
-
-            @Override
-            public void failedUnknown(long seqno) {
-                register.failedUnknown(seqno);
-            }
-        };
+    @Override
+    public void decided(Collection<Long> lost, long last) {
+        course.decided(lost, last);
+        signal();
     }
 
     // The thread.

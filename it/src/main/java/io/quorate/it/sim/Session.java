@@ -80,7 +80,7 @@ final class Session {
     /** The product's, and the bugs that are planted in it. */
     private CaptureProtocol protocol() {
         OwnRegister register = world.bugs.contains(Bug.BUILT_ON_DROPPED) ? new Spoilt.Register(own) : own;
-        OwnRegister hearing = acknowledging == null ? register : acknowledging.beside(register);
+        OwnRegister hearing = acknowledging == null ? register : register.andThen(acknowledging);
         return new CaptureProtocol(node.uuid(), 0, node.stream(), hearing, this::applied) {
             @Override
             public boolean mayBegin(boolean primary, long applied, long orderedBefore) {

@@ -6,7 +6,6 @@ import io.quorate.core.AckCourse;
 import io.quorate.core.AckCourse.Ack;
 import io.quorate.core.AckCourse.Ending;
 import io.quorate.core.BinlogPosition;
-import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
 import io.quorate.core.OwnRegister;
 import io.quorate.core.WriteSet;
@@ -29,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * Carries out an {@link AckCourse}: the capture tells it what it has read, the order what has won and lost, and one
  * thread ends sessions and acknowledges positions. One lock, one clock.
  */
-final class AckGate implements SemiSyncReplica, AutoCloseable {
+final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(AckGate.class);
 
     private static final long LOOK_MILLIS = 1000;
@@ -142,37 +141,8 @@ final class AckGate implements SemiSyncReplica, AutoCloseable {
 
     // For the order.
 
-    /** Hears of the order together with another register. */
-    OwnRegister beside(OwnRegister register) {
-        return new OwnRegister() {
-            @Override
-            public WriteSet captured(WriteSet w) {
-                return register.captured(w);
-            }
-
-            @Override
-            public void covered(long number, long lastSeen) {
-                register.covered(number, lastSeen);
-            }
-
-            @Override
-            public void ordered(Collection<Certified> certified, long last, long lastSeen) {
-                register.ordered(certified, last, lastSeen);
-                decided(certified, last);
-            }
-
-            @Override
-            public void failedUnknown(long seqno) {
-                register.failedUnknown(seqno);
-            }
-        };
-    }
-
-    private void decided(Collection<Certified> certified, long last) {
-        List<Long> lost = certified.stream()
-                .filter(c -> !c.passed())
-                .map(c -> c.writeSet().gtid().number())
-                .toList();
+    @Override
+    public void decided(Collection<Long> lost, long last) {
         lock.lock();
         try {
             course.decided(lost, last);

@@ -71,7 +71,7 @@ final class Capturing implements AutoCloseable {
                 server,
                 identity.baseline().last(server),
                 ports.own(),
-                gate == null ? register : gate.beside(register),
+                gate == null ? register : register.andThen(gate),
                 applied);
     }
 

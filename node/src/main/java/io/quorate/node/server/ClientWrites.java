@@ -2,7 +2,6 @@
 package io.quorate.node.server;
 
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -23,6 +22,7 @@ final class ClientWrites {
 
     private static final int LOCK_WAIT_TIMEOUT = 1205;
     private static final Duration GRACE = Duration.ofSeconds(3);
+
     /** Null in mode {@code async}. */
     private final SemiSyncSource semiSync;
 
@@ -43,7 +43,7 @@ final class ClientWrites {
         if (semiSync != null) {
             semiSync.enable(connection);
         }
-        set(connection, "read_only = OFF");
+        ServerAccess.set(connection, "read_only", "OFF");
         log.info("the server is writable for clients");
     }
 
@@ -53,7 +53,7 @@ final class ClientWrites {
      */
     void close(Connection connection) throws SQLException {
         if (semiSync == null || !SemiSyncSource.isEnabled(connection)) {
-            set(connection, "read_only = ON");
+            ServerAccess.set(connection, "read_only", "ON");
         } else {
             closeAmongWaiting(connection);
         }
@@ -115,30 +115,17 @@ final class ClientWrites {
     private static void putOut(Connection connection) throws SQLException {
         log.warn("commits wait for a verdict that nobody can give now; their clients are disconnected, and don't know"
                 + " whether they committed. The order decides about them when it can");
-        boolean offline = isOffline(connection);
+        boolean offline =
+                ServerAccess.ask(connection, "SELECT @@GLOBAL.offline_mode").equals("1");
         try {
-            set(connection, "offline_mode = ON");
+            ServerAccess.set(connection, "offline_mode", "ON");
             Committing.endAll(connection);
             SemiSyncSource.disable(connection);
-            set(connection, "read_only = ON");
+            ServerAccess.set(connection, "read_only", "ON");
         } finally {
             if (!offline) {
-                set(connection, "offline_mode = OFF");
+                ServerAccess.set(connection, "offline_mode", "OFF");
             }
-        }
-    }
-
-    private static boolean isOffline(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SELECT @@GLOBAL.offline_mode")) {
-            row.next();
-            return row.getInt(1) == 1;
-        }
-    }
-
-    private static void set(Connection connection, String what) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("SET GLOBAL " + what);
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.server;
 
+import io.quorate.applier.Sessions;
 import io.quorate.core.Gtid;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -21,7 +22,6 @@ import org.slf4j.LoggerFactory;
 final class Committing {
     private static final Logger log = LoggerFactory.getLogger(Committing.class);
 
-    private static final int NO_SUCH_THREAD = 1094;
     /** Where such sessions are: the first one of a group, and the others. */
     private static final Set<String> STATES =
             Set.of("Waiting for semi-sync ACK from replica", "waiting for handler commit");
@@ -48,12 +48,12 @@ final class Committing {
         }
         if (!sessions(connection, s -> s.id == session && STATES.contains(s.state))
                 .isEmpty()) {
-            kill(connection, session);
+            Sessions.kill(connection, session);
             return;
         }
         List<Long> byGtid = byGtid(connection, transaction);
         if (byGtid.isEmpty()) {
-            String self = user(connection);
+            String self = ServerAccess.user(connection);
             List<Long> all = sessions(connection, s -> STATES.contains(s.state) && !s.user.equals(self));
             log.warn(
                     "the session of {} isn't {}, as the binlog says; ending all that commit now: {}",
@@ -63,7 +63,7 @@ final class Committing {
             byGtid = all;
         }
         for (long each : byGtid) {
-            kill(connection, each);
+            Sessions.kill(connection, each);
         }
     }
 
@@ -75,7 +75,7 @@ final class Committing {
     /** Ends all sessions that wait within a commit, also those of accounts with CONNECTION_ADMIN. */
     static void endAll(Connection connection) throws SQLException {
         for (long session : sessions(connection, s -> STATES.contains(s.state))) {
-            kill(connection, session);
+            Sessions.kill(connection, session);
         }
     }
 
@@ -115,23 +115,5 @@ final class Committing {
             }
         }
         return ids;
-    }
-
-    private static String user(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SELECT SUBSTRING_INDEX(USER(), '@', 1)")) {
-            row.next();
-            return row.getString(1);
-        }
-    }
-
-    private static void kill(Connection connection, long session) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("KILL CONNECTION " + session);
-        } catch (SQLException e) {
-            if (e.getErrorCode() != NO_SUCH_THREAD) {
-                throw e;
-            }
-        }
     }
 }

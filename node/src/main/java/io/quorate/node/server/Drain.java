@@ -3,7 +3,6 @@ package io.quorate.node.server;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,7 +19,7 @@ final class Drain {
     static String begin(Connection connection, ServerSession session, Duration limit)
             throws SQLException, InterruptedException {
         long deadline = System.nanoTime() + limit.toNanos();
-        set(connection, "ON");
+        ServerAccess.set(connection, "offline_mode", "ON");
         log.info("draining: clients are disconnected and can't connect until mysqld has been restarted");
         long open = 1;
         while (open != 0 && System.nanoTime() < deadline) {
@@ -39,13 +38,7 @@ final class Drain {
     }
 
     static void end(Connection connection) throws SQLException {
-        set(connection, "OFF");
+        ServerAccess.set(connection, "offline_mode", "OFF");
         log.info("clients can connect again");
-    }
-
-    private static void set(Connection connection, String value) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("SET GLOBAL offline_mode = " + value);
-        }
     }
 }

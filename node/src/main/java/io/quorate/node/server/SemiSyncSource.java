@@ -112,9 +112,7 @@ final class SemiSyncSource {
      * To be called while no client waits.
      */
     static void disable(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("SET GLOBAL " + ENABLED + " = OFF");
-        }
+        ServerAccess.set(connection, ENABLED, "OFF");
     }
 
     /** Whether commits wait, or would after the next start of mysqld, because a service like this one has set it so. */

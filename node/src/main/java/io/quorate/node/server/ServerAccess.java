@@ -171,8 +171,7 @@ public final class ServerAccess implements AutoCloseable {
 
     /** Takes {@link #closeAtStart} back. */
     public static void closeAtStartNoMore(Connection connection) throws SQLException {
-        String account = ask(connection, "SELECT SUBSTRING_INDEX(USER(), '@', 1)");
-        if (persisted(connection).equals(account)) {
+        if (persisted(connection).equals(user(connection))) {
             try (Statement statement = connection.createStatement()) {
                 statement.execute("RESET PERSIST IF EXISTS read_only");
             }
@@ -316,7 +315,20 @@ public final class ServerAccess implements AutoCloseable {
                 .equals("0");
     }
 
-    private static String ask(Connection connection, String query) throws SQLException {
+    /** The name with which a connection has logged in. */
+    static String user(Connection connection) throws SQLException {
+        return ask(connection, "SELECT SUBSTRING_INDEX(USER(), '@', 1)");
+    }
+
+    /** Sets a variable of the whole server until mysqld ends. */
+    static void set(Connection connection, String variable, String value) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET GLOBAL " + variable + " = " + value);
+        }
+    }
+
+    /** The first column of the one row that answers a query. */
+    static String ask(Connection connection, String query) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(query)) {
             row.next();
