@@ -71,8 +71,12 @@ final class Pipeline {
         }
     }
 
+    private boolean isPositionAwaited() {
+        return schedule.isPositionAwaited(saved);
+    }
+
     private void signalWork() {
-        if (idle > 0 && schedule.hasGroup() && (!paced || schedule.openIsFull())) {
+        if (idle > 0 && (isPositionAwaited() || (schedule.hasGroup() && (!paced || schedule.openIsFull())))) {
             work.signal();
         }
     }
@@ -116,7 +120,8 @@ final class Pipeline {
 
     private Group takeNow(long now, long pause) {
         Group group = schedule.take(pause <= 0 || schedule.openIsFull());
-        if (group == null && now - savedNanos >= positionIntervalNanos && schedule.committed() > saved) {
+        boolean due = now - savedNanos >= positionIntervalNanos && schedule.committed() > saved;
+        if (group == null && (due || isPositionAwaited())) {
             group = schedule.takePositionOnly();
             savedNanos = now;
         }

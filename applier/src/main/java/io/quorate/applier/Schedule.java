@@ -40,6 +40,8 @@ public final class Schedule {
     private long committed;
     private LogPosition committedPosition = LogPosition.START;
     private long committedMicros;
+    /** The last of this server's own definitions that was offered. */
+    private long definition;
 
     /**
      * @param transactionsMax the most writesets of a group
@@ -81,6 +83,9 @@ public final class Schedule {
         open.add(writeSet, duty);
         held += bytes;
         next++;
+        if (duty == Duty.NONE && writeSet.passed() && writeSet.writeSet().isDefinition()) {
+            definition = writeSet.seqno();
+        }
         if (open.isBarrier()) {
             close();
         }
@@ -208,6 +213,15 @@ public final class Schedule {
         Group group = new Group(committed + 1, committedPosition, committedMicros);
         running.add(group);
         return group;
+    }
+
+    /**
+     * Whether the position has to be written now, if {@code saved} was the last that was: a definition of this server's
+     * client has its place in between. Until the binlog says that this place is applied, what clients write to its
+     * tables loses against whatever others wrote there meanwhile.
+     */
+    public boolean isPositionAwaited(long saved) {
+        return definition > saved && committed >= definition;
     }
 
     /** Everything up to it is in the database. */

@@ -18,22 +18,23 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class PipelineTest {
     private final List<Long> applied = Collections.synchronizedList(new ArrayList<>());
-    private final Pipeline pipeline = new Pipeline(
-            new Schedule(0, 8, 1000, 1 << 20),
-            new ApplierListener() {
-                @Override
-                public void applied(long seqno, int transactions, long originCommittedMicros) {
-                    applied.add(seqno);
-                }
+    private final Pipeline pipeline = pipeline(Duration.ofMillis(20));
 
-                @Override
-                public void failed(QuorateException cause) {}
+    private Pipeline pipeline(Duration positionInterval) {
+        ApplierListener listener = new ApplierListener() {
+            @Override
+            public void applied(long seqno, int transactions, long originCommittedMicros) {
+                applied.add(seqno);
+            }
 
-                @Override
-                public void databaseLost(SQLException cause) {}
-            },
-            Duration.ZERO,
-            Duration.ofMillis(20));
+            @Override
+            public void failed(QuorateException cause) {}
+
+            @Override
+            public void databaseLost(SQLException cause) {}
+        };
+        return new Pipeline(new Schedule(0, 8, 1000, 1 << 20), listener, Duration.ZERO, positionInterval);
+    }
 
     @Test
     void workersThatFinishInAnyOrderCommitInOrder() throws Exception {
@@ -118,5 +119,20 @@ class PipelineTest {
         assertThat(group.last()).isEqualTo(2);
         pipeline.committed(group, true);
         assertThat(pipeline.state().saved()).isEqualTo(2);
+    }
+
+    /** Until the binlog says so, what clients write under it is guarded. */
+    @Test
+    void thePositionIsWrittenAtOnceWhenAnOwnDefinitionHasItsPlace() throws Exception {
+        Pipeline seldom = pipeline(Duration.ofDays(1));
+        seldom.offer(List.of(new Feed.Due(Records.rows(1, 0, 10), Duty.EXECUTE)));
+        Group running = seldom.take();
+        seldom.offer(List.of(new Feed.Due(Records.ddl(2), Duty.NONE)));
+        seldom.committed(running, true);
+        Group group = seldom.take();
+        assertThat(group.hasWork()).isFalse();
+        assertThat(group.last()).isEqualTo(2);
+        seldom.committed(group, true);
+        assertThat(seldom.state().saved()).isEqualTo(2);
     }
 }

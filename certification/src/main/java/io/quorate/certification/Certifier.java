@@ -277,6 +277,7 @@ public final class Certifier {
             if (w.isDefinition()) {
                 boolean unseen = index.unseen() > 0 || (touchesEverything && passed.foreignTo(asks) > lastSeen);
                 votes.passed(seqno, w, !unseen);
+                origins.definitions(origin).add(seqno);
             }
             pass(w, w.isPrepared() ? Entry.FOREIGN_TO_ALL : origin, seqno);
         } else if (!w.isPrepared()) {
@@ -319,6 +320,14 @@ public final class Certifier {
         return number == Origins.UNKNOWN
                 ? new long[0]
                 : origins.failures(number).seqnos();
+    }
+
+    /** The seqnos of this origin's definitions that passed, as long as its server may not have come to their places. */
+    public long[] definitions(UUID origin) {
+        int number = origins.find(origin);
+        return number == Origins.UNKNOWN
+                ? new long[0]
+                : origins.definitions(number).seqnos();
     }
 
     /** Seqno of the last writeset certified, 0 before the first. */
@@ -364,7 +373,7 @@ public final class Certifier {
     }
 
     /**
-     * Writes the state in its canonical form: equal states give equal bytes. Big-endian: {@code "QRC5" | i64 keysMax |
+     * Writes the state in its canonical form: equal states give equal bytes. Big-endian: {@code "QRC6" | i64 keysMax |
      * i64 lastSeqno | i64 lastBarrier | latest passed | origins | votes | generations | i64 entries | entries, 16 bytes
      * each | i64 digest}.
      */

@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
@@ -157,29 +158,41 @@ public class OrderedStream implements OrderListener, OwnOrder {
     /** Tells {@code register}, once, what has become of an origin's transactions. */
     public void tell(OwnRegister register, UUID origin) throws IOException, InterruptedException {
         synchronized (lock) {
-            List<Certified> failed = new ArrayList<>();
+            // A transaction that isn't in the cache yet is reported when it is.
+            List<Certified> told = new ArrayList<>();
             for (long seqno : certifier.failures(origin)) {
                 if (seqno < cache.first()) {
                     register.failedUnknown(seqno);
                 } else if (seqno <= cache.last()) {
-                    failed.add(cached(seqno));
+                    told.add(cached(seqno));
                 }
-                // A transaction that isn't in the cache yet is reported when it is.
             }
+            for (long seqno : certifier.definitions(origin)) {
+                if (seqno >= cache.first() && seqno <= cache.last()) {
+                    told.add(cached(seqno));
+                }
+            }
+            told.sort(Comparator.comparingLong(Certified::seqno));
             OriginPosition at = positionOf(origin);
-            register.ordered(failed, at.last(), at.lastSeen());
+            register.ordered(told, at.last(), at.lastSeen());
         }
     }
 
     /**
-     * The first failed own writeset that transactions captured again may have been built on; if there is none, the next
-     * seqno.
+     * The first own writeset of which a register would be told: one that failed, or a definition. If there is none, the
+     * next seqno.
      */
-    public long oldestOwnFailure() {
+    public long oldestOwnTold() {
         synchronized (lock) {
-            long[] failures = self == null ? new long[0] : certifier.failures(self);
-            return failures.length == 0 ? certifier.lastSeqno() + 1 : failures[0];
+            long next = certifier.lastSeqno() + 1;
+            return self == null
+                    ? next
+                    : Math.min(firstOr(certifier.failures(self), next), firstOr(certifier.definitions(self), next));
         }
+    }
+
+    private static long firstOr(long[] seqnos, long otherwise) {
+        return seqnos.length == 0 ? otherwise : seqnos[0];
     }
 
     /**

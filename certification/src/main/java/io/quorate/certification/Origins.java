@@ -28,6 +28,7 @@ final class Origins {
     private long[] lastSeen = new long[16];
 
     private final List<Failures> failures = new ArrayList<>();
+    private final List<UnseenDefinitions> definitions = new ArrayList<>();
 
     int size() {
         return names.size();
@@ -44,6 +45,7 @@ final class Origins {
         names.add(origin);
         positions.add(OriginPosition.NONE);
         failures.add(new Failures());
+        definitions.add(new UnseenDefinitions());
         if (number == lastSeen.length) {
             lastSeen = Arrays.copyOf(lastSeen, 2 * number);
         }
@@ -59,10 +61,15 @@ final class Origins {
         // Nobody waits for what is no server.
         lastSeen[number] = OrderedFirst.isOrigin(names.get(number)) ? Long.MAX_VALUE : to.lastSeen();
         failures.get(number).seen(to.lastSeen());
+        definitions.get(number).seen(to.lastSeen());
     }
 
     Failures failures(int number) {
         return failures.get(number);
+    }
+
+    UnseenDefinitions definitions(int number) {
+        return definitions.get(number);
     }
 
     long[] lastSeen() {
@@ -97,7 +104,7 @@ final class Origins {
             for (long number : positions.get(i).undecided()) {
                 h = Mix.of(h, number);
             }
-            h = failures.get(i).digest(h);
+            h = definitions.get(i).digest(failures.get(i).digest(h));
         }
         return h;
     }
@@ -115,6 +122,7 @@ final class Origins {
                 out.writeLong(number);
             }
             failures.get(i).writeTo(out);
+            definitions.get(i).writeTo(out);
         }
     }
 
@@ -136,6 +144,7 @@ final class Origins {
                     new OriginPosition(
                             last, seen, undecided.stream().mapToLong(n -> n).toArray()));
             failures.get(number).readFrom(in);
+            definitions.get(number).readFrom(in);
         }
     }
 }

@@ -6,8 +6,8 @@ import io.quorate.core.QuorateException;
 
 /** The serialized form: its magic number, and the refusal of one that can't be right. */
 final class State {
-    /** "QRC5" */
-    static final int MAGIC = 0x51524335;
+    /** "QRC6" */
+    static final int MAGIC = 0x51524336;
 
     private State() {}
 

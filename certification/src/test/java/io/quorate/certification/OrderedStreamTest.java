@@ -147,6 +147,7 @@ class OrderedStreamTest {
     private static final class Register implements OwnRegister {
         private final List<Long> failed = new ArrayList<>();
         private final List<Long> failedUnknown = new ArrayList<>();
+        private final List<Long> definitions = new ArrayList<>();
         private long last;
 
         @Override
@@ -160,6 +161,9 @@ class OrderedStreamTest {
         @Override
         public void ordered(Collection<Certified> certified, long last, long lastSeen) {
             certified.stream().filter(c -> !c.passed()).forEach(c -> failed.add(c.seqno()));
+            certified.stream()
+                    .filter(c -> c.passed() && c.writeSet().isDefinition())
+                    .forEach(c -> definitions.add(c.seqno()));
             this.last = last;
         }
 
@@ -192,9 +196,13 @@ class OrderedStreamTest {
 
     /** One writeset, which writes a row that all of these write. */
     private byte[] proposal(UUID origin, long number) {
+        return proposal(origin, number, 0, WriteSet.Kind.ROWS);
+    }
+
+    private byte[] proposal(UUID origin, long number, long lastSeen, WriteSet.Kind kind) {
         Keys keys = new Keys(new long[] {7}, new byte[] {(byte) KeyType.EXCLUSIVE.ordinal()});
-        WriteSet w = new WriteSet(new Gtid(origin, number), 0, 0, WriteSet.Kind.ROWS, keys, new byte[0]);
-        return ProposalCodec.encode(new Proposal(origin, number - 1, number, 0, new long[0], List.of(w)));
+        WriteSet w = new WriteSet(new Gtid(origin, number), lastSeen, 0, kind, keys, new byte[0]);
+        return ProposalCodec.encode(new Proposal(origin, number - 1, number, lastSeen, new long[0], List.of(w)));
     }
 
     private void deliver(byte[] entry) {
@@ -212,7 +220,23 @@ class OrderedStreamTest {
         deliver(proposal(ORIGIN, 2));
         assertThat(register.failed).containsExactly(2L, 3L);
         assertThat(register.last).isEqualTo(2);
-        assertThat(stream.oldestOwnFailure()).isEqualTo(2);
+        assertThat(stream.oldestOwnTold()).isEqualTo(2);
+    }
+
+    /** What clients wrote under it, and is captured anew, is guarded as it was before. */
+    @Test
+    void aRegisterIsToldOfDefinitionsToWhosePlacesItsServerHasNotCome() throws Exception {
+        deliver(proposal(ORIGIN, 1, 0, WriteSet.Kind.DDL));
+        deliver(proposal(ORIGIN, 2));
+        Register register = new Register();
+        stream.attach(register);
+        assertThat(register.definitions).containsExactly(1L);
+        assertThat(stream.oldestOwnTold()).isEqualTo(1);
+        deliver(proposal(ORIGIN, 3, 1, WriteSet.Kind.ROWS));
+        Register later = new Register();
+        stream.attach(later);
+        assertThat(later.definitions).isEmpty();
+        assertThat(stream.oldestOwnTold()).isEqualTo(4);
     }
 
     @Test

@@ -29,7 +29,8 @@ final class OwnDefinitions {
         /** Its place in the order, 0 while it has none. */
         long seqno;
 
-        Open(WriteSet definition) {
+        Open(WriteSet definition, long seqno) {
+            this.seqno = seqno;
             number = definition.gtid().number();
             for (int i = 0; i < definition.keys().size(); i++) {
                 if (definition.keys().type(i) == KeyType.EXCLUSIVE
@@ -49,32 +50,41 @@ final class OwnDefinitions {
 
     /** Takes note of a definition, unless it loses against late rows itself. */
     void captured(WriteSet definition) {
-        Open next = new Open(definition);
+        note(definition, 0);
+    }
+
+    private void note(WriteSet definition, long seqno) {
+        Open next = new Open(definition, seqno);
         if (!next.tables.isEmpty() && !definition.keys().contains(Keys.NO_ROWS_BEFORE)) {
             open.add(next);
         }
     }
 
-    /** The order has one of this server's writesets. */
-    void ordered(Certified c) {
-        if (c.writeSet().isDefinition() && !open.isEmpty()) {
-            long number = c.writeSet().gtid().number();
-            open.removeIf(each -> each.number == number && !c.passed());
-            open.stream().filter(each -> each.number == number).forEach(each -> each.seqno = c.seqno());
+    /**
+     * The order has one of this server's writesets. A definition that was captured in a session before this one is
+     * heard of here for the first time.
+     *
+     * @param here whether the server still has what it ran
+     */
+    void ordered(Certified c, boolean here) {
+        if (!c.writeSet().isDefinition()) {
+            return;
+        }
+        long number = c.writeSet().gtid().number();
+        boolean known = open.removeIf(each -> each.number == number);
+        if (c.passed() && (known || here)) {
+            note(c.writeSet(), c.seqno());
         }
     }
 
     /**
-     * Everything up to {@code seqno} is in the database. No row that comes before a definition up to there is under way
-     * any more, so nothing that clients write from now on needs a guard. Most of the time nothing else says so: the
-     * binlog has a position only when something of another server is applied. What was committed already, and captured
-     * only after this, is taken for later than it is: see the gaps in {@code docs/decisions/0015-votes.md}.
+     * Rows with the keys that they need under the definitions that are open; the same if they need no others.
+     *
+     * <p>A definition is open until the binlog says that its place is applied. The applier writes the position as soon
+     * as it has come to the place of one of this server's definitions, so that it is said soon. What is guarded depends
+     * on the binlog and the order alone, and never on when it is read: rows that are captured again, by another session
+     * or another process, get the same keys. So rows that were undone because their keys lost will lose.
      */
-    void applied(long seqno) {
-        open.removeIf(each -> each.seqno > 0 && each.seqno <= seqno);
-    }
-
-    /** Rows with the keys that they need under the definitions that are open; the same if they need no others. */
     WriteSet guarded(WriteSet rows) {
         open.removeIf(each -> each.seqno > 0 && each.seqno <= rows.lastSeen());
         if (open.isEmpty()) {

@@ -29,7 +29,8 @@ public interface OwnOrder {
 
     /**
      * Tells {@code register} from now on what becomes of this server's transactions; and at once, which of those have
-     * failed that transactions captured again may have been built on.
+     * failed that transactions captured again may have been built on, and which definitions passed under which
+     * transactions captured again may have been written.
      */
     void attach(OwnRegister register) throws IOException, InterruptedException;
 }

@@ -166,7 +166,7 @@ public final class OwnWrites implements OwnRegister {
     @Override
     public void ordered(Collection<Certified> certified, long last, long lastSeen) {
         for (Certified c : certified) {
-            definitions.ordered(c);
+            definitions.ordered(c, isHere.test(c));
             if (!c.passed() && !c.writeSet().isPrepared()) {
                 failed(c);
             }
@@ -297,7 +297,6 @@ public final class OwnWrites implements OwnRegister {
     /** Everything up to {@code seqno} is in the database. */
     public void applied(long seqno) {
         applied = Math.max(applied, seqno);
-        definitions.applied(applied);
         forget();
     }
 

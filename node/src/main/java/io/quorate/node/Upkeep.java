@@ -40,7 +40,7 @@ final class Upkeep {
         Retention retention = new Retention(
                 applied,
                 stores.checkpoints().forgettableSeqno(),
-                stream.oldestOwnFailure(),
+                stream.oldestOwnTold(),
                 base.network().donor().oldestNeeded());
         stores.cache().retain(retention.first());
         return new NodeEvent.Progress(members.standing().leaderOrdered(), applied, nowMillis());

@@ -98,13 +98,20 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     }
 
     private void again() {
-        boolean pauses = course.next() == ApplyStep.PAUSE;
-        long micros = pauses ? course.pauseMillis() * 1000 / CLOCK : world.random.nextInt(world.faults.stepMicrosMax());
-        world.after(1 + micros, () -> {
+        world.after(1 + micros(course.next()), () -> {
             if (!over) {
                 step();
             }
         });
+    }
+
+    private long micros(ApplyStep next) {
+        return switch (next) {
+            case PAUSE -> course.pauseMillis() * 1000 / CLOCK;
+            // It asks, and then looks again and again, for a second.
+            case ASK_OTHERS -> world.random.nextInt(1_000_000 / world.dispute.clock);
+            default -> world.random.nextInt(world.faults.stepMicrosMax());
+        };
     }
 
     private void step() {

@@ -508,7 +508,7 @@ final class Node {
         }
         long applied = arbitrator ? lastOrdered() : database.position();
         long seqno = storage.checkpoints().forgettableSeqno();
-        storage.cache().retain(new Retention(applied, seqno, stream.oldestOwnFailure(), Long.MAX_VALUE).first());
+        storage.cache().retain(new Retention(applied, seqno, stream.oldestOwnTold(), Long.MAX_VALUE).first());
     }
 
     // Transfers.

@@ -58,6 +58,7 @@ final class Voting implements Verdicts, VotingCourse.Order {
     @Override
     public void say(Ballot.Kind kind, long seqno) {
         world.statistics.ballots++;
+        world.trace(node.name() + " says " + kind + (seqno > 0 ? " to seqno " + seqno : ""));
         byte[] ballot = BallotCodec.encode(new Ballot(kind, node.name(), server, seqno, world.now()));
         world.order().submit(node, ballot, () -> {});
     }
