@@ -4,6 +4,7 @@ package io.quorate.applier;
 import io.quorate.core.Certified;
 import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import java.sql.SQLException;
@@ -42,11 +43,19 @@ public final class DefinitionTurn {
     private DefinitionTurn() {}
 
     /**
-     * @throws QuorateException DEFINITION_VOID when this server has run a definition that is void
+     * @throws QuorateException DEFINITION_VOID when this server has run a definition that is void; OTHERS_TRUSTED when
+     *     another server's tables are right
      * @throws SQLException what the server refuses it with
      */
     public static void take(Certified writeSet, Verdicts verdicts, Server server) throws SQLException {
         WriteSet w = writeSet.writeSet();
+        if (OrderedFirst.isTrust(w)) {
+            throw new QuorateException(
+                    ErrorCode.OTHERS_TRUSTED,
+                    "at seqno " + writeSet.seqno() + " another server's tables take the place of this one's",
+                    null,
+                    Difference.at(writeSet.seqno()));
+        }
         if (w.voidsDefinition() > 0) {
             requirePassedOver(w, server);
         } else if (verdicts.isVoid(writeSet.seqno())) {

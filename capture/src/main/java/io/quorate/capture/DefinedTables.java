@@ -3,6 +3,7 @@ package io.quorate.capture;
 
 import io.quorate.capture.Statement.Scope;
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import java.nio.charset.Charset;
@@ -58,7 +59,7 @@ public final class DefinedTables {
      */
     public boolean changesTables(WriteSet definition) {
         Text text = read(definition);
-        if (text == null || text.mayBeAnything()) {
+        if (text == null || text.mayBeAnything() || OrderedFirst.isTrust(definition)) {
             return true;
         }
         return switch (text.statement.scope()) {

@@ -2,6 +2,7 @@
 package io.quorate.core;
 
 import java.util.Arrays;
+import java.util.UUID;
 
 /**
  * The keys a writeset touches: 64-bit hashes of (schema, table, index, values in the index's comparison form), each
@@ -36,8 +37,11 @@ public final class Keys {
      */
     public static final long NOT_REPEATABLE = 4L;
 
+    /** Taken by what says that one server's tables are right ({@link OrderedFirst#isTrust}). */
+    public static final long TRUSTED = 5L;
+
     /** Up to here hashes have a meaning of their own. */
-    public static final long RESERVED_LAST = NOT_REPEATABLE;
+    public static final long RESERVED_LAST = TRUSTED;
 
     public static final Keys NONE = new Keys(new long[0], new byte[0]);
 
@@ -63,6 +67,11 @@ public final class Keys {
     /** Taken beside the table's key by rows that take that as {@link KeyType#UPDATE} ({@link OwnDefinitions}). */
     public static long guarded(long table) {
         return marked(table, 0x2545F4914F6CDD1DL);
+    }
+
+    /** Names the server whose tables are right, beside {@link #TRUSTED}. */
+    static long trusted(UUID server) {
+        return marked(server.getMostSignificantBits() ^ Long.rotateLeft(server.getLeastSignificantBits(), 17), TRUSTED);
     }
 
     private static long marked(long table, long mark) {

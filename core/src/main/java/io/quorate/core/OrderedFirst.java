@@ -49,6 +49,32 @@ public final class OrderedFirst {
                 nonce);
     }
 
+    /**
+     * The keys of what says that one server's tables are right as they are, whatever the order has of them before. No
+     * server runs it: at its place every other server is known to differ in these tables, and gets a copy of them.
+     *
+     * @param tables what a definition of these tables would take
+     */
+    public static Keys trust(Keys tables, UUID server) {
+        KeysBuilder keys = new KeysBuilder();
+        for (int i = 0; i < tables.size(); i++) {
+            keys.add(tables.hash(i), tables.type(i));
+        }
+        keys.add(Keys.TRUSTED, KeyType.SHARED);
+        keys.add(Keys.trusted(server), KeyType.SHARED);
+        return keys.build();
+    }
+
+    /** Whether it says that a server's tables are right. */
+    public static boolean isTrust(WriteSet writeSet) {
+        return is(writeSet) && writeSet.keys().contains(Keys.TRUSTED);
+    }
+
+    /** Whether it is this server whose tables are right. */
+    public static boolean trusts(WriteSet trust, UUID server) {
+        return trust.keys().contains(Keys.trusted(server));
+    }
+
     public static Proposal proposal(WriteSet definition) {
         long number = definition.gtid().number();
         return new Proposal(ORIGIN, number - 1, number, 0, new long[0], List.of(definition));

@@ -448,5 +448,77 @@ class DefinitionsIT {
                     .isTrue();
             assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(3);
         }
+        // Somebody finds that the one is right after all.
+        for (int n = 2; n <= 3; n++) {
+            assertThat(cluster.post(n, "/actuator/heal", "{\"tables\": \"d.t\"}"))
+                    .contains("\"done\":true");
+        }
+        cluster.assertConverged();
+        assertThat(rows(3, "t")).isEqualTo("2:20");
+    }
+
+    /** As before, and the one is wrong. */
+    @Test
+    @Order(9)
+    void oneOfTheOthersMayBeChosen() throws Exception {
+        begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
+        cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t");
+        cluster.mysql(1).execute("INSERT INTO d.t VALUES (2, 20)");
+        cluster.awaitState(2, "JOINER");
+        cluster.awaitState(3, "JOINER");
+        trust(2);
+        cluster.assertConverged();
+        for (int n = 1; n <= 3; n++) {
+            assertThat(rows(n, "t")).isEqualTo("1:1,2:2,3:3");
+        }
+    }
+
+    /** None can give the others a copy. What was written to other tables meanwhile is everywhere. */
+    @Test
+    @Order(10)
+    void whereAllServersDifferOneIsChosen() throws Exception {
+        begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
+        List<Long> untouched = untouched();
+        for (int n = 1; n <= 3; n++) {
+            cluster.mysql(n).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t WHERE id = " + n);
+            cluster.pause(n);
+        }
+        try {
+            run(1, List.of("BEGIN", "UPDATE t SET a = 10 WHERE id > 1", "INSERT INTO still VALUES (3, 3)", "COMMIT"));
+            run(2, List.of("BEGIN", "UPDATE t SET a = 20 WHERE id = 1", "INSERT INTO still VALUES (4, 4)", "COMMIT"));
+        } finally {
+            for (int n = 1; n <= 3; n++) {
+                cluster.goOn(n);
+            }
+        }
+        for (int n = 1; n <= 3; n++) {
+            int node = n;
+            assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.reason(node).contains("quorate heal --trust")))
+                    .as("n%d: %s", n, cluster.reason(n))
+                    .isTrue();
+        }
+        trust(1);
+        cluster.assertConverged();
+        for (int n = 1; n <= 3; n++) {
+            assertThat(rows(n, "t")).as("n%d", n).isEqualTo("2:10,3:10");
+            assertThat(rows(n, "still")).as("n%d", n).isEqualTo("1:1,2:2,3:3,4:4");
+        }
+        assertThat(untouched().get(0)).isEqualTo(untouched.get(0));
+    }
+
+    private static void trust(int node) throws Exception {
+        // Before it can be chosen, what its clients have committed must be ordered.
+        String answer = "";
+        for (long end = System.nanoTime() + Cluster.LIMIT.toNanos(); !answer.contains("\"done\":true"); ) {
+            assertThat(System.nanoTime()).as(answer).isLessThan(end);
+            answer = cluster.post(node, "/actuator/heal", "{\"trust\": true, \"tables\": \"d.t\"}");
+        }
+    }
+
+    private static String rows(int node, String table) {
+        return cluster.mysql(node)
+                .query("SELECT IFNULL(GROUP_CONCAT(id, ':', a ORDER BY id), '') FROM d." + table)
+                .get(0)
+                .get(0);
     }
 }

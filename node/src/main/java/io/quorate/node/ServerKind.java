@@ -65,6 +65,7 @@ final class ServerKind implements NodeKind {
                         ports.incarnation(),
                         ports.cache(),
                         base.stream(),
+                        base.order(),
                         base.counters().joins()),
                 sessions,
                 access,

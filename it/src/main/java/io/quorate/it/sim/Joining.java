@@ -2,6 +2,7 @@
 package io.quorate.it.sim;
 
 import io.quorate.applier.PositionTable.Position;
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;
@@ -278,6 +279,11 @@ final class Joining implements JoinHost {
             world.dispute.mayCrashSoon(node);
         }
         return obstacle;
+    }
+
+    @Override
+    public String trust(Difference where) {
+        return "copies are of everything here";
     }
 
     /** What is known of the server that holds something else than the order says. */

@@ -90,7 +90,7 @@ final class CopiedTables {
             if (e.code().kind() != ErrorCode.Kind.DIFFERENCE && e.code() != ErrorCode.TAIL_UNCLEAR) {
                 throw e;
             }
-            throw new NotByTables(e.getMessage());
+            throw new NotByTables(e.getMessage(), e.difference());
         }
         try (Connection connection = owner.reach()) {
             streamed.open(connection);

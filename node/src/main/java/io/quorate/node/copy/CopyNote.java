@@ -29,7 +29,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param after once STRAIGHT, the GTID number of the last of the donor's own transactions that the rows have
  * @param upTo once STRAIGHT, the seqno by which the order has all of the donor's own transactions that were in the
  *     copy; while STREAMING or TABLES, the seqno by which the order has all of this server's own transactions; once
- *     TABLES_HERE, the seqno at which the copied tables are
+ *     TABLES_HERE or TRUSTED, the seqno at which these tables are
  * @param where where this server differs; {@link Difference#ANYWHERE} for a copy of everything
  */
 record CopyNote(
@@ -57,13 +57,30 @@ record CopyNote(
         /** A copy of some tables is under way, by method stream: these tables may be gone. */
         TABLES,
         /** A copy of some tables is here. The others are still to be brought to its place in the order. */
-        TABLES_HERE
+        TABLES_HERE,
+        /** The server's own tables are to be right where it differs, as somebody has chosen; that isn't ordered yet. */
+        TRUSTING,
+        /** That is ordered. The other tables are still to be brought to that place. */
+        TRUSTED
     }
 
     private static final String FILE = "copy.properties";
 
     static CopyNote wanted(long from, Difference where) {
         return new CopyNote(Step.WANTED, from, 0, "", null, new GtidSet(), 0, 0, where);
+    }
+
+    static CopyNote trusting(long from, Difference where) {
+        return new CopyNote(Step.TRUSTING, from, 0, "", null, new GtidSet(), 0, 0, where);
+    }
+
+    CopyNote trusted(long last, long at) {
+        return new CopyNote(Step.TRUSTED, from, last, "", null, new GtidSet(), 0, at, where);
+    }
+
+    /** Whether the server's own tables are right. */
+    boolean isTrust() {
+        return step == Step.TRUSTING || step == Step.TRUSTED;
     }
 
     /** This note with the last GTID number that the server gave out, which is known from an earlier copy. */

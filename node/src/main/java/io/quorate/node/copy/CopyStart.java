@@ -66,17 +66,10 @@ final class CopyStart {
         }
         boolean everything = owner.note().where().mayBeAnywhere();
         CopyQuestion.CloneSource source = everything ? choose(donor.node()).source() : null;
-        try (ServerSession session = sessions.get()) {
-            owner.tell("what this server has committed is being ordered first");
-            if (!session.drain()) {
+        try (Connection connection = closed()) {
+            if (connection == null) {
                 return;
             }
-            session.withdraw();
-        }
-        try (Connection connection = owner.reach()) {
-            ServerCheck.require(connection);
-            access.readOnly(connection, true);
-            requireNothingUndecided(connection);
             if (source == null) {
                 CopyPlan.delete(ports.properties().dataDir());
                 long ordered = ports.stream().lastOrdered();
@@ -86,6 +79,31 @@ final class CopyStart {
             } else {
                 cloneFrom(donor.node(), source, connection);
             }
+        }
+    }
+
+    /**
+     * Has everything ordered that clients have committed on this server, and keeps them from committing more.
+     *
+     * @return a connection; null when the link has something else to do
+     */
+    Connection closed() throws SQLException, IOException, InterruptedException {
+        try (ServerSession session = sessions.get()) {
+            owner.tell("what this server has committed is being ordered first");
+            if (!session.drain()) {
+                return null;
+            }
+            session.withdraw();
+        }
+        Connection connection = owner.reach();
+        try {
+            ServerCheck.require(connection);
+            access.readOnly(connection, true);
+            requireNothingUndecided(connection);
+            return connection;
+        } catch (SQLException | RuntimeException e) {
+            connection.close();
+            throw e;
         }
     }
 
@@ -137,7 +155,7 @@ final class CopyStart {
     }
 
     /** The highest GTID number this server ever gave out. */
-    private long lastOfOurs(Connection connection) throws SQLException {
+    long lastOfOurs(Connection connection) throws SQLException {
         UUID server = ServerAccess.uuid(connection);
         long executed = ServerAccess.executed(connection).last(server);
         return Math.max(

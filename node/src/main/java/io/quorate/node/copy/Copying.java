@@ -9,6 +9,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
+import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSetLog;
 import io.quorate.ist.RejoinCourse;
 import io.quorate.node.config.NodeProperties;
@@ -50,6 +51,7 @@ import tools.jackson.databind.json.JsonMapper;
 public final class Copying implements ServerCopy, Refill {
     private static final Logger log = LoggerFactory.getLogger(Copying.class);
     static final long POLL_MILLIS = 250;
+    private static final long AGAIN_MILLIS = 5000;
     private static final Retry.Policy AGAIN = Retry.Policy.unbounded(
                     "the node waits for it with a server of no use to anybody, and whatever is in its way may"
                             + " pass or be mended",
@@ -67,6 +69,7 @@ public final class Copying implements ServerCopy, Refill {
     private final ClonedCopy cloned;
     private final StreamedCopy streamed;
     private final CopiedTables copiedTables;
+    private final TrustedTables trustedTables;
     private final CopyMethod method;
     private final CopyStart start;
     private volatile String obstacle;
@@ -79,7 +82,12 @@ public final class Copying implements ServerCopy, Refill {
      * @param incarnation UUID of the cluster that seqnos belong to
      */
     public record Ports(
-            NodeProperties properties, String incarnation, WriteSetLog cache, OrderedStream stream, JoinCounts joins) {}
+            NodeProperties properties,
+            String incarnation,
+            WriteSetLog cache,
+            OrderedStream stream,
+            TotalOrder order,
+            JoinCounts joins) {}
 
     /** What the other nodes report about themselves, and how they are asked. */
     public record Donors(Supplier<List<MemberReport>> present, Questions questions, JsonMapper json) {}
@@ -106,6 +114,7 @@ public final class Copying implements ServerCopy, Refill {
         this.cloned = new ClonedCopy(this, ports, access, signals, donors, budget);
         this.streamed = new StreamedCopy(ports, access, signals, donors, budget, this::tell);
         this.copiedTables = new CopiedTables(this, streamed, ports, access, signals);
+        this.trustedTables = new TrustedTables(this, ports);
         this.method = new CopyMethod(ports.properties());
         this.start = new CopyStart(this, method, sessions, ports, access, donors);
     }
@@ -139,6 +148,15 @@ public final class Copying implements ServerCopy, Refill {
                 note.where().mayBeAnywhere()
                         ? "all of another one's data"
                         : "those of another one's tables that differ");
+    }
+
+    @Override
+    public String trust(long from, Difference where) throws IOException {
+        if (note != null) {
+            return "its tables may be gone already, for a copy";
+        }
+        keep(CopyNote.trusting(from, where));
+        return null;
     }
 
     @Override
@@ -230,10 +248,15 @@ public final class Copying implements ServerCopy, Refill {
                     case COPYING -> cloned.run();
                     case STRAIGHT -> cloned.apply();
                     case TABLES -> copiedTables.fetch();
-                    case TABLES_HERE -> copiedTables.finish();
+                    case TABLES_HERE, TRUSTED -> copiedTables.finish();
+                    case TRUSTING -> trust();
                 }
             } catch (NotByTables e) {
-                everything(e.getMessage());
+                if (note.isTrust()) {
+                    trustMore(e);
+                } else {
+                    everything(e.getMessage());
+                }
             } catch (QuorateException e) {
                 if (!isTriedAgain(e)) {
                     throw e;
@@ -255,6 +278,32 @@ public final class Copying implements ServerCopy, Refill {
      */
     private static boolean isTriedAgain(QuorateException e) {
         return e.code() == ErrorCode.COPY_NOT_BY_STREAM || (e.code().isRetryable() && !RejoinCourse.mends(e));
+    }
+
+    private void trust() throws NotByTables, SQLException, IOException, InterruptedException {
+        CopyPlan.delete(ports.properties().dataDir());
+        try (Connection connection = start.closed()) {
+            CopyPlan plan = connection == null ? null : trustedTables.choose(connection);
+            if (plan != null) {
+                streamed.here(plan);
+                keep(note.trusted(start.lastOfOurs(connection), plan.upTo()));
+            }
+        }
+    }
+
+    /** Takes more tables for right: those that differ too, and those that can't be taken back. */
+    private void trustMore(NotByTables why) throws SQLException, IOException, InterruptedException {
+        try (Connection connection = reach()) {
+            Difference wider = note.where().and(trustedTables.more(connection, why.besides));
+            if (wider.equals(note.where()) || wider.mayBeAnywhere()) {
+                waits("its tables can't be taken for right: " + why.getMessage()
+                        + "; rebuild the cluster from one server (docs/architecture.md#all-servers-differ)");
+                pause(AGAIN_MILLIS);
+            } else {
+                log.warn("more than these tables is taken for right: {}", why.getMessage());
+                keep(CopyNote.trusting(note.from(), wider));
+            }
+        }
     }
 
     private void everything(String why) throws IOException {
@@ -281,7 +330,10 @@ public final class Copying implements ServerCopy, Refill {
         String from = current == null ? "" : donor();
         String donor = from == null || from.isEmpty() ? "another node" : from;
         String extent = current == null || current.where().mayBeAnywhere() ? "a full copy of the data" : "tables";
-        String text = "receiving " + extent + " of " + donor + (what.isEmpty() ? "" : ": " + what);
+        String text = (current != null && current.isTrust()
+                        ? "its own tables are taken for right"
+                        : "receiving " + extent + " of " + donor)
+                + (what.isEmpty() ? "" : ": " + what);
         progress.accept(text);
         boolean moves = look() != null && obstacle == null;
         if (!text.equals(told) && (!moves || System.nanoTime() - toldNanos > TOLD_EVERY.toNanos())) {

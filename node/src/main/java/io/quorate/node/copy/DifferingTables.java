@@ -3,6 +3,7 @@ package io.quorate.node.copy;
 
 import io.quorate.core.Certified;
 import io.quorate.core.Difference;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>those of own definitions that failed, because a statement that was run can't be taken back;
+ *   <li>those of which another server's are right ({@link OrderedFirst#isTrust}), as was ordered after its position;
  *   <li>those that a definition which this server hasn't run yet names together with one of them, as a RENAME does: it
  *       is run as a whole or not at all;
  *   <li>those that foreign keys tie to one of them. The copied tables are ahead of the others for a while, and a row
@@ -56,9 +58,16 @@ final class DifferingTables {
     /** Says why it can't be done with single tables. */
     static final class NotByTables extends Exception {
         private static final long serialVersionUID = 1L;
+        /** Where the server differs besides; null when that isn't known. */
+        final transient @Nullable Difference besides;
 
         NotByTables(String why) {
+            this(why, null);
+        }
+
+        NotByTables(String why, @Nullable Difference besides) {
             super(why);
+            this.besides = besides;
         }
     }
 
@@ -127,7 +136,8 @@ final class DifferingTables {
         WriteSet w = c.writeSet();
         boolean failedHere =
                 w.isDefinition() && !c.passed() && w.gtid().source().equals(server);
-        if (wanted.remove(w.gtid()) || where.seqnos().contains(c.seqno()) || failedHere) {
+        boolean trusted = c.passed() && OrderedFirst.isTrust(w);
+        if (wanted.remove(w.gtid()) || where.seqnos().contains(c.seqno()) || failedHere || trusted) {
             found.addAll(tables(c));
         }
         if (w.isDefinition() && c.passed()) {

@@ -32,6 +32,13 @@ public interface ServerCopy {
     void want(long from, Difference where) throws IOException;
 
     /**
+     * Says that this server's tables are right where it differs. For the rest as {@link #want(long)}.
+     *
+     * @return why that can't be; null when it is so
+     */
+    String trust(long from, Difference where) throws IOException;
+
+    /**
      * Gives up a copy that was not necessary, because the server still has everything that it had. Only to be called
      * while the link has no session.
      *
@@ -75,6 +82,11 @@ public interface ServerCopy {
         @Override
         public boolean isPending() {
             return false;
+        }
+
+        @Override
+        public String trust(long from, Difference where) {
+            throw new IllegalStateException("an arbitrator has no server that could be right");
         }
 
         @Override

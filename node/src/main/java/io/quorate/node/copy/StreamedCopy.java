@@ -474,6 +474,12 @@ final class StreamedCopy {
         return true;
     }
 
+    /** Nothing is to be fetched: the tables of this plan are here. */
+    void here(CopyPlan of) throws IOException {
+        of.write(directory(), donors.json());
+        plan = of;
+    }
+
     /** The tables that were copied; null for everything. */
     Set<TableName> tables() throws IOException {
         plan = plan == null ? CopyPlan.read(directory(), donors.json()) : plan;

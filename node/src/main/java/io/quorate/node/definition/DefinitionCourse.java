@@ -3,13 +3,11 @@ package io.quorate.node.definition;
 
 import io.quorate.core.Certified;
 import io.quorate.core.OrderedFirst;
-import io.quorate.core.ProposalCodec;
 import io.quorate.core.WriteSet;
-import io.quorate.core.WriteSetLog;
 import io.quorate.core.answer.DefinitionAnswer;
 import io.quorate.core.answer.DefinitionAnswer.Outcome;
+import io.quorate.node.order.NextDefinition;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -34,8 +32,6 @@ import org.slf4j.LoggerFactory;
 final class DefinitionCourse {
     private static final Logger log = LoggerFactory.getLogger(DefinitionCourse.class);
     private static final int RACES_MAX = 50;
-    private static final long ORDER_NANOS = TimeUnit.SECONDS.toNanos(20);
-    private static final long SAY_NANOS = TimeUnit.SECONDS.toNanos(2);
     /** How long the others are waited for when a server has run it. */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(15);
 
@@ -43,12 +39,14 @@ final class DefinitionCourse {
 
     private final Definitions.Ports ports;
     private final Definitions.Written written;
+    private final NextDefinition next;
     private final long nonce = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     private volatile DefinitionAnswer answer;
 
     DefinitionCourse(Definitions.Ports ports, long number, Definitions.Written written) {
         this.ports = ports;
         this.written = written;
+        this.next = new NextDefinition(ports.stream(), ports.cache(), ports.order());
         this.answer = new DefinitionAnswer(
                 ports.node(), number, written.text().shortText(), "begins", null, 0, List.of(), Map.of(), null);
     }
@@ -71,21 +69,21 @@ final class DefinitionCourse {
 
     private void order() throws IOException, InterruptedException {
         for (int race = 0; race < RACES_MAX; race++) {
-            long after = last();
+            long after = next.last();
             long seen = ports.stream().lastOrdered();
             if (written.text().needsFence() && !fence(after)) {
                 return;
             }
             phase("being ordered");
-            byte[] entry = ProposalCodec.encode(OrderedFirst.proposal(OrderedFirst.definition(
-                    after, nonce, seen, written.micros(), written.text().keys(), written.event())));
-            if (!propose(entry, after) && !giveUp(after)) {
+            WriteSet definition = OrderedFirst.definition(
+                    after, nonce, seen, written.micros(), written.text().keys(), written.event());
+            if (!next.propose(definition, after) && !next.giveUp(after)) {
                 done(
                         Outcome.UNKNOWN,
                         "no majority has ordered it so far, and it may still be ordered; see what the tables are like");
                 return;
             }
-            Certified mine = mine(after, seen);
+            Certified mine = next.find(nonce, after, seen);
             if (mine != null) {
                 follow(mine.seqno());
                 return;
@@ -94,66 +92,19 @@ final class DefinitionCourse {
         done(Outcome.NOT_ORDERED, "other definitions came first again and again; try again");
     }
 
-    /** The last number under which a definition, or nothing, is ordered. */
-    private long last() {
-        return ports.stream()
-                .ask(certifier -> certifier.position(OrderedFirst.ORIGIN).last());
-    }
-
     /** Whether nobody writes; otherwise it is done. */
     private boolean fence(long after) throws InterruptedException {
         phase("waiting until all nodes keep their clients from writing");
         Map<String, String> refused = ports.asking().fence(after);
-        if (refused.isEmpty() || last() > after) {
+        if (refused.isEmpty() || next.last() > after) {
             return true;
         }
-        giveUp(after);
+        next.giveUp(after);
         StringBuilder why = new StringBuilder("clients can't be kept from writing everywhere:");
         refused.forEach((node, reason) ->
                 why.append(' ').append(node).append(" (").append(reason).append(')'));
         done(Outcome.NOT_ORDERED, why.toString());
         return false;
-    }
-
-    /** Takes up the number by nothing; whether something is ordered under it then. */
-    private boolean giveUp(long after) throws InterruptedException {
-        return propose(ProposalCodec.encode(OrderedFirst.nothing(after)), after);
-    }
-
-    /** Proposes an entry until something is ordered under its number; false when nothing is for too long. */
-    private boolean propose(byte[] entry, long after) throws InterruptedException {
-        long begun = System.nanoTime();
-        long said = begun - SAY_NANOS;
-        while (last() == after) {
-            long now = System.nanoTime();
-            if (now - begun > ORDER_NANOS) {
-                return false;
-            }
-            if (now - said >= SAY_NANOS) {
-                said = now;
-                var unused = ports.order().submit(entry);
-            }
-            Thread.sleep(LOOK_MILLIS);
-        }
-        return true;
-    }
-
-    /** What is ordered under the number, if it is this definition; otherwise null. */
-    private Certified mine(long after, long seen) throws IOException, InterruptedException {
-        long to = ports.stream().lastOrdered();
-        try (WriteSetLog.Cursor cursor = ports.cache().read(seen + 1)) {
-            for (long seqno = seen + 1; seqno <= to; seqno++) {
-                Certified next = cursor.next(Duration.ofSeconds(1));
-                if (next == null) {
-                    throw new IOException("the writeset cache ends before seqno " + seqno);
-                }
-                WriteSet w = next.writeSet();
-                if (OrderedFirst.is(w) && w.gtid().number() == after + 1) {
-                    return w.session() == nonce ? next : null;
-                }
-            }
-        }
-        return null;
     }
 
     /** Follows it until it is known what becomes of it. */

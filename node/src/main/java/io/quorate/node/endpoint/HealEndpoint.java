@@ -6,11 +6,15 @@ import io.quorate.core.answer.Outcome;
 import io.quorate.node.join.Join;
 import java.util.HashSet;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.stereotype.Component;
 
-/** {@code /actuator/heal}: a POST has this node's server get a copy of tables from another one. */
+/**
+ * {@code /actuator/heal}: a POST has this node's server get a copy of tables from another one; or, where all servers
+ * differ, has its own be right.
+ */
 @Component
 @Endpoint(id = "heal")
 class HealEndpoint {
@@ -20,9 +24,16 @@ class HealEndpoint {
         this.join = join;
     }
 
-    /** @param tables {@code schema.table}, several separated by commas */
+    /**
+     * @param tables {@code schema.table}, several separated by commas
+     * @param trust whether these tables of this server are right; none need be named then
+     */
     @WriteOperation
-    Outcome heal(String tables) throws InterruptedException {
+    Outcome heal(@Nullable String tables, @Nullable Boolean trust) throws InterruptedException {
+        boolean trusts = Boolean.TRUE.equals(trust);
+        if (tables == null) {
+            return Outcome.of(trusts ? join.trust(Set.of()) : "no table is named");
+        }
         Set<TableName> named = new HashSet<>();
         for (String each : tables.split(",")) {
             String[] parts = each.strip().split("\\.", 2);
@@ -31,6 +42,6 @@ class HealEndpoint {
             }
             named.add(new TableName(parts[0], parts[1]));
         }
-        return Outcome.of(join.heal(named));
+        return Outcome.of(trusts ? join.trust(named) : join.heal(named));
     }
 }

@@ -32,14 +32,16 @@ public record CopyRule(ErrorCode difference, long orderedThen, List<String> hold
     public String obstacle(Server server) throws InterruptedException {
         if (holders.isEmpty()) {
             return "waiting for a node that can give a copy: none with a server is SYNCED and has applied seqno "
-                    + orderedThen;
+                    + orderedThen
+                    + ". Where no server is any more, because all differ, choose the one whose tables are right: quorate"
+                    + " heal --trust";
         }
         int servers = Math.max(voters, holders.size() + 1);
         try {
             if (2 * holders.size() < servers && isAboutRows() && !isTheOdd(server)) {
                 return "waiting, because only " + String.join(", ", holders) + " of " + servers
-                        + " servers holds what this one lacks. If that is the right one, rebuild this node; if not,"
-                        + " stop and rebuild that one";
+                        + " servers holds what this one lacks. If that is the right one, have this node get its tables:"
+                        + " quorate heal SCHEMA.TABLE; if not, have this one's be right: quorate heal --trust";
             }
         } catch (IOException e) {
             return "waiting for the server: " + e.getMessage();

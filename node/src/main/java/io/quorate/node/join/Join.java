@@ -258,6 +258,17 @@ public final class Join implements AutoCloseable {
         return command(() -> turns.heals(asked));
     }
 
+    /**
+     * Has this node's tables be right where its server differs, and all other nodes get copies of them: the way out
+     * where all servers differ, or the others are wrong.
+     *
+     * @param tables those that are right; none for all that are known to differ
+     * @return why not; null when it begins
+     */
+    public String trust(Set<TableName> tables) throws InterruptedException {
+        return command(() -> turns.trusts(tables));
+    }
+
     private String command(Callable<String> command) throws InterruptedException {
         return thread.isAlive()
                 ? inbox.command(command, turns::progress)

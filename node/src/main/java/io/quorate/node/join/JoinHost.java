@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.join;
 
+import io.quorate.core.Difference;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.node.member.MemberDesk;
@@ -73,6 +74,14 @@ public interface JoinHost {
      * @return why that can't be yet; null when it is so
      */
     String wantCopy(QuorateException difference, long orderedThen) throws IOException, InterruptedException;
+
+    /**
+     * Has its server's tables be right where it differs, after {@link #handOver}. The server is suspended then.
+     *
+     * @param where where that is
+     * @return why that can't be; null when it is so
+     */
+    String trust(Difference where) throws IOException, InterruptedException;
 
     /** Chooses between catching up and a full copy; after how many milliseconds to do so again. */
     long choose() throws InterruptedException;

@@ -241,6 +241,16 @@ public final class JoinMachine {
         }
     }
 
+    /** It waits for a copy, and somebody says that the others are right. */
+    public void copyIsAsked(QuorateException asked) {
+        require(Step.AWAITING_COPY);
+        difference = new QuorateException(
+                asked.code(),
+                asked.detail(),
+                difference,
+                difference.difference().and(asked.difference()));
+    }
+
     /** It wants a copy now, which somebody can give. */
     public void copyBegins() {
         require(Step.AWAITING_COPY);

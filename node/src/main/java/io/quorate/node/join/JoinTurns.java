@@ -2,10 +2,12 @@
 package io.quorate.node.join;
 
 import io.quorate.applier.PositionTable.Position;
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
+import io.quorate.core.TableName;
 import io.quorate.ist.HistoryCheck;
 import io.quorate.node.join.JoinMachine.Step;
 import io.quorate.node.member.MemberDesk;
@@ -16,6 +18,7 @@ import io.quorate.transport.Lives;
 import io.quorate.transport.NewLife;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -99,16 +102,39 @@ public final class JoinTurns {
     }
 
     /**
-     * Somebody wants its server to get a copy, as if it were known to differ.
+     * Somebody wants its server to get a copy, as if it were known to differ; or, where it waits for one, though few
+     * others hold what it lacks.
      *
      * @return why not now; null when it begins
      */
     public String heals(QuorateException asked) {
-        if (ask(JoinMachine::at) != Step.MEMBER) {
+        Step step = ask(JoinMachine::at);
+        if (step == Step.AWAITING_COPY) {
+            on(m -> m.copyIsAsked(asked));
+        } else if (step == Step.MEMBER) {
+            differs(asked);
+        } else {
             return "this node is busy: " + progress();
         }
-        differs(asked);
         return null;
+    }
+
+    /**
+     * Somebody has chosen this server among those that differ: its tables are right.
+     *
+     * @param tables those that are; none for all of which anything is known to differ
+     * @return why that can't be; null when it begins
+     */
+    public String trusts(Set<TableName> tables) throws IOException, InterruptedException {
+        if (ask(JoinMachine::at) != Step.AWAITING_COPY) {
+            return "this node isn't one that waits for a copy: " + progress();
+        }
+        String why = host.trust(
+                tables.isEmpty() ? ask(m -> m.difference().difference()) : new Difference(tables, Set.of(), Set.of()));
+        if (why == null) {
+            on(JoinMachine::copyBegins);
+        }
+        return why;
     }
 
     /** The order says that this node is no member any more. */

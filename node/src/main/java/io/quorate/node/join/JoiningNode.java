@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.join;
 
+import io.quorate.core.Difference;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.node.copy.ServerCopy;
@@ -130,6 +131,15 @@ record JoiningNode(
         server.suspend();
         copy.want(own.stream().lastOrdered(), difference.difference());
         return null;
+    }
+
+    @Override
+    public String trust(Difference where) throws IOException, InterruptedException {
+        if (!server.hasHandedOver()) {
+            return "what this server has committed is being ordered first; try again";
+        }
+        server.suspend();
+        return copy.trust(own.stream().lastOrdered(), where);
     }
 
     /** What is known of this node's server, which holds something else than the order says. */

@@ -4,6 +4,7 @@ package io.quorate.node.join;
 import io.quorate.core.Certified;
 import io.quorate.core.Difference;
 import io.quorate.core.Keys;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
@@ -17,8 +18,8 @@ import java.util.UUID;
 
 /**
  * Finds out whether a server can't take something because its own clients have defined a table anew, and what it can't
- * take was ordered before that. Then it is this server that is ahead of the order, and not the others that may be
- * wrong.
+ * take was ordered before that; or because somebody has chosen another server's tables since ({@link
+ * OrderedFirst#isTrust}). Then it is this server that is the odd one, and not the others that may be wrong.
  */
 public final class RanAhead {
     private static final Duration READ_WAIT = Duration.ofSeconds(5);
@@ -62,6 +63,9 @@ public final class RanAhead {
 
     private boolean isAhead(Certified c) {
         WriteSet w = c.writeSet();
+        if (c.passed() && OrderedFirst.isTrust(w)) {
+            return !OrderedFirst.trusts(w, server);
+        }
         if (w.isDefinition() && w.gtid().source().equals(server)) {
             return !met.isEmpty() && (w.keys().touchEverything() || touchesMet(w.keys()));
         }

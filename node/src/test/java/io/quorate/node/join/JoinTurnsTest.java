@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.applier.PositionTable.Position;
 import io.quorate.core.Certified;
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.Keys;
@@ -189,6 +190,12 @@ class JoinTurnsTest {
             assertThat(orderedThen).isEqualTo(9);
             does("want copy");
             copies = noCopy == null;
+            return noCopy;
+        }
+
+        @Override
+        public String trust(Difference where) {
+            does("trust");
             return noCopy;
         }
 

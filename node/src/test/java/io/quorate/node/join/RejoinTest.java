@@ -127,7 +127,7 @@ class RejoinTest {
             OrderedStream stream = stores.stream(event -> {}, quorum -> {}, OrderedStream.Failures.NOBODY);
             JoinCounts joins = new JoinCounts(new SimpleMeterRegistry());
             copy = new Copying(
-                    new Copying.Ports(properties, INCARNATION, stores.cache(), stream, joins),
+                    new Copying.Ports(properties, INCARNATION, stores.cache(), stream, null, joins),
                     null,
                     null,
                     null,
