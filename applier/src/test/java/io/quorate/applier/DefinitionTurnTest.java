@@ -7,13 +7,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Keys;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** What is left of each step after a crash stays in the server's sets. */
@@ -127,5 +130,22 @@ class DefinitionTurnTest {
         assertThatThrownBy(() -> DefinitionTurn.take(writeSet, VOID, at(seqno)))
                 .isInstanceOfSatisfying(
                         QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.DEFINITION_VOID));
+    }
+
+    /** It isn't run anywhere; the one that was chosen has nothing to do for it. */
+    @Test
+    void whereAnotherServersTablesWereChosenThisOneDiffers() {
+        UUID chosen = new UUID(0, 7);
+        Certified choice = Records.certified(
+                3, 2, OrderedFirst.definition(0, 1, 2, 0, OrderedFirst.trust(Keys.NONE, chosen), new byte[0]));
+        assertThatThrownBy(() -> DefinitionTurn.take(choice, UNASKED, at(3)))
+                .isInstanceOfSatisfying(QuorateException.class, e -> {
+                    assertThat(e.code()).isEqualTo(ErrorCode.OTHERS_TRUSTED);
+                    assertThat(e.difference().seqnos()).containsExactly(3L);
+                });
+        assertThat(new OwnWriteSets(chosen, TakenBack.NONE, Map.of()).duty(choice))
+                .isEqualTo(Duty.NONE);
+        assertThat(new OwnWriteSets(new UUID(0, 8), TakenBack.NONE, Map.of()).duty(choice))
+                .isEqualTo(Duty.EXECUTE);
     }
 }

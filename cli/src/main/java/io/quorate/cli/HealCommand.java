@@ -18,15 +18,16 @@ import picocli.CommandLine.Spec;
         name = "heal",
         description = {
             "Has the node at --http get a copy of these tables, and of those that foreign keys tie to them, from"
-                    + " another node. What it has of them goes; the rest of its data stays. Its clients can't connect"
+                    + " another node. What it has of them goes; the rest stays. Its clients can't connect"
                     + " until it is level again. A node that is found to differ does this by itself, unless most"
                     + " others lack what it lacks.",
             "quorate transfer show says how far it is.",
             "With --trust it is the other way round: the tables in which the node at --http differs are right as they"
                     + " are, and all other nodes get copies of them. That is the way out where the servers of all nodes"
-                    + " differ at one time, so that none can give a copy, and where the others are wrong. What other nodes' clients wrote to these"
-                    + " tables, and this server couldn't take, is lost; its log names it. A transaction that it"
-                    + " couldn't take counts with all its tables, so naming the one that differs may save rows."
+                    + " differ at one time, so that none can give a copy, and where the others are wrong. What other nodes'"
+                    + " clients wrote to these tables, and this server couldn't take, is lost; its log names it. A"
+                    + " transaction that it couldn't take counts with all its tables, so naming the one that differs"
+                    + " may save rows."
         },
         mixinStandardHelpOptions = true)
 final class HealCommand implements Callable<Integer> {

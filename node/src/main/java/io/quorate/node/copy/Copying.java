@@ -297,7 +297,7 @@ public final class Copying implements ServerCopy, Refill {
             Difference wider = note.where().and(trustedTables.more(connection, why.besides));
             if (wider.equals(note.where()) || wider.mayBeAnywhere()) {
                 waits("its tables can't be taken for right: " + why.getMessage()
-                        + "; rebuild the cluster from one server (docs/architecture.md#all-servers-differ)");
+                        + "; see docs/architecture.md#all-servers-differ");
                 pause(AGAIN_MILLIS);
             } else {
                 log.warn("more than these tables is taken for right: {}", why.getMessage());

@@ -33,8 +33,8 @@ public record CopyRule(ErrorCode difference, long orderedThen, List<String> hold
         if (holders.isEmpty()) {
             return "waiting for a node that can give a copy: none with a server is SYNCED and has applied seqno "
                     + orderedThen
-                    + ". Where no server is any more, because all differ, choose the one whose tables are right: quorate"
-                    + " heal --trust";
+                    + ". Where no server is any more, because all differ, choose the one whose tables are right:"
+                    + " quorate heal --trust";
         }
         int servers = Math.max(voters, holders.size() + 1);
         try {

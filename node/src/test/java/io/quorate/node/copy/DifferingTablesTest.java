@@ -10,6 +10,7 @@ import io.quorate.core.Difference;
 import io.quorate.core.Gtid;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.TableName;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
@@ -249,5 +250,15 @@ class DifferingTablesTest {
                 .containsExactly(Kind.ROWS, Kind.DDL, Kind.ROWS, Kind.VOID, Kind.ROWS);
         assertThat(left.get(0).gtid()).isEqualTo(new Gtid(HERE, 1));
         assertThat(left.get(2).payload()).isEmpty();
+    }
+
+    /** A server that was away when somebody chose another one's tables. */
+    @Test
+    void tablesOfWhichAnotherServersWereChosenAreCopiedToo() throws Exception {
+        long late = rows(THERE, 1, true, A);
+        WriteSet choice = OrderedFirst.definition(0, 1, 0, 0, OrderedFirst.trust(Keys.NONE, THERE), new byte[] {1});
+        definitions.put(choice.gtid(), Set.of(B));
+        add(true, choice);
+        assertThat(find(Difference.at(late), 0)).containsExactlyInAnyOrder(A, B);
     }
 }

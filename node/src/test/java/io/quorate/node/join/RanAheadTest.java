@@ -10,6 +10,7 @@ import io.quorate.core.Gtid;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSet.Kind;
@@ -102,5 +103,24 @@ class RanAheadTest {
                 return ranAhead;
             }
         };
+    }
+
+    /** Whoever lacks rows needs no more holders of them than the one that was chosen. */
+    @Test
+    void whereAnotherServerWasChosenItIsTheOddOne() throws Exception {
+        long late = add(THERE, Kind.ROWS, TABLE, 7);
+        choose(HERE);
+        assertThat(ranAhead(0, late)).isFalse();
+        choose(THERE);
+        assertThat(ranAhead(0, late)).isTrue();
+    }
+
+    private void choose(UUID server) throws Exception {
+        long seqno = log.last() + 1;
+        Keys tables = new Keys(new long[] {TABLE}, new byte[] {(byte) KeyType.EXCLUSIVE.ordinal()});
+        WriteSet choice =
+                OrderedFirst.definition(seqno, 1, seqno - 1, 0, OrderedFirst.trust(tables, server), new byte[0]);
+        log.append(
+                List.of(new Certified(seqno, Verdict.PASSED, 0, seqno - 1, new LogPosition(1, seqno), true, choice)));
     }
 }
