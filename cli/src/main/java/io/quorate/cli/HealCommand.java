@@ -23,11 +23,11 @@ import picocli.CommandLine.Spec;
                     + " others lack what it lacks.",
             "quorate transfer show says how far it is.",
             "With --trust it is the other way round: the tables in which the node at --http differs are right as they"
-                    + " are, and all other nodes get copies of them. That is the way out where the servers of all nodes"
-                    + " differ at one time, so that none can give a copy, and where the others are wrong. What other nodes'"
-                    + " clients wrote to these tables, and this server couldn't take, is lost; its log names it. A"
-                    + " transaction that it couldn't take counts with all its tables, so naming the one that differs"
-                    + " may save rows."
+                    + " are, and all other nodes get copies of them. That is the way out where the servers of all"
+                    + " nodes differ at one time, so that none can give a copy, and where the others are wrong. What"
+                    + " other nodes' clients wrote to these tables, and this server couldn't take, is lost; its log"
+                    + " names it. A transaction that it couldn't take counts with all its tables, so naming the one"
+                    + " that differs may save rows."
         },
         mixinStandardHelpOptions = true)
 final class HealCommand implements Callable<Integer> {

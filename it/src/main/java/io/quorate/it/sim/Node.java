@@ -270,6 +270,7 @@ final class Node {
 
     /** The order's log doesn't reach back to where this node stands. */
     void tooFarBehind() {
+        world.trace(name() + " can't get from the log what comes next");
         joining.missing(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log doesn't reach back so far");
     }
 

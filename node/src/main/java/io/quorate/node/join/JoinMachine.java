@@ -22,8 +22,8 @@ import java.util.Set;
  *
  * <p><b>Receiving.</b> When the order's log no longer reaches back to where the node stands, or its cache is lost, the
  * node leaves the order and receives from the others what it lacks ({@code RECEIVING}; {@link
- * io.quorate.ist.RejoinCourse} says how). That can happen to a member, and to a node that asks to be one: it returns to
- * what it was.
+ * io.quorate.ist.RejoinCourse} says how). That can happen to a member, also to one that waits for a copy, and to a node
+ * that asks to be one: it returns to what it was.
  *
  * <p><b>Copying.</b> When its server needs a full copy, the node makes that as a member ({@code COPYING}) and keeps
  * meanwhile what is ordered.
@@ -64,7 +64,7 @@ public final class JoinMachine {
                 Map.entry(SETTLING_DATA, Set.of(ASKING_IN, LEFT_BEHIND, FAILED)),
                 Map.entry(ASKING_IN, Set.of(MEMBER, RECEIVING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
                 Map.entry(MEMBER, Set.of(AWAITING_COPY, COPYING, RECEIVING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
-                Map.entry(AWAITING_COPY, Set.of(COPYING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
+                Map.entry(AWAITING_COPY, Set.of(COPYING, RECEIVING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
                 Map.entry(COPYING, Set.of(MEMBER, AWAITING_COPY, RECEIVING, TAKEN_OUT, LEFT_BEHIND, FAILED)),
                 Map.entry(RECEIVING, Set.of(MEMBER, ASKING_IN, TAKEN_OUT, LEFT_BEHIND, FAILED)),
                 Map.entry(TAKEN_OUT, Set.of(SETTLING_DATA, FAILED)),
@@ -209,18 +209,28 @@ public final class JoinMachine {
     }
 
     private void receiveFirst() {
-        boolean takesPart = step == Step.MEMBER || step == Step.COPYING || step == Step.ASKING_IN;
+        boolean takesPart =
+                step == Step.MEMBER || step == Step.AWAITING_COPY || step == Step.COPYING || step == Step.ASKING_IN;
         if (missing != null && takesPart) {
             back = step == Step.ASKING_IN ? Step.ASKING_IN : Step.MEMBER;
             go(Step.RECEIVING, "asking the other nodes for what was missed");
         }
     }
 
-    /** It has received what it missed, or takes part meanwhile without it. */
-    public void received() {
+    /**
+     * It has received what it missed, or takes part meanwhile without it.
+     *
+     * @param copyPending whether its server is to get a copy already, so that no difference has to be mended
+     */
+    public void received(boolean copyPending) {
         require(Step.RECEIVING);
         missing = null;
-        go(back, back == Step.MEMBER ? "" : "asking the other nodes to be a member");
+        difference = copyPending ? null : difference;
+        if (back == Step.MEMBER) {
+            member();
+        } else {
+            go(back, "asking the other nodes to be a member");
+        }
     }
 
     /**

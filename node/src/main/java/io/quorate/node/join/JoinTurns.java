@@ -439,7 +439,7 @@ public final class JoinTurns {
             return pause;
         }
         host.resume(Hold.TRANSFER);
-        on(JoinMachine::received);
+        on(m -> m.received(host.isCopyPending()));
         return 0;
     }
 

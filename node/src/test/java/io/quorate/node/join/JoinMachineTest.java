@@ -4,10 +4,12 @@ package io.quorate.node.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.NodeEvent.JoinChanged;
 import io.quorate.core.NodeEvent.Part;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.node.join.JoinMachine.Step;
 import io.quorate.transport.AdmissionPlan;
 import java.util.EnumMap;
@@ -85,7 +87,7 @@ class JoinMachineTest {
                 SETTLING_DATA: ASKING_IN LEFT_BEHIND FAILED
                 ASKING_IN: MEMBER RECEIVING TAKEN_OUT LEFT_BEHIND FAILED
                 MEMBER: AWAITING_COPY COPYING RECEIVING TAKEN_OUT LEFT_BEHIND FAILED
-                AWAITING_COPY: COPYING TAKEN_OUT LEFT_BEHIND FAILED
+                AWAITING_COPY: COPYING RECEIVING TAKEN_OUT LEFT_BEHIND FAILED
                 COPYING: MEMBER AWAITING_COPY RECEIVING TAKEN_OUT LEFT_BEHIND FAILED
                 RECEIVING: ASKING_IN MEMBER TAKEN_OUT LEFT_BEHIND FAILED
                 TAKEN_OUT: SETTLING_DATA FAILED
@@ -103,7 +105,7 @@ class JoinMachineTest {
         "SETTLING_DATA, -, ASKING_IN, -, same, -, same, same, same, LEFT_BEHIND, same",
         "ASKING_IN, -, -, MEMBER, RECEIVING, -, same, same, TAKEN_OUT, LEFT_BEHIND, same",
         "MEMBER, -, -, -, RECEIVING, -, COPYING, same, TAKEN_OUT, LEFT_BEHIND, AWAITING_COPY",
-        "AWAITING_COPY, -, -, -, same, -, same, same, TAKEN_OUT, LEFT_BEHIND, same",
+        "AWAITING_COPY, -, -, -, RECEIVING, -, same, same, TAKEN_OUT, LEFT_BEHIND, same",
         "COPYING, -, -, -, RECEIVING, -, same, MEMBER, TAKEN_OUT, LEFT_BEHIND, AWAITING_COPY",
         "RECEIVING, -, -, -, same, MEMBER, same, same, TAKEN_OUT, LEFT_BEHIND, same",
         "TAKEN_OUT, -, -, -, same, -, same, same, same, same, same",
@@ -127,7 +129,7 @@ class JoinMachineTest {
         require(from, settled, JoinMachine::dataSettled);
         require(from, admitted, JoinMachine::admitted);
         require(from, missing, m -> m.missing(logPassed()));
-        require(from, received, JoinMachine::received);
+        require(from, received, m -> m.received(false));
         require(from, copying, m -> m.copying("5 of 9 MB"));
         require(from, copied, m -> m.copying(null));
         require(from, takenOut, m -> m.takenOut("n1 was taken out"));
@@ -200,7 +202,7 @@ class JoinMachineTest {
         JoinMachine machine = at(Step.ASKING_IN);
         machine.missing(logPassed());
         assertThat(machine.isMember()).isFalse();
-        machine.received();
+        machine.received(false);
         assertThat(machine.at()).isEqualTo(Step.ASKING_IN);
         assertThat(machine.shown()).isEqualTo(new JoinChanged(Part.JOINER, "asking the other nodes to be a member"));
         assertThat(machine.missing()).isNull();
@@ -214,7 +216,7 @@ class JoinMachineTest {
         assertThat(machine.at()).as("it takes no part in the order yet").isEqualTo(Step.SETTLING_DATA);
         machine.dataSettled();
         assertThat(machine.at()).isEqualTo(Step.RECEIVING);
-        machine.received();
+        machine.received(false);
         assertThat(machine.at()).isEqualTo(Step.ASKING_IN);
     }
 
@@ -226,7 +228,7 @@ class JoinMachineTest {
         machine.takenOver();
         machine.dataSettled();
         assertThat(machine.at()).isEqualTo(Step.RECEIVING);
-        machine.received();
+        machine.received(false);
         assertThat(machine.at()).as("it is no member of the new life yet").isEqualTo(Step.ASKING_IN);
     }
 
@@ -235,7 +237,7 @@ class JoinMachineTest {
         JoinMachine machine = at(Step.MEMBER);
         int before = machine.entered();
         machine.missing(logPassed());
-        machine.received();
+        machine.received(false);
         assertThat(machine.at()).isEqualTo(Step.MEMBER);
         assertThat(machine.entered()).isGreaterThan(before);
         int then = machine.entered();
@@ -256,16 +258,38 @@ class JoinMachineTest {
         assertThat(machine.shown().part()).isEqualTo(Part.JOINER);
     }
 
-    /** What was missed meanwhile is received first, or the copy would have nothing to go on from. */
+    /**
+     * Found by the simulation: it waited until what it had committed was ordered, and the order could bring nothing any
+     * more.
+     */
     @Test
-    void whatIsMissedWhileACopyIsAwaitedIsReceivedBeforeTheCopy() {
+    void whatIsMissedWhileACopyIsAwaitedIsReceivedFirst() {
         JoinMachine machine = at(Step.AWAITING_COPY);
         machine.missing(logPassed());
-        assertThat(machine.at()).isEqualTo(Step.AWAITING_COPY);
-        machine.copyBegins();
         assertThat(machine.at()).isEqualTo(Step.RECEIVING);
-        machine.received();
+        machine.received(false);
+        assertThat(machine.at()).isEqualTo(Step.AWAITING_COPY);
+        assertThat(machine.difference()).hasMessageContaining("a row is missing");
+    }
+
+    /** The others didn't have any more what it missed. */
+    @Test
+    void aCopyOfEverythingMendsTheDifferenceToo() {
+        JoinMachine machine = at(Step.AWAITING_COPY);
+        machine.missing(logPassed());
+        machine.received(true);
         assertThat(machine.at()).isEqualTo(Step.MEMBER);
+        assertThat(machine.difference()).isNull();
+    }
+
+    @Test
+    void whoeverIsSaidToBeWrongWhileItWaitsGetsACopyOfMore() {
+        JoinMachine machine = at(Step.AWAITING_COPY);
+        Difference more = Difference.in(new TableName("d", "t"));
+        machine.copyIsAsked(new QuorateException(ErrorCode.COPY_ASKED, "wanted", null, more));
+        assertThat(machine.at()).isEqualTo(Step.AWAITING_COPY);
+        assertThat(machine.difference().code()).isEqualTo(ErrorCode.COPY_ASKED);
+        assertThat(machine.orderedThen()).isEqualTo(9);
     }
 
     /** Once the end of one hid that the other went on. */
