@@ -66,7 +66,7 @@ record Run(
         if (separate.nextInt(3) == 0 && faults.powerLosses() == 0) {
             faults = faults.withDisputes(1 + Math.max(0, separate.nextInt(6) - 3));
         }
-        if (mode == Mode.ASYNC && faults.disputes() == 0 && new Random(mixed(seed) + 3).nextInt(5) < 3) {
+        if (mode == Mode.ASYNC && new Random(mixed(seed) + 3).nextInt(5) < (faults.disputes() == 0 ? 3 : 2)) {
             mode = Mode.AFTER_SYNC;
         }
         return new Run(seed, mode, nodes, arbitrator, clients, micros, faults, bugs);
