@@ -190,6 +190,16 @@ public final class AckCourse {
         return (int) waiting.values().stream().filter(w -> !w.ended).count();
     }
 
+    /** How long the first of them has waited since its transaction was captured; 0 when none waits. */
+    public long waitedMillis(long nowMillis) {
+        for (Waiting w : waiting.values()) {
+            if (!w.ended) {
+                return nowMillis - w.sinceMillis;
+            }
+        }
+        return 0;
+    }
+
     /** Milliseconds until a session may have to be ended even if nothing happens; at most {@code otherwise}. */
     public long waitMillis(long nowMillis, long otherwise) {
         for (Waiting w : waiting.values()) {

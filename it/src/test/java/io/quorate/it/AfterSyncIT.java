@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.quorate.cli.Answers;
+import io.quorate.core.answer.MembersAnswer;
 import io.quorate.sandbox.Sandbox.Part;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -20,6 +23,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.regex.Matcher;
@@ -223,6 +227,59 @@ class AfterSyncIT {
         cluster.mysql(2).query("SELECT id FROM bank.drained").forEach(row -> there.add(Integer.parseInt(row.get(0))));
         acknowledged.removeAll(there);
         assertThat(acknowledged).as("acknowledged and not there").isEmpty();
+    }
+
+    /** Each node can say of the others how many commits wait there. */
+    @Test
+    void howManyCommitsWaitIsKnownAtOtherNodes() throws Exception {
+        cluster.mysql(1).execute("CREATE TABLE bank.waiting (id BIGINT AUTO_INCREMENT PRIMARY KEY)");
+        cluster.assertConverged();
+        AtomicBoolean seen = new AtomicBoolean();
+        List<CompletableFuture<Void>> writers = new ArrayList<>();
+        for (int t = 0; t < 8; t++) {
+            Connection client = cluster.app(1);
+            writers.add(CompletableFuture.runAsync(
+                    () -> {
+                        try (client;
+                                Statement s = client.createStatement()) {
+                            while (!seen.get()) {
+                                s.execute("INSERT INTO bank.waiting VALUES ()");
+                            }
+                        } catch (SQLException e) {
+                            // Its session was ended, on a machine that is very busy.
+                        }
+                    },
+                    task -> new Thread(task).start()));
+        }
+        try {
+            assertThat(Cluster.within(LIMIT, () -> waitingCommits(2, "n1") > 0))
+                    .as("n2 says that commits wait on n1")
+                    .isTrue();
+        } finally {
+            seen.set(true);
+        }
+        for (CompletableFuture<Void> writer : writers) {
+            writer.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        }
+        assertThat(Cluster.within(LIMIT, () -> waitingCommits(2, "n1") == 0))
+                .as("n2 says that none waits any more")
+                .isTrue();
+    }
+
+    /** How many commits wait at a node, by what another one says. */
+    private static long waitingCommits(int asked, String node) {
+        try {
+            return Answers.read(cluster.http(asked, "/actuator/members"), MembersAnswer.class).members().stream()
+                    .filter(m -> m.name().equals(node) && m.waitingCommits() != null)
+                    .mapToLong(MembersAnswer.Member::waitingCommits)
+                    .findFirst()
+                    .orElse(-1);
+        } catch (IOException e) {
+            return -1;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return -1;
+        }
     }
 
     /** Definitions and XA commits wait for their verdict as rows do. */

@@ -164,11 +164,11 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoClose
         }
     }
 
-    /** How many clients wait for their OK. */
-    int waiting() {
+    /** The clients that wait for their OK. */
+    WaitingCommits waiting() {
         lock.lock();
         try {
-            return course.size();
+            return new WaitingCommits(course.size(), course.waitedMillis(millis()));
         } finally {
             lock.unlock();
         }

@@ -190,9 +190,9 @@ final class Capturing implements AutoCloseable {
         return register.size();
     }
 
-    /** How many commits of clients wait for their verdict; none in commit mode {@code async}. */
-    int waitingCommits() {
-        return gate == null ? 0 : gate.waiting();
+    /** The commits of clients that wait for their verdict; none in commit mode {@code async}. */
+    WaitingCommits waitingCommits() {
+        return gate == null ? WaitingCommits.NONE : gate.waiting();
     }
 
     /**

@@ -418,10 +418,10 @@ public final class ServerSession implements AutoCloseable {
         return c == null ? 0 : c.openTransactions();
     }
 
-    /** How many commits of clients wait for their verdict; none in commit mode {@code async}. */
-    public int waitingCommits() {
+    /** The commits of clients that wait for their verdict; none in commit mode {@code async}. */
+    public WaitingCommits waitingCommits() {
         Capturing c = capturing;
-        return c == null ? 0 : c.waitingCommits();
+        return c == null ? WaitingCommits.NONE : c.waitingCommits();
     }
 
     public CaptureStats captureStats() {
