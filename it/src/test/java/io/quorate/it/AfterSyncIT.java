@@ -264,6 +264,11 @@ class AfterSyncIT {
         assertThat(Cluster.within(LIMIT, () -> waitingCommits(2, "n1") == 0))
                 .as("n2 says that none waits any more")
                 .isTrue();
+        String metrics = cluster.http(1, "/actuator/prometheus");
+        for (String stage : List.of("captured", "proposed", "ordered", "acknowledged")) {
+            assertThat(metrics)
+                    .containsPattern("(?m)^quorate_commit_stage_seconds_count\\{.*stage=\"" + stage + "\".*} [1-9]");
+        }
     }
 
     /** How many commits wait at a node, by what another one says. */

@@ -92,6 +92,16 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoClose
         }
     }
 
+    /** All up to that number are about to be handed to the order. */
+    void proposed(long last) {
+        lock.lock();
+        try {
+            stages.proposed(last, System.nanoTime());
+        } finally {
+            lock.unlock();
+        }
+    }
+
     @Override
     public void awaitSettled() throws InterruptedException {
         lock.lockInterruptibly();

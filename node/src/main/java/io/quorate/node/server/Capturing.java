@@ -103,6 +103,7 @@ final class Capturing implements AutoCloseable {
                     window,
                     ports.order(),
                     ports.properties().order().resendAfter().toMillis(),
+                    gate == null ? last -> {} : gate::proposed,
                     ports.faults());
             proposer = made;
             made.quorumMayHaveChanged();
