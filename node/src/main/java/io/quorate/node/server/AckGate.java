@@ -7,6 +7,7 @@ import io.quorate.core.AckCourse.Ack;
 import io.quorate.core.AckCourse.Ending;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.Gtid;
+import io.quorate.core.GtidSet;
 import io.quorate.core.OwnRegister;
 import io.quorate.core.WriteSet;
 import io.quorate.node.thread.FaultHandler;
@@ -182,6 +183,18 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoClose
         } finally {
             lock.unlock();
         }
+    }
+
+    /** The transactions whose clients wait for their OK. */
+    GtidSet open() {
+        GtidSet open = GtidSet.parse("");
+        lock.lock();
+        try {
+            course.open().forEach(number -> open.add(new Gtid(server, number)));
+        } finally {
+            lock.unlock();
+        }
+        return open;
     }
 
     // The thread.

@@ -46,6 +46,7 @@ final class Capturing implements AutoCloseable {
      */
     private static final int HEAP_SHARE = 12;
 
+    private static final long LOOK_MILLIS = 20;
     private static final long HEAP_MAX = Runtime.getRuntime().maxMemory();
 
     private final Ports ports;
@@ -194,6 +195,19 @@ final class Capturing implements AutoCloseable {
     /** The commits of clients that wait for their verdict; none in commit mode {@code async}. */
     WaitingCommits waitingCommits() {
         return gate == null ? WaitingCommits.NONE : gate.waiting();
+    }
+
+    /**
+     * Waits as long as commits wait for their verdict and the binlog can still be read, for at most {@code limit}.
+     *
+     * @return the transactions that still wait
+     */
+    GtidSet awaitVerdicts(Duration limit) throws InterruptedException {
+        long end = System.nanoTime() + limit.toNanos();
+        while (waitingCommits().count() > 0 && isUp() && System.nanoTime() < end) {
+            Thread.sleep(LOOK_MILLIS);
+        }
+        return gate == null ? GtidSet.parse("") : gate.open();
     }
 
     /**
