@@ -21,7 +21,6 @@ final class LockWatch implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(LockWatch.class);
     private static final Duration PERIOD = Duration.ofMillis(50);
     private static final Duration SWEEP = Duration.ofMillis(500);
-    private static final int NO_SUCH_THREAD = 1094;
 
     /**
      * By transactions: the thread that data_lock_waits names is the one that made the lock visible. For the implicit
@@ -213,24 +212,20 @@ final class LockWatch implements Runnable {
         }
         try {
             auxiliary.run(connection -> {
-                try (Statement statement = connection.createStatement()) {
-                    statement.execute("KILL CONNECTION " + holder.holder());
+                if (Sessions.kill(connection, holder.holder())) {
+                    counters.blockersKilled.increment();
+                    log.warn(
+                            "killed session {} of {}: group {} waited for its locks; {}",
+                            holder.holder(),
+                            holder.account(),
+                            head,
+                            holder.doing());
                 }
             });
-            counters.blockersKilled.increment();
-            log.warn(
-                    "killed session {} of {}: group {} waited for its locks; {}",
-                    holder.holder(),
-                    holder.account(),
-                    head,
-                    holder.doing());
         } catch (SQLException e) {
-            if (e.getErrorCode() != NO_SUCH_THREAD) {
-                complain("group " + head + " waits for the locks of session " + holder.holder() + " of "
-                        + holder.account()
-                        + ", which can't be killed (" + e.getMessage() + "); end it, or grant CONNECTION_ADMIN, and"
-                        + " SYSTEM_USER where such accounts write");
-            }
+            complain("group " + head + " waits for the locks of session " + holder.holder() + " of " + holder.account()
+                    + ", which can't be killed (" + e.getMessage() + "); end it, or grant CONNECTION_ADMIN, and"
+                    + " SYSTEM_USER where such accounts write");
         }
     }
 }

@@ -17,6 +17,9 @@ import picocli.CommandLine.Spec;
         description = "Shows the members of the cluster: their addresses, states, and how far each is.",
         mixinStandardHelpOptions = true)
 final class MembersCommand implements Runnable {
+    /** Every commit waits for a round of the order; that is nothing to be told of. */
+    private static final long WAITING_MILLIS_SHOWN = 1000;
+
     private static final String FORMAT = "%-8s %-22s %-12s %10s %10s %9s %8s%n";
 
     @Spec
@@ -50,6 +53,10 @@ final class MembersCommand implements Runnable {
                 orDash(m.queue()) + (m.desynced() ? " desynced" : ""));
         if (m.cause() != null) {
             out.println("         " + m.cause());
+        }
+        if (m.waitingMillis() != null && m.waitingMillis() >= WAITING_MILLIS_SHOWN) {
+            out.println("         " + m.waitingCommits() + " commits wait for their verdict, the first for "
+                    + m.waitingMillis() / 1000 + " s");
         }
         if (m.canReturnForSeconds() != null) {
             out.println("         " + returns(m.canReturnForSeconds()));

@@ -107,15 +107,18 @@ class CommandsTest {
         n1.answers("members", """
                 {"node":"n1","leader":"n1","members":[
                 {"name":"n1","address":"h1:1","leader":true,"state":"SYNCED","ordered":12,"applied":11,
-                 "appliedPerSecond":3,"queue":1,"cause":"one big transaction","desynced":true},
+                 "appliedPerSecond":3,"queue":1,"cause":"one big transaction","desynced":true,
+                 "waitingCommits":3,"waitingMillis":12400},
                 {"name":"n2","address":"h2:1","state":"ABSENT","canReturnForSeconds":130,"ordered":null},
-                {"name":"n3","address":"h3:1","state":"ABSENT","canReturnForSeconds":0},
+                {"name":"n3","address":"h3:1","state":"ABSENT","canReturnForSeconds":0,"waitingCommits":5,
+                 "waitingMillis":999},
                 {"name":"n4","address":"h4:1","state":"ABSENT","canReturnForSeconds":-1}]}""");
         assertThat(run("members")).isZero();
         assertThat(printed()).isEqualTo("""
                 member   address                state           ordered    applied applied/s    queue
                 n1*      h1:1                   SYNCED               12         11         3 1 desynced
                          one big transaction
+                         3 commits wait for their verdict, the first for 12 s
                 n2       h2:1                   ABSENT                -          -         -        -
                          can come back by a transfer for 2 min more, at the present rate
                 n3       h3:1                   ABSENT                -          -         -        -

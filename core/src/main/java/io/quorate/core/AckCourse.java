@@ -187,7 +187,28 @@ public final class AckCourse {
 
     /** How many clients wait for OK. */
     public int size() {
-        return (int) waiting.values().stream().filter(w -> !w.ended).count();
+        return open().size();
+    }
+
+    /** The GTID numbers of the transactions whose clients wait for OK, in ascending order. */
+    public List<Long> open() {
+        List<Long> numbers = new ArrayList<>();
+        waiting.forEach((number, w) -> {
+            if (!w.ended) {
+                numbers.add(number);
+            }
+        });
+        return numbers;
+    }
+
+    /** How long the first of them has waited since its transaction was captured; 0 when none waits. */
+    public long waitedMillis(long nowMillis) {
+        for (Waiting w : waiting.values()) {
+            if (!w.ended) {
+                return nowMillis - w.sinceMillis;
+            }
+        }
+        return 0;
     }
 
     /** Milliseconds until a session may have to be ended even if nothing happens; at most {@code otherwise}. */

@@ -38,9 +38,10 @@ public final class ProposalCourse {
     /**
      * What to submit next.
      *
+     * @param last GTID number up to which the origin is proposed with it
      * @param epoch what {@link #failed} has to be called with if the submission fails
      */
-    public record Submission(byte[] entry, long epoch) {}
+    public record Submission(byte[] entry, long last, long epoch) {}
 
     private final ProposalWindow window;
     private final Timing timing;
@@ -135,7 +136,7 @@ public final class ProposalCourse {
         if (!awaiting) {
             deliveredMillis = nowMillis;
         }
-        return new Submission(entry, epoch);
+        return new Submission(entry, window.sentLast(), epoch);
     }
 
     /** Milliseconds until {@link #next} may have something even if nothing happens; above zero. */

@@ -57,6 +57,7 @@ public final class ProposalWindow {
 
     private final ArrayDeque<Captured> captured = new ArrayDeque<>();
     private int sent;
+    private long sentLast;
     private long bytes;
 
     private long proposedLast;
@@ -131,7 +132,13 @@ public final class ProposalWindow {
         Proposed next = it.next();
         next.sentMillis = nowMillis;
         next.times++;
+        sentLast = next.last;
         return next.entry;
+    }
+
+    /** The GTID number up to which this origin was proposed by what {@link #poll} gave last. */
+    public long sentLast() {
+        return sentLast;
     }
 
     /** Milliseconds until {@link #poll} may have something even if nothing happens, at most {@code otherwise}. */

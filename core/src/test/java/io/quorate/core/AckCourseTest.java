@@ -51,6 +51,21 @@ class AckCourseTest {
     }
 
     @Test
+    void whoHasWaitedLongestIsToldAsLongAsHisSessionIsThere() {
+        assertThat(course.waitedMillis(7)).isZero();
+        course.captured(1, SESSION + 1, 10);
+        course.captured(2, SESSION + 2, 30);
+        assertThat(course.waitedMillis(50)).isEqualTo(40);
+        assertThat(course.open()).containsExactly(1L, 2L);
+        course.endings(10 + LIMIT);
+        course.ended(1);
+        assertThat(course.waitedMillis(10 + LIMIT)).isEqualTo(LIMIT - 20);
+        assertThat(course.open()).containsExactly(2L);
+        decided(2);
+        assertThat(course.waitedMillis(10 + LIMIT)).isZero();
+    }
+
+    @Test
     void whatLosesAfterItsSessionWasEndedIsNotEndedAgain() {
         client(1);
         course.endings(LIMIT);

@@ -30,7 +30,9 @@ class ProposalCourseTest {
     }
 
     private static long last(Submission submission) {
-        return ProposalCodec.decode(ByteBuffer.wrap(submission.entry())).last();
+        long last = ProposalCodec.decode(ByteBuffer.wrap(submission.entry())).last();
+        assertThat(submission.last()).as("what a submission says of itself").isEqualTo(last);
+        return last;
     }
 
     @Test

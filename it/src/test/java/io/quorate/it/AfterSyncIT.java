@@ -5,11 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.quorate.cli.Answers;
+import io.quorate.core.answer.MembersAnswer;
 import io.quorate.sandbox.Sandbox.Part;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -20,10 +25,12 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -39,6 +46,13 @@ class AfterSyncIT {
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final int SECONDS = Integer.getInteger("quorate.seconds", 8);
     private static final int LOST_CONNECTION = 0;
+
+    /** What mysqld itself leaves to replicas, a little less than the eight seconds that it counts. */
+    private static final Duration STOP = Duration.ofSeconds(7);
+
+    /** Whether sessions wait within a commit. */
+    private static final String COMMITTING = "SELECT COUNT(*) > 0 FROM performance_schema.processlist WHERE STATE IN"
+            + " ('Waiting for semi-sync ACK from replica', 'waiting for handler commit')";
 
     private static Cluster cluster;
 
@@ -225,6 +239,114 @@ class AfterSyncIT {
         assertThat(acknowledged).as("acknowledged and not there").isEmpty();
     }
 
+    /** Each node can say of the others how many commits wait there. */
+    @Test
+    void howManyCommitsWaitIsKnownAtOtherNodes() throws Exception {
+        cluster.mysql(1).execute("CREATE TABLE bank.waiting (id BIGINT AUTO_INCREMENT PRIMARY KEY)");
+        cluster.assertConverged();
+        AtomicBoolean seen = new AtomicBoolean();
+        List<CompletableFuture<Void>> writers = new ArrayList<>();
+        for (int t = 0; t < 8; t++) {
+            Connection client = cluster.app(1);
+            writers.add(CompletableFuture.runAsync(
+                    () -> {
+                        try (client;
+                                Statement s = client.createStatement()) {
+                            while (!seen.get()) {
+                                s.execute("INSERT INTO bank.waiting VALUES ()");
+                            }
+                        } catch (SQLException e) {
+                            // Its session was ended, on a machine that is very busy.
+                        }
+                    },
+                    task -> new Thread(task).start()));
+        }
+        try {
+            assertThat(Cluster.within(LIMIT, () -> waitingCommits(2, "n1") > 0))
+                    .as("n2 says that commits wait on n1")
+                    .isTrue();
+        } finally {
+            seen.set(true);
+        }
+        for (CompletableFuture<Void> writer : writers) {
+            writer.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        }
+        assertThat(Cluster.within(LIMIT, () -> waitingCommits(2, "n1") == 0))
+                .as("n2 says that none waits any more")
+                .isTrue();
+        String metrics = cluster.http(1, "/actuator/prometheus");
+        for (String stage : List.of("captured", "proposed", "ordered", "acknowledged")) {
+            assertThat(metrics)
+                    .containsPattern("(?m)^quorate_commit_stage_seconds_count\\{.*stage=\"" + stage + "\".*} [1-9]");
+        }
+    }
+
+    /** How many commits wait at a node, by what another one says. */
+    private static long waitingCommits(int asked, String node) {
+        try {
+            return Answers.read(cluster.http(asked, "/actuator/members"), MembersAnswer.class).members().stream()
+                    .filter(m -> m.name().equals(node) && m.waitingCommits() != null)
+                    .mapToLong(MembersAnswer.Member::waitingCommits)
+                    .findFirst()
+                    .orElse(-1);
+        } catch (IOException e) {
+            return -1;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return -1;
+        }
+    }
+
+    /**
+     * Nobody has drained it, and commits wait for a majority. mysqld tells them OK as soon as the capture's connection
+     * ends, which it leaves alone for eight seconds: time for the order to decide. Here it doesn't.
+     */
+    @Test
+    void aServerThatIsStoppedIsLeftItsTimeForVerdicts() throws Exception {
+        cluster.mysql(1).execute("CREATE TABLE bank.stopped (id INT PRIMARY KEY)");
+        cluster.assertConverged();
+        List<Connection> clients = new ArrayList<>();
+        for (int id = 0; id < 16; id++) {
+            clients.add(cluster.app(1));
+        }
+        List<CompletableFuture<SQLException>> answers = new ArrayList<>();
+        int ok = 0;
+        cluster.pause(2);
+        cluster.pause(3);
+        try {
+            for (Connection client : clients) {
+                answers.add(insert(client, "bank.stopped", answers.size()));
+            }
+            cluster.awaitQuery(1, COMMITTING, "1");
+            cluster.mysql(1).execute("SHUTDOWN");
+            for (CompletableFuture<SQLException> answer : answers) {
+                ok += answer.get(LIMIT.toSeconds(), TimeUnit.SECONDS) == null ? 1 : 0;
+            }
+            assertThat(Cluster.within(LIMIT, () -> !cluster.mysql(1).isAlive())).isTrue();
+        } finally {
+            cluster.goOn(2);
+            cluster.goOn(3);
+        }
+        Duration waited = Duration.between(logged("Received SHUTDOWN"), logged("Forced shutdown"));
+        System.out.println("without a verdict " + ok + " of " + clients.size() + " were told OK, " + waited
+                + " after the stop began");
+        assertThat(waited).as("how long mysqld waited for verdicts").isGreaterThanOrEqualTo(STOP);
+        assertThat(cluster.restart(1)).isTrue();
+        cluster.assertConverged();
+        assertThat(cluster.mysql(2).queryLong("SELECT COUNT(*) FROM bank.stopped"))
+                .isGreaterThanOrEqualTo(ok);
+    }
+
+    /** When n1's mysqld last wrote this to its log. */
+    private static Instant logged(String what) throws IOException {
+        try (Stream<String> lines = Files.lines(cluster.mysql(1).errorLog())) {
+            return lines.filter(line -> line.contains(what))
+                    .reduce((a, b) -> b)
+                    .map(line -> Instant.parse(line.substring(0, line.indexOf(' '))))
+                    .orElseThrow(() -> new AssertionError("not in its log: " + what));
+        }
+    }
+
     /** Definitions and XA commits wait for their verdict as rows do. */
     @Test
     void definitionsAndXaAreAcknowledged() throws Exception {
@@ -245,18 +367,25 @@ class AfterSyncIT {
                 .isEqualTo("1");
     }
 
-    /** The answer to an insert: null for OK. */
     private static CompletableFuture<SQLException> insert(int node, int id) throws SQLException {
-        Connection client = cluster.app(node);
-        return CompletableFuture.supplyAsync(() -> {
+        return insert(cluster.app(node), "bank.alone", id);
+    }
+
+    /** The answer to an insert: null for OK. */
+    private static CompletableFuture<SQLException> insert(Connection client, String table, int id) {
+        CompletableFuture<SQLException> answer = new CompletableFuture<>();
+        Thread thread = new Thread(() -> {
             try (client;
                     Statement statement = client.createStatement()) {
-                statement.execute("INSERT INTO bank.alone VALUES (" + id + ")");
-                return null;
+                statement.execute("INSERT INTO " + table + " VALUES (" + id + ")");
+                answer.complete(null);
             } catch (SQLException e) {
-                return e;
+                answer.complete(e);
             }
         });
+        thread.setDaemon(true);
+        thread.start();
+        return answer;
     }
 
     /** How many sessions the services have ended since they were started, for this cause. */

@@ -250,7 +250,7 @@ class NodeMetrics implements MeterBinder {
                 "commits of clients that wait for their verdict",
                 n -> n.beside.server().session() == null
                         ? 0
-                        : n.beside.server().session().waitingCommits());
+                        : n.beside.server().session().waitingCommits().count());
         applier(registry, "quorate.apply.executing", "groups being executed", ApplierStats::executing);
         applier(
                 registry,

@@ -34,6 +34,8 @@ public record MembersAnswer(String node, String leader, List<Member> members, Li
      * @param appliedPerSecond likewise
      * @param queue writesets ordered and not applied
      * @param cause why that is so many, null also when they are few
+     * @param waitingCommits how many commits of its clients wait for their verdict, in commit mode {@code after-sync}
+     * @param waitingMillis how long the first of them has waited
      * @param desynced whether nobody is to wait for it
      * @param mysql host:port of its server, null also with an arbitrator
      * @param http host:port of its Actuator, null also where other nodes may not ask it
@@ -52,6 +54,8 @@ public record MembersAnswer(String node, String leader, List<Member> members, Li
             Long appliedPerSecond,
             Long queue,
             String cause,
+            Long waitingCommits,
+            Long waitingMillis,
             boolean desynced,
             String mysql,
             String http) {

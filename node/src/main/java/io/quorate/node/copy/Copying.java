@@ -325,14 +325,18 @@ public final class Copying implements ServerCopy, Refill {
         tell(why == null ? "" : why);
     }
 
+    /** Whose data come, for people. */
+    private String from() {
+        String donor = donor();
+        return donor == null || donor.isEmpty() ? "another node" : donor;
+    }
+
     void tell(String what) {
         CopyNote current = note;
-        String from = current == null ? "" : donor();
-        String donor = from == null || from.isEmpty() ? "another node" : from;
         String extent = current == null || current.where().mayBeAnywhere() ? "a full copy of the data" : "tables";
         String text = (current != null && current.isTrust()
                         ? "its own tables are taken for right"
-                        : "receiving " + extent + " of " + donor)
+                        : "receiving " + extent + " of " + from())
                 + (what.isEmpty() ? "" : ": " + what);
         progress.accept(text);
         boolean moves = look() != null && obstacle == null;
@@ -449,7 +453,7 @@ public final class Copying implements ServerCopy, Refill {
         ServerLifeFile.write(
                 properties.dataDir(),
                 new ServerLife(ServerAccess.started(connection), durable, reserved, new GtidSet(), TakenBack.NONE));
-        log.info("the copy of {} is complete; this server holds seqno {}", donor(), at);
+        log.info("the copy of {} is complete; this server holds seqno {}", from(), at);
         ports.joins().count(JoinCounts.Step.COPY_COMPLETED);
         CopyNote.delete(properties.dataDir());
         note = null;

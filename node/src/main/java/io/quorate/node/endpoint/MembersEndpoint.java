@@ -80,6 +80,8 @@ class MembersEndpoint {
                 report == null ? null : report.appliedPerSecond(),
                 report == null ? null : report.queue(),
                 report == null ? null : report.cause(),
+                report == null ? null : report.waitingCommits(),
+                report == null ? null : report.waitingMillis(),
                 report != null && report.desynced(),
                 report == null ? null : report.mysql(),
                 report == null ? null : report.http());

@@ -29,6 +29,8 @@ import java.util.Comparator;
  * @param queue how many writesets are ordered and not applied yet
  * @param cause why there are so many of them; null when they are few
  * @param desynced whether the others are not to wait for it, however far behind it is
+ * @param waitingCommits how many commits of its clients wait for their verdict; null when an older version doesn't say
+ * @param waitingMillis how long the first of them has waited; likewise
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record MemberReport(
@@ -51,7 +53,9 @@ public record MemberReport(
         long logIndex,
         long queue,
         String cause,
-        boolean desynced) {
+        boolean desynced,
+        Long waitingCommits,
+        Long waitingMillis) {
     /** Whether the node has a server that holds what the order says. */
     public boolean hasSyncedServer() {
         return mysql != null && (state.equals("SYNCED") || state.equals("DONOR"));

@@ -18,6 +18,7 @@ import io.quorate.node.server.ApplyProgress;
 import io.quorate.node.server.NodeIdentity;
 import io.quorate.node.server.Server;
 import io.quorate.node.server.ServerSession;
+import io.quorate.node.server.WaitingCommits;
 import io.quorate.node.thread.NodeLoop;
 import io.quorate.transport.Lives;
 import io.quorate.transport.RatisTotalOrder;
@@ -85,6 +86,8 @@ public final class Standing {
         long now = System.nanoTime() / 1_000_000;
         RatisTotalOrder running = order.running();
         LogPosition end = running == null ? stream.resumeAfter() : running.logEnd();
+        ServerSession session = server.session();
+        WaitingCommits waiting = session == null ? WaitingCommits.NONE : session.waitingCommits();
         return new MemberReport(
                 properties.node(),
                 directoryId,
@@ -105,7 +108,9 @@ public final class Standing {
                 end.index(),
                 queue(),
                 cause(),
-                desynced);
+                desynced,
+                (long) waiting.count(),
+                waiting.millis());
     }
 
     private long queue() {

@@ -13,6 +13,7 @@ import io.quorate.node.thread.OwnedThread;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongConsumer;
 
 /**
  * Carries out a {@link ProposalCourse}: the capture fills the window of the course and is held back while that is full,
@@ -23,6 +24,7 @@ public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable 
 
     private final ProposalCourse course;
     private final TotalOrder order;
+    private final LongConsumer proposed;
     private final OwnedThread thread;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -31,8 +33,14 @@ public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable 
     private boolean quorumHeard;
     private boolean closed;
 
-    public Proposer(ProposalWindow window, TotalOrder order, long resendMillis, FaultHandler faults) {
+    /**
+     * @param proposed is told, before the order can answer, up to which GTID number this origin is handed to the order;
+     *     more than once when it is proposed again
+     */
+    public Proposer(
+            ProposalWindow window, TotalOrder order, long resendMillis, LongConsumer proposed, FaultHandler faults) {
         this.order = order;
+        this.proposed = proposed;
         this.course = new ProposalCourse(
                 window,
                 new ProposalCourse.Timing(resendMillis, RETRY_MILLIS),
@@ -116,6 +124,7 @@ public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable 
     }
 
     private void submit(Submission next) {
+        proposed.accept(next.last());
         // Success proves nothing; only the delivery does. Nobody needs the stage that whenComplete returns.
         var unused = order.submit(next.entry()).whenComplete((done, failure) -> {
             if (failure != null) {

@@ -7,6 +7,7 @@ import io.quorate.core.AckCourse.Ack;
 import io.quorate.core.AckCourse.Ending;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.Gtid;
+import io.quorate.core.GtidSet;
 import io.quorate.core.OwnRegister;
 import io.quorate.core.WriteSet;
 import io.quorate.node.thread.FaultHandler;
@@ -92,6 +93,16 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoClose
         }
     }
 
+    /** All up to that number are about to be handed to the order. */
+    void proposed(long last) {
+        lock.lock();
+        try {
+            stages.proposed(last, System.nanoTime());
+        } finally {
+            lock.unlock();
+        }
+    }
+
     @Override
     public void awaitSettled() throws InterruptedException {
         lock.lockInterruptibly();
@@ -164,14 +175,26 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoClose
         }
     }
 
-    /** How many clients wait for their OK. */
-    int waiting() {
+    /** The clients that wait for their OK. */
+    WaitingCommits waiting() {
         lock.lock();
         try {
-            return course.size();
+            return new WaitingCommits(course.size(), course.waitedMillis(millis()));
         } finally {
             lock.unlock();
         }
+    }
+
+    /** The transactions whose clients wait for their OK. */
+    GtidSet open() {
+        GtidSet open = GtidSet.parse("");
+        lock.lock();
+        try {
+            course.open().forEach(number -> open.add(new Gtid(server, number)));
+        } finally {
+            lock.unlock();
+        }
+        return open;
     }
 
     // The thread.

@@ -15,6 +15,7 @@ public final class AckStats {
     private final Counter lost;
     private final Counter undecided;
     private final Timer captured;
+    private final Timer proposed;
     private final Timer ordered;
     private final Timer acknowledged;
 
@@ -22,6 +23,7 @@ public final class AckStats {
         lost = ended(Cause.LOST, meters);
         undecided = ended(Cause.UNDECIDED, meters);
         captured = stage("captured", meters);
+        proposed = stage("proposed", meters);
         ordered = stage("ordered", meters);
         acknowledged = stage("acknowledged", meters);
     }
@@ -47,6 +49,10 @@ public final class AckStats {
 
     void captured(long nanos) {
         captured.record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    void proposed(long nanos) {
+        proposed.record(nanos, TimeUnit.NANOSECONDS);
     }
 
     void ordered(long nanos) {

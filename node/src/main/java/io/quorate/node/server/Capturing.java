@@ -46,6 +46,7 @@ final class Capturing implements AutoCloseable {
      */
     private static final int HEAP_SHARE = 12;
 
+    private static final long LOOK_MILLIS = 20;
     private static final long HEAP_MAX = Runtime.getRuntime().maxMemory();
 
     private final Ports ports;
@@ -103,6 +104,7 @@ final class Capturing implements AutoCloseable {
                     window,
                     ports.order(),
                     ports.properties().order().resendAfter().toMillis(),
+                    gate == null ? last -> {} : gate::proposed,
                     ports.faults());
             proposer = made;
             made.quorumMayHaveChanged();
@@ -190,9 +192,22 @@ final class Capturing implements AutoCloseable {
         return register.size();
     }
 
-    /** How many commits of clients wait for their verdict; none in commit mode {@code async}. */
-    int waitingCommits() {
-        return gate == null ? 0 : gate.waiting();
+    /** The commits of clients that wait for their verdict; none in commit mode {@code async}. */
+    WaitingCommits waitingCommits() {
+        return gate == null ? WaitingCommits.NONE : gate.waiting();
+    }
+
+    /**
+     * Waits as long as commits wait for their verdict and the binlog can still be read, for at most {@code limit}.
+     *
+     * @return the transactions that still wait
+     */
+    GtidSet awaitVerdicts(Duration limit) throws InterruptedException {
+        long end = System.nanoTime() + limit.toNanos();
+        while (waitingCommits().count() > 0 && isUp() && System.nanoTime() < end) {
+            Thread.sleep(LOOK_MILLIS);
+        }
+        return gate == null ? GtidSet.parse("") : gate.open();
     }
 
     /**

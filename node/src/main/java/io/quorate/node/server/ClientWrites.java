@@ -74,6 +74,9 @@ final class ClientWrites {
             closeAmongWaiting(connection);
             SemiSyncSource.forget(connection);
             log.info("commit-mode is async now: commits don't wait for their verdict any more");
+        } else if (SemiSyncSource.isLeftBehind(connection)) {
+            SemiSyncSource.forget(connection);
+            log.info("commit-mode is async now: took back what was persisted for a plugin that isn't there any more");
         }
     }
 

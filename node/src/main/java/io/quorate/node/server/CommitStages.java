@@ -12,6 +12,7 @@ final class CommitStages {
     private static final class Commit {
         private final long number;
         private final long capturedNanos;
+        private long proposedNanos;
         private long decidedNanos;
 
         Commit(long number, long capturedNanos) {
@@ -37,6 +38,20 @@ final class CommitStages {
         commits.add(new Commit(number, nowNanos));
     }
 
+    /** Those that are proposed again aren't measured again. */
+    void proposed(long last, long nowNanos) {
+        for (Commit c : commits) {
+            if (c.number > last) {
+                break;
+            }
+            if (c.proposedNanos == 0 && c.decidedNanos == 0) {
+                c.proposedNanos = nowNanos;
+                stats.proposed(nowNanos - c.capturedNanos);
+            }
+        }
+    }
+
+    /** What the order has from an earlier capture is decided without having been proposed by this one. */
     void decided(long last, long nowNanos) {
         decided = Math.max(decided, last);
         for (Commit c : commits) {
@@ -45,7 +60,7 @@ final class CommitStages {
             }
             if (c.decidedNanos == 0) {
                 c.decidedNanos = nowNanos;
-                stats.ordered(nowNanos - c.capturedNanos);
+                stats.ordered(nowNanos - (c.proposedNanos == 0 ? c.capturedNanos : c.proposedNanos));
             }
         }
     }

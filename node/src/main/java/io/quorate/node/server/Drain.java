@@ -24,7 +24,7 @@ final class Drain {
         long open = 1;
         while (open != 0 && System.nanoTime() < deadline) {
             long last = session.ownExecuted(connection);
-            open = session.waitingCommits() > 0 ? 1 : session.undecided(last, LOOK);
+            open = session.waitingCommits().count() > 0 ? 1 : session.undecided(last, LOOK);
             if (open != 0) {
                 Thread.sleep(LOOK.toMillis());
             }

@@ -126,6 +126,23 @@ final class SemiSyncSource {
                 == 1;
     }
 
+    /**
+     * Whether a service like this one has set that commits wait, and somebody has uninstalled the plugin since: if he
+     * installed it again, commits would wait at once. The server doesn't say who has persisted a setting of a plugin
+     * that isn't there; all of ours with exactly these values are nobody else's.
+     */
+    static boolean isLeftBehind(Connection connection) throws SQLException {
+        return !isActive(connection, PLUGIN)
+                && number(
+                                connection,
+                                "SELECT COUNT(*) FROM performance_schema.persisted_variables WHERE"
+                                        + " (VARIABLE_NAME, VARIABLE_VALUE) IN (('" + PLUGIN + "_timeout', '"
+                                        + TIMEOUT_MILLIS + "'), ('" + PLUGIN + "_wait_for_replica_count', '1'), ('"
+                                        + PLUGIN + "_wait_no_replica', 'ON'), ('" + PLUGIN
+                                        + "_wait_point', 'AFTER_SYNC'), ('" + ENABLED + "', 'ON'))")
+                        == SETTINGS.size();
+    }
+
     /** Takes back what was persisted. */
     static void forget(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {

@@ -112,6 +112,16 @@ public final class ServerAccess implements AutoCloseable {
         return connection;
     }
 
+    /** Whether nobody takes connections there: mysqld is being stopped, or is gone. */
+    boolean refusesConnections() {
+        try {
+            connectAlone().close();
+            return false;
+        } catch (SQLException e) {
+            return e.getErrorCode() == 0; // The server's own refusals have a number.
+        }
+    }
+
     /**
      * Opens a connection outside the pool that allows LOAD DATA LOCAL. If this service doesn't end its session, the
      * next one does.

@@ -40,6 +40,9 @@ public final class ServerSession implements AutoCloseable {
     /** A capture whose connection breaks has another one long before. */
     private static final long CAPTURE_LOST_NANOS = TimeUnit.SECONDS.toNanos(20);
 
+    /** mysqld ends the connections of replicas after eight seconds, at the latest. */
+    private static final Duration STOP_MAX = Duration.ofSeconds(15);
+
     /** What every session of this node works with. */
     public record Ports(
             NodeProperties properties,
@@ -418,10 +421,10 @@ public final class ServerSession implements AutoCloseable {
         return c == null ? 0 : c.openTransactions();
     }
 
-    /** How many commits of clients wait for their verdict; none in commit mode {@code async}. */
-    public int waitingCommits() {
+    /** The commits of clients that wait for their verdict; none in commit mode {@code async}. */
+    public WaitingCommits waitingCommits() {
         Capturing c = capturing;
-        return c == null ? 0 : c.waitingCommits();
+        return c == null ? WaitingCommits.NONE : c.waitingCommits();
     }
 
     public CaptureStats captureStats() {
@@ -443,8 +446,35 @@ public final class ServerSession implements AutoCloseable {
 
     @Override
     public void close() {
+        Capturing c = capturing;
+        if (c != null && c.waitingCommits().count() > 0 && access.refusesConnections()) {
+            awaitVerdicts(c);
+        }
         close(capturing);
         close(applying);
+    }
+
+    /**
+     * When mysqld is stopped without having been drained, it ends all sessions but those that wait within a commit, and
+     * leaves the capture's connection alone for eight seconds more. As soon as that ends, everybody who still waits is
+     * told OK. So it isn't given up before the order has decided, or mysqld has ended it.
+     */
+    private void awaitVerdicts(Capturing c) {
+        ports.events.accept(new NodeEvent.DatabaseDown(
+                "mysqld is being stopped while " + c.waitingCommits().count() + " commits wait for their verdict"));
+        try {
+            GtidSet open = c.awaitVerdicts(STOP_MAX);
+            if (!open.isEmpty()) {
+                log.warn(
+                        "mysqld has ended while {} commits waited for their verdict. If it was stopped without quorate"
+                                + " drain, it told their clients OK, although the order had not decided; quorate"
+                                + " outcome will say what became of them: {}",
+                        open.count(),
+                        open);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static void close(AutoCloseable what) {

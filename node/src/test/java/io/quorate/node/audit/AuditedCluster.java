@@ -150,7 +150,28 @@ final class AuditedCluster implements AutoCloseable {
 
     private static MemberReport report(Node node) {
         return new MemberReport(
-                node.name, "", 1, "", null, "host:3306", "SYNCED", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, null, false);
+                node.name,
+                "",
+                1,
+                "",
+                null,
+                "host:3306",
+                "SYNCED",
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                null,
+                false,
+                0L,
+                0L);
     }
 
     Node node(int number) {

@@ -14,7 +14,7 @@ import tools.jackson.databind.json.JsonMapper;
 class MemberReportTest {
     private static MemberReport report(String node, String zone, String mysql, String state) {
         return new MemberReport(
-                node, "d", 1, zone, null, mysql, state, 10, 9, 0, 0, 1, 10, 0, -1, 3, 40, 1, null, false);
+                node, "d", 1, zone, null, mysql, state, 10, 9, 0, 0, 1, 10, 0, -1, 3, 40, 1, null, false, 2L, 30L);
     }
 
     @Test
@@ -64,5 +64,16 @@ class MemberReportTest {
         String newer = text.substring(0, text.length() - 1) + ",\"mood\":\"good\"}";
         assertThat(json.readValue(newer, MemberReport.class)).isEqualTo(report);
         assertThat(report.logEnd()).isEqualTo(new LogPosition(3, 40));
+    }
+
+    @Test
+    void anOlderVersionDoesNotSayHowManyCommitsWait() throws Exception {
+        JsonMapper json = JsonMapper.shared();
+        String text = json.writeValueAsString(report("n1", "z", "h:1", "SYNCED"));
+        String older = text.replaceAll(",\"waiting\\w+\":\\d+", "");
+        assertThat(older).isNotEqualTo(text).doesNotContain("waiting");
+        MemberReport read = json.readValue(older, MemberReport.class);
+        assertThat(read.waitingCommits()).isNull();
+        assertThat(read.waitingMillis()).isNull();
     }
 }
