@@ -453,8 +453,12 @@ public final class Copying implements ServerCopy, Refill {
         ServerLifeFile.write(
                 properties.dataDir(),
                 new ServerLife(ServerAccess.started(connection), durable, reserved, new GtidSet(), TakenBack.NONE));
-        log.info("the copy of {} is complete; this server holds seqno {}", from(), at);
-        ports.joins().count(JoinCounts.Step.COPY_COMPLETED);
+        if (note.isTrust()) {
+            log.info("this server holds seqno {}, with its own tables as they were", at);
+        } else {
+            log.info("the copy of {} is complete; this server holds seqno {}", from(), at);
+            ports.joins().count(JoinCounts.Step.COPY_COMPLETED);
+        }
         CopyNote.delete(properties.dataDir());
         note = null;
         // Nobody could let the next one go on before it is there.
