@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.cli;
 
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -33,10 +32,10 @@ final class DrainCommand implements Callable<Integer> {
     public Integer call() {
         String host = nodes.only("be drained");
         if (end) {
-            NodeAddress.delete(host, "/actuator/drain");
+            Draining.end(host);
             spec.commandLine().getOut().println("clients can connect again");
         } else {
-            NodeAddress.post(host, "/actuator/drain", Map.of());
+            Draining.drain(host);
             spec.commandLine().getOut().println("drained: mysqld may be stopped");
         }
         return 0;

@@ -18,6 +18,7 @@ import picocli.CommandLine.ScopeType;
 /** The options of commands that ask a node, and the requests. */
 final class NodeAddress {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration ANSWER = Duration.ofSeconds(60);
 
     @Option(
             names = "--http",
@@ -71,7 +72,7 @@ final class NodeAddress {
 
     /** A node's answer, as it came. */
     static String ask(String host, String path) {
-        return send(host, path, HttpRequest.newBuilder().GET());
+        return send(host, path, HttpRequest.newBuilder().GET(), ANSWER);
     }
 
     /** A node's answer. */
@@ -86,6 +87,15 @@ final class NodeAddress {
      * @throws CommandException with the node's own words when it refuses
      */
     static String post(String host, String path, Map<String, String> what) {
+        return post(host, path, what, ANSWER);
+    }
+
+    /**
+     * As above.
+     *
+     * @param answer how long the answer may take
+     */
+    static String post(String host, String path, Map<String, String> what, Duration answer) {
         return done(
                 host,
                 send(
@@ -93,12 +103,13 @@ final class NodeAddress {
                         path,
                         HttpRequest.newBuilder()
                                 .header("Content-Type", "application/json")
-                                .POST(HttpRequest.BodyPublishers.ofString(Answers.write(what)))));
+                                .POST(HttpRequest.BodyPublishers.ofString(Answers.write(what))),
+                        answer));
     }
 
     /** Asks a node to take something back; as {@link #post}. */
     static String delete(String host, String path) {
-        return done(host, send(host, path, HttpRequest.newBuilder().DELETE()));
+        return done(host, send(host, path, HttpRequest.newBuilder().DELETE(), ANSWER));
     }
 
     private static String done(String host, String answer) {
@@ -110,14 +121,14 @@ final class NodeAddress {
         return answer;
     }
 
-    private static String send(String host, String path, HttpRequest.Builder request) {
+    private static String send(String host, String path, HttpRequest.Builder request, Duration answer) {
         try {
             HttpResponse<String> response = HttpClient.newBuilder()
                     .connectTimeout(PATIENCE)
                     .build()
                     .send(
                             request.uri(URI.create("http://" + host + path))
-                                    .timeout(Duration.ofSeconds(60))
+                                    .timeout(answer)
                                     .header("Accept", "application/json")
                                     .build(),
                             HttpResponse.BodyHandlers.ofString());

@@ -2,12 +2,14 @@
 package io.quorate.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -135,6 +137,18 @@ class CommandsTest {
         assertThat(run("leave", "n9")).isEqualTo(1);
         assertThat(err.toString()).contains("n9 is no member");
         assertThat(n1.posted()).singleElement().asString().contains("\"leave\"", "\"n9\"");
+    }
+
+    @Test
+    void drainsANodeAndSaysWhatIsStillOpenAtTheLimit() {
+        Draining.drain(n1.address(), Duration.ofSeconds(7));
+        assertThat(n1.posted()).containsExactly("{\"seconds\":\"7\"}");
+        n1.refuses("drain", "not everything is decided");
+        assertThatThrownBy(() -> Draining.drain(n1.address(), Duration.ofSeconds(7)))
+                .isInstanceOf(CommandException.class)
+                .hasMessage("not everything is decided");
+        assertThat(run("drain", "--http", n1.address())).isEqualTo(1);
+        assertThat(err.toString()).contains("not everything is decided");
     }
 
     @ParameterizedTest

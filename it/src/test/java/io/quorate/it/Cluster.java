@@ -3,6 +3,7 @@ package io.quorate.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quorate.cli.Draining;
 import io.quorate.sandbox.Checksums;
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sandbox.NodePorts;
@@ -42,6 +43,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** A sandbox of real servers and services for one test class, with what tests ask of it. Ends all its processes. */
 final class Cluster implements AutoCloseable {
     static final Duration LIMIT = Duration.ofMinutes(5);
+    private static final Duration DRAIN_LIMIT = Duration.ofMinutes(1);
     private static final String PREFIX = "quorate-it-";
     /** Threads that write InnoDB's log spin, which many servers on a small machine can't afford. */
     private static final Map<String, String> SERVERS =
@@ -199,8 +201,8 @@ final class Cluster implements AutoCloseable {
     }
 
     /** Empties a node's server of clients, as an operator does before it is stopped. */
-    void drain(int node) throws IOException, InterruptedException {
-        assertThat(post(node, "/actuator/drain", "{}")).contains("\"done\":true");
+    void drain(int node) {
+        Draining.drain(node(node).host() + ":" + node(node).ports().http(), DRAIN_LIMIT);
     }
 
     void stopService(int node) {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.cli.CommandException;
+import io.quorate.cli.Draining;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -9,6 +13,8 @@ import java.util.OptionalLong;
 
 /** One node of a local cluster: a mysqld and the service beside it; an arbitrator has no mysqld. */
 public final class SandboxNode {
+    private static final Duration DRAIN_LIMIT = Duration.ofSeconds(10);
+
     private final int number;
     private final NodePorts ports;
     private final Place place;
@@ -105,10 +111,14 @@ public final class SandboxNode {
         return service.isAlive() ? NodeReport.ask(place.host(), ports.http()) : Optional.empty();
     }
 
-    /** Empties its server of clients if its service runs. */
+    /** Empties its server of clients if its service runs. If that can't do it, the server is stopped all the same. */
     void drain() {
         if (hasServer() && service.isAlive()) {
-            DrainRequest.send(place.host(), ports.http());
+            try {
+                Draining.drain(place.host() + ":" + ports.http(), DRAIN_LIMIT);
+            } catch (CommandException | UncheckedIOException e) {
+                // It doesn't answer, or the order doesn't: it can't do anything for its clients.
+            }
         }
     }
 
