@@ -180,7 +180,7 @@ class CopyIT {
         try (Connection connection = cluster.app(1);
                 PreparedStatement insert =
                         connection.prepareStatement("INSERT INTO load_test.fat VALUES (?, 'one of many')")) {
-            for (int id = 10_000; id < 12_000; id++) {
+            for (int id = 10_000; id < 10_800; id++) {
                 insert.setInt(1, id);
                 insert.executeUpdate();
             }

@@ -36,10 +36,11 @@ class RefusalIT {
                 .option("gtid-mode", "OFF_PERMISSIVE")
                 .start()) {
             server.execute("CREATE USER poor@'127.0.0.1' IDENTIFIED BY 'p'", "GRANT SELECT ON *.* TO poor@'127.0.0.1'");
-            String output = refusedWith(Map.of(
+            Map<String, String> poor = Map.of(
                     "quorate.mysql.port", Integer.toString(server.port()),
                     "quorate.mysql.user", "poor",
-                    "quorate.mysql.password", "p"));
+                    "quorate.mysql.password", "p");
+            String output = NodeProgram.runJar(directory, 1, rightBut(poor));
             assertThat(output)
                     .contains("QRT-1001")
                     .contains("SET PERSIST binlog_format = ROW;")
@@ -115,6 +116,10 @@ class RefusalIT {
 
     /** Runs the service with a configuration that is right but for {@code arguments}; it must end by itself. */
     private String refusedWith(Map<String, String> changed) throws IOException, InterruptedException {
+        return run(1, rightBut(changed));
+    }
+
+    private List<String> rightBut(Map<String, String> changed) {
         Map<String, String> keys = new LinkedHashMap<>();
         keys.put("server.port", "0");
         keys.put("quorate.cluster", "refused");
@@ -128,7 +133,7 @@ class RefusalIT {
         keys.putAll(changed);
         List<String> arguments = new ArrayList<>();
         keys.forEach((key, value) -> arguments.add("--" + key + "=" + value));
-        return run(1, arguments);
+        return arguments;
     }
 
     private String run(int exit, List<String> arguments) throws IOException, InterruptedException {

@@ -19,18 +19,29 @@ class SimulationTest {
     private static final int OLD = 700;
 
     private static final int FRESH = 300;
-    /** The first seeds that show bugs which are seldom seen; the others show soon. */
-    private static final Map<Bug, Long> SEEN_AT = Map.of(
-            Bug.FAILURES_FORGOTTEN, 100L,
-            Bug.SNAPSHOT_TAKEN_LATE, 112L,
-            Bug.COPIED_FROM_FEW, 117L,
-            Bug.FORMER_LIFE_BY_SEQNO, 149L,
-            Bug.FORMER_LIFE_BY_RECORD, 149L,
-            Bug.EMPTIED_COUNTS, 202L,
-            Bug.ANSWERED_TOO_EARLY, 627L,
-            Bug.SILENCE_COUNTS, 1297L,
-            Bug.FORMER_SESSION_ENDED, 232L,
-            Bug.ASKED_AMONG_COMMITS, 3974L);
+    /**
+     * The first seeds that show bugs which the very first ones don't. Where one shows its bug no more, because the
+     * simulation has changed, another is looked for.
+     */
+    private static final Map<Bug, Long> SEEN_AT = Map.ofEntries(
+            Map.entry(Bug.NUMBERS_GIVEN_AGAIN, 35L),
+            Map.entry(Bug.FAILURES_FORGOTTEN, 100L),
+            Map.entry(Bug.TRANSFER_CUT_SHORT, 46L),
+            Map.entry(Bug.EMPTIED_COUNTS, 202L),
+            Map.entry(Bug.SNAPSHOT_TAKEN_LATE, 112L),
+            Map.entry(Bug.COPIED_FROM_FEW, 117L),
+            Map.entry(Bug.FORMER_LIFE_BY_SEQNO, 149L),
+            Map.entry(Bug.FORMER_LIFE_BY_RECORD, 149L),
+            Map.entry(Bug.EARLY_ORIGIN_VOTES, 22L),
+            Map.entry(Bug.VERDICT_NOT_ASKED, 22L),
+            Map.entry(Bug.PASSED_OVER_UNNOTED, 22L),
+            Map.entry(Bug.CLOSED_BY_CLOCK, 43L),
+            Map.entry(Bug.VOTED_TWICE, 43L),
+            Map.entry(Bug.ANSWERED_TOO_EARLY, 627L),
+            Map.entry(Bug.SILENCE_COUNTS, 1297L),
+            Map.entry(Bug.CONNECTED_UNSETTLED, 48L),
+            Map.entry(Bug.FORMER_SESSION_ENDED, 232L),
+            Map.entry(Bug.ASKED_AMONG_COMMITS, 3974L));
 
     @Test
     void nothingThatMustHoldBreaks() throws InterruptedException {
