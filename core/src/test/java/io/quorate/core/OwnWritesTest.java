@@ -17,7 +17,7 @@ class OwnWritesTest {
     private static final UUID THERE = new UUID(2, 2);
     private static final long ROW = 77;
     private static final long OTHER = 78;
-    private static final long TABLE = 5;
+    private static final long TABLE = 50;
 
     private final OwnWrites own = new OwnWrites(0, Map.of(), c -> true);
     private long last;
