@@ -17,6 +17,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,10 +56,7 @@ final class CopyStart {
             waits(PieceFetcher.PAUSED);
             return;
         }
-        MemberReport donor = donors.present().get().stream()
-                .filter(m -> m.hasSyncedServer() && m.applied() >= owner.note().from())
-                .min(MemberReport.nearest(ports.properties().zone()))
-                .orElse(null);
+        MemberReport donor = donor();
         if (donor == null) {
             waits("no node with a server is SYNCED and has applied seqno "
                     + owner.note().from());
@@ -80,6 +78,15 @@ final class CopyStart {
                 cloneFrom(donor.node(), source, connection);
             }
         }
+    }
+
+    /** Who can give a copy; null when nobody can. */
+    @Nullable
+    MemberReport donor() {
+        return donors.present().get().stream()
+                .filter(m -> m.hasSyncedServer() && m.applied() >= owner.note().from())
+                .min(MemberReport.nearest(ports.properties().zone()))
+                .orElse(null);
     }
 
     /**

@@ -291,17 +291,22 @@ public final class Copying implements ServerCopy, Refill {
         }
     }
 
-    /** Takes more tables for right: those that differ too, and those that can't be taken back. */
+    /**
+     * Takes more tables for right: those that differ too, and those that can't be taken back. If it isn't that, it
+     * waits for another server that can give it a copy of everything, because somebody has chosen that one.
+     */
     private void trustMore(NotByTables why) throws SQLException, IOException, InterruptedException {
         try (Connection connection = reach()) {
             Difference wider = note.where().and(trustedTables.more(connection, why.besides));
-            if (wider.equals(note.where()) || wider.mayBeAnywhere()) {
+            if (!wider.equals(note.where()) && !wider.mayBeAnywhere()) {
+                log.warn("more than these tables is taken for right: {}", why.getMessage());
+                keep(CopyNote.trusting(note.from(), wider));
+            } else if (start.donor() != null) {
+                everything(why.getMessage());
+            } else {
                 waits("its tables can't be taken for right: " + why.getMessage()
                         + "; see docs/architecture.md#all-servers-differ");
                 pause(AGAIN_MILLIS);
-            } else {
-                log.warn("more than these tables is taken for right: {}", why.getMessage());
-                keep(CopyNote.trusting(note.from(), wider));
             }
         }
     }
