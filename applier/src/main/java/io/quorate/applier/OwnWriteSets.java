@@ -4,7 +4,6 @@ package io.quorate.applier;
 import io.quorate.core.Certified;
 import io.quorate.core.OrderedFirst;
 import io.quorate.core.OwnWrites;
-import io.quorate.core.WriteSet;
 import java.util.Map;
 import java.util.UUID;
 
@@ -43,8 +42,7 @@ public final class OwnWriteSets {
 
     /** What the server has to do for a writeset at its place in the order. */
     public Duty duty(Certified writeSet) {
-        WriteSet w = writeSet.writeSet();
-        if (OrderedFirst.isTrust(w) && OrderedFirst.trusts(w, server)) {
+        if (OrderedFirst.trusts(writeSet.writeSet(), server)) {
             return Duty.NONE;
         }
         boolean ours = isOwn(writeSet);

@@ -3,7 +3,6 @@ package io.quorate.capture;
 
 import io.quorate.capture.Statement.Scope;
 import io.quorate.core.BinlogEvents;
-import io.quorate.core.OrderedFirst;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import java.nio.charset.Charset;
@@ -59,7 +58,7 @@ public final class DefinedTables {
      */
     public boolean changesTables(WriteSet definition) {
         Text text = read(definition);
-        if (text == null || text.mayBeAnything() || OrderedFirst.isTrust(definition)) {
+        if (text == null || text.mayBeAnything()) {
             return true;
         }
         return switch (text.statement.scope()) {

@@ -61,7 +61,7 @@ final class Origins {
         // Nobody waits for what is no server.
         lastSeen[number] = OrderedFirst.isOrigin(names.get(number)) ? Long.MAX_VALUE : to.lastSeen();
         failures.get(number).seen(to.lastSeen());
-        definitions.get(number).seen(to.lastSeen());
+        definitions.get(number).seen(lastSeen[number]);
     }
 
     Failures failures(int number) {

@@ -23,7 +23,11 @@ public record Difference(Set<TableName> tables, Set<Long> seqnos, Set<Gtid> writ
     }
 
     public static Difference in(TableName table) {
-        return new Difference(Set.of(table), Set.of(), Set.of());
+        return in(Set.of(table));
+    }
+
+    public static Difference in(Set<TableName> tables) {
+        return new Difference(tables, Set.of(), Set.of());
     }
 
     public static Difference at(long seqno) {

@@ -70,9 +70,9 @@ public final class OrderedFirst {
         return is(writeSet) && writeSet.keys().contains(Keys.TRUSTED);
     }
 
-    /** Whether it is this server whose tables are right. */
-    public static boolean trusts(WriteSet trust, UUID server) {
-        return trust.keys().contains(Keys.trusted(server));
+    /** Whether it says that the tables of this server are right. */
+    public static boolean trusts(WriteSet writeSet, UUID server) {
+        return isTrust(writeSet) && writeSet.keys().contains(Keys.trusted(server));
     }
 
     public static Proposal proposal(WriteSet definition) {

@@ -61,15 +61,12 @@ final class OwnDefinitions {
     }
 
     /**
-     * The order has one of this server's writesets. A definition that was captured in a session before this one is
-     * heard of here for the first time.
+     * The order has one of this server's definitions. One that was captured in a session before this is heard of here
+     * for the first time.
      *
      * @param here whether the server still has what it ran
      */
     void ordered(Certified c, boolean here) {
-        if (!c.writeSet().isDefinition()) {
-            return;
-        }
         long number = c.writeSet().gtid().number();
         boolean known = open.removeIf(each -> each.number == number);
         if (c.passed() && (known || here)) {

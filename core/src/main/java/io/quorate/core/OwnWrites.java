@@ -166,7 +166,9 @@ public final class OwnWrites implements OwnRegister {
     @Override
     public void ordered(Collection<Certified> certified, long last, long lastSeen) {
         for (Certified c : certified) {
-            definitions.ordered(c, isHere.test(c));
+            if (c.writeSet().isDefinition()) {
+                definitions.ordered(c, isHere.test(c));
+            }
             if (!c.passed() && !c.writeSet().isPrepared()) {
                 failed(c);
             }

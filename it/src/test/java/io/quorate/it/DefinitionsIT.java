@@ -437,11 +437,8 @@ class DefinitionsIT {
     @Test
     @Order(9)
     void rowsThatOneServerAloneHasLostAreNotTakenFromTheOthers() throws Exception {
-        begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
-        cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t");
-        cluster.mysql(1).execute("INSERT INTO d.t VALUES (2, 20)");
+        oneLosesItsRowsAndWrites();
         for (int n = 2; n <= 3; n++) {
-            cluster.awaitState(n, "JOINER");
             int node = n;
             assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.reason(node).contains("only n1 of 3")))
                     .as("%s", cluster.reason(n))
@@ -461,11 +458,7 @@ class DefinitionsIT {
     @Test
     @Order(9)
     void oneOfTheOthersMayBeChosen() throws Exception {
-        begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
-        cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t");
-        cluster.mysql(1).execute("INSERT INTO d.t VALUES (2, 20)");
-        cluster.awaitState(2, "JOINER");
-        cluster.awaitState(3, "JOINER");
+        oneLosesItsRowsAndWrites();
         trust(2);
         cluster.assertConverged();
         for (int n = 1; n <= 3; n++) {
@@ -504,6 +497,14 @@ class DefinitionsIT {
             assertThat(rows(n, "still")).as("n%d", n).isEqualTo("1:1,2:2,3:3,4:4");
         }
         assertThat(untouched().get(0)).isEqualTo(untouched.get(0));
+    }
+
+    private static void oneLosesItsRowsAndWrites() throws Exception {
+        begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
+        cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t");
+        cluster.mysql(1).execute("INSERT INTO d.t VALUES (2, 20)");
+        cluster.awaitState(2, "JOINER");
+        cluster.awaitState(3, "JOINER");
     }
 
     private static void trust(int node) throws Exception {

@@ -16,17 +16,19 @@ import io.quorate.core.binlog.TableMap;
 import io.quorate.node.copy.DifferingTables.NotByTables;
 import io.quorate.node.order.NextDefinition;
 import io.quorate.node.server.ServerAccess;
+import io.quorate.sst.audit.TableColumn;
 import io.quorate.sst.stream.Catalog;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -63,14 +65,14 @@ final class TrustedTables {
         UUID server = ServerAccess.uuid(connection);
         Catalog here = Catalog.read(connection, ports.properties().sst().omitted());
         long position = ServerAccess.applied(connection);
-        Set<TableName> tables =
-                find(connection, server, position, ports.stream().lastOrdered(), here);
+        DefinedTables defined = DefinedTables.at(connection);
+        Set<TableName> tables = find(defined, server, position, ports.stream().lastOrdered(), here);
         for (int i = 0; i < TRIES; i++) {
             Certified choice = order(connection, server, tables);
             if (choice == null) {
                 return null;
             }
-            Set<TableName> then = find(connection, server, position, choice.seqno(), here);
+            Set<TableName> then = find(defined, server, position, choice.seqno(), here);
             if (then.equals(tables)) {
                 tell(tables, position, choice.seqno(), server);
                 return new CopyPlan(
@@ -89,9 +91,8 @@ final class TrustedTables {
         throw new NotByTables("definitions are ordered faster than it is found what they concern");
     }
 
-    private Set<TableName> find(Connection connection, UUID server, long position, long upTo, Catalog here)
-            throws NotByTables, SQLException, IOException, InterruptedException {
-        DefinedTables defined = DefinedTables.at(connection);
+    private Set<TableName> find(DefinedTables defined, UUID server, long position, long upTo, Catalog here)
+            throws NotByTables, IOException, InterruptedException {
         return new DifferingTables(defined::of, ports.cache(), server)
                 .find(owner.note().where(), position, upTo, here);
     }
@@ -102,8 +103,11 @@ final class TrustedTables {
         DefinitionWriter writer = DefinitionWriter.of(connection, "");
         // Names the tables; nobody ever runs it.
         DefinitionText names = writer.read("RENAME TABLE "
-                + new TreeSet<>(tables.stream().map(TrustedTables::quoted).toList())
-                        .stream().map(name -> name + " TO " + name).collect(Collectors.joining(", ")));
+                + tables.stream()
+                        .map(TrustedTables::quoted)
+                        .sorted()
+                        .map(name -> name + " TO " + name)
+                        .collect(Collectors.joining(", ")));
         NextDefinition next = new NextDefinition(ports.stream(), ports.cache(), ports.order());
         long nonce = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
         long after = next.last();
@@ -123,26 +127,20 @@ final class TrustedTables {
     }
 
     private static String quoted(TableName name) {
-        return "`" + name.schema().replace("`", "``") + "`.`" + name.table().replace("`", "``") + "`";
+        return TableColumn.quoted(name.schema()) + "." + TableColumn.quoted(name.table());
     }
 
     /** Says what these tables don't have. */
     private void tell(Set<TableName> tables, long position, long at, UUID server)
             throws IOException, InterruptedException {
-        TreeSet<Long> left = new TreeSet<>();
-        try (WriteSetLog.Cursor cursor = ports.cache().read(position + 1)) {
-            for (long seqno = position + 1; seqno < at; seqno++) {
-                Certified c = cursor.next(READ_WAIT);
-                WriteSet w = c == null ? null : c.writeSet();
-                if (w != null
-                        && c.passed()
-                        && !w.gtid().source().equals(server)
-                        && !w.isDefinition()
-                        && TableMap.tables(w.payload()).stream().anyMatch(tables::contains)) {
-                    left.add(seqno);
-                }
+        List<Long> left = new ArrayList<>();
+        eachRows(position, at, c -> {
+            if (c.passed()
+                    && !isOf(c, server)
+                    && TableMap.tables(c.writeSet().payload()).stream().anyMatch(tables::contains)) {
+                left.add(c.seqno());
             }
-        }
+        });
         List<Long> named = left.stream().limit(NAMED_MAX).toList();
         log.warn(
                 "from seqno {} on, this server's {} are right as they are, and the other nodes get copies of them. {}"
@@ -168,18 +166,31 @@ final class TrustedTables {
             return besides;
         }
         UUID server = ServerAccess.uuid(connection);
-        long last = ports.stream().lastOrdered();
         Set<TableName> tables = new HashSet<>();
-        try (WriteSetLog.Cursor cursor = ports.cache().read(ServerAccess.applied(connection) + 1)) {
-            for (Certified c = cursor.next(READ_WAIT);
-                    c != null;
-                    c = c.seqno() < last ? cursor.next(READ_WAIT) : null) {
-                WriteSet w = c.writeSet();
-                if (w.gtid().source().equals(server) && !w.isDefinition()) {
-                    tables.addAll(TableMap.tables(w.payload()));
+        eachRows(ServerAccess.applied(connection), ports.stream().lastOrdered(), c -> {
+            if (isOf(c, server)) {
+                tables.addAll(TableMap.tables(c.writeSet().payload()));
+            }
+        });
+        return tables.isEmpty() ? owner.note().where() : Difference.in(tables);
+    }
+
+    /** The writesets of rows that are ordered after {@code position}, up to {@code upTo}. */
+    private void eachRows(long position, long upTo, Consumer<Certified> rows) throws IOException, InterruptedException {
+        try (WriteSetLog.Cursor cursor = ports.cache().read(position + 1)) {
+            for (long seqno = position + 1; seqno <= upTo; seqno++) {
+                Certified c = cursor.next(READ_WAIT);
+                if (c == null) {
+                    return;
+                }
+                if (!c.writeSet().isDefinition()) {
+                    rows.accept(c);
                 }
             }
         }
-        return tables.isEmpty() ? owner.note().where() : new Difference(tables, Set.of(), Set.of());
+    }
+
+    private static boolean isOf(Certified c, UUID server) {
+        return c.writeSet().gtid().source().equals(server);
     }
 }

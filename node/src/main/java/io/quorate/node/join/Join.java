@@ -254,7 +254,7 @@ public final class Join implements AutoCloseable {
                 ErrorCode.COPY_ASKED,
                 "a copy of " + TableName.some(tables) + " is wanted",
                 null,
-                new Difference(tables, Set.of(), Set.of()));
+                Difference.in(tables));
         return command(() -> turns.heals(asked));
     }
 

@@ -129,8 +129,7 @@ public final class JoinTurns {
         if (ask(JoinMachine::at) != Step.AWAITING_COPY) {
             return "this node isn't one that waits for a copy: " + progress();
         }
-        String why = host.trust(
-                tables.isEmpty() ? ask(m -> m.difference().difference()) : new Difference(tables, Set.of(), Set.of()));
+        String why = host.trust(tables.isEmpty() ? ask(m -> m.difference().difference()) : Difference.in(tables));
         if (why == null) {
             on(JoinMachine::copyBegins);
         }

@@ -187,7 +187,7 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoClose
 
     /** The transactions whose clients wait for their OK. */
     GtidSet open() {
-        GtidSet open = GtidSet.parse("");
+        GtidSet open = new GtidSet();
         lock.lock();
         try {
             course.open().forEach(number -> open.add(new Gtid(server, number)));

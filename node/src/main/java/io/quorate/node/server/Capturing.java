@@ -207,7 +207,7 @@ final class Capturing implements AutoCloseable {
         while (waitingCommits().count() > 0 && isUp() && System.nanoTime() < end) {
             Thread.sleep(LOOK_MILLIS);
         }
-        return gate == null ? GtidSet.parse("") : gate.open();
+        return gate == null ? new GtidSet() : gate.open();
     }
 
     /**

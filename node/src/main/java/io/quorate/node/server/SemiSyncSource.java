@@ -9,6 +9,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,12 +27,19 @@ final class SemiSyncSource {
 
     private static final String PLUGIN = "rpl_semi_sync_source";
     private static final String FORMER_PLUGIN = "rpl_semi_sync_master";
-    private static final List<String> SETTINGS =
-            List.of("timeout", "wait_for_replica_count", "wait_no_replica", "wait_point", "enabled");
     private static final String ENABLED = PLUGIN + "_enabled";
     private static final String IS_OFF = ENABLED + " was set to OFF";
     /** As long as can be: about 50 days. */
     private static final long TIMEOUT_MILLIS = 0xffff_ffffL;
+
+    private static final String WAITS_ALONE = PLUGIN + "_wait_no_replica";
+    /** What is set so that commits wait for one capture also while none is there; the last makes them wait. */
+    private static final List<Map.Entry<String, String>> SETTINGS = List.of(
+            Map.entry(PLUGIN + "_timeout", Long.toString(TIMEOUT_MILLIS)),
+            Map.entry(PLUGIN + "_wait_for_replica_count", "1"),
+            Map.entry(WAITS_ALONE, "ON"),
+            Map.entry(PLUGIN + "_wait_point", "AFTER_SYNC"),
+            Map.entry(ENABLED, "ON"));
 
     private final boolean waitsWithoutService;
     private boolean isSet;
@@ -98,11 +107,10 @@ final class SemiSyncSource {
             }
             // Persisted, these also hold after a restart of mysqld, before this service has seen it.
             String set = waitsWithoutService ? "SET PERSIST " : "SET GLOBAL ";
-            statement.execute(set + PLUGIN + "_timeout = " + TIMEOUT_MILLIS);
-            statement.execute(set + PLUGIN + "_wait_for_replica_count = 1");
-            statement.execute(set + PLUGIN + "_wait_no_replica = " + (waitsWithoutService ? "ON" : "OFF"));
-            statement.execute(set + PLUGIN + "_wait_point = AFTER_SYNC");
-            statement.execute(set + ENABLED + " = ON");
+            for (Map.Entry<String, String> setting : SETTINGS) {
+                boolean off = setting.getKey().equals(WAITS_ALONE) && !waitsWithoutService;
+                statement.execute(set + setting.getKey() + " = " + (off ? "OFF" : setting.getValue()));
+            }
             isSet = true;
         }
     }
@@ -132,22 +140,22 @@ final class SemiSyncSource {
      * that isn't there; all of ours with exactly these values are nobody else's.
      */
     static boolean isLeftBehind(Connection connection) throws SQLException {
+        String ours = SETTINGS.stream()
+                .map(setting -> "('" + setting.getKey() + "', '" + setting.getValue() + "')")
+                .collect(Collectors.joining(", "));
         return !isActive(connection, PLUGIN)
                 && number(
                                 connection,
                                 "SELECT COUNT(*) FROM performance_schema.persisted_variables WHERE"
-                                        + " (VARIABLE_NAME, VARIABLE_VALUE) IN (('" + PLUGIN + "_timeout', '"
-                                        + TIMEOUT_MILLIS + "'), ('" + PLUGIN + "_wait_for_replica_count', '1'), ('"
-                                        + PLUGIN + "_wait_no_replica', 'ON'), ('" + PLUGIN
-                                        + "_wait_point', 'AFTER_SYNC'), ('" + ENABLED + "', 'ON'))")
+                                        + " (VARIABLE_NAME, VARIABLE_VALUE) IN (" + ours + ")")
                         == SETTINGS.size();
     }
 
     /** Takes back what was persisted. */
     static void forget(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            for (String setting : SETTINGS) {
-                statement.execute("RESET PERSIST IF EXISTS " + PLUGIN + "_" + setting);
+            for (Map.Entry<String, String> setting : SETTINGS) {
+                statement.execute("RESET PERSIST IF EXISTS " + setting.getKey());
             }
         }
     }
