@@ -83,8 +83,7 @@ class PowerIT {
         List<ProcessHandle> processes =
                 nodes.stream().flatMap(cluster::processes).toList();
         assertThat(processes).hasSize(2 * nodes.size());
-        Volume.failPower(volumes(nodes));
-        processes.forEach(ProcessHandle::destroyForcibly);
+        Volume.failPower(volumes(nodes), processes);
     }
 
     private static List<Volume> volumes(List<Integer> nodes) {

@@ -220,8 +220,7 @@ class PowerLossIT {
                         "INSERT INTO load_test.ledger VALUES (9, 1, 0, 'in the tables alone')",
                         "FLUSH LOCAL ENGINE LOGS");
         List<ProcessHandle> server = cluster.processes(3).toList();
-        Volume.failPower(List.of(VOLUMES.get(2)));
-        server.forEach(ProcessHandle::destroyForcibly);
+        Volume.failPower(List.of(VOLUMES.get(2)), server);
         VOLUMES.get(2).restorePower();
         for (int start = 1; start <= 2; start++) {
             assertThatThrownBy(() -> cluster.startAgain())
@@ -239,8 +238,7 @@ class PowerLossIT {
                 nodes.stream().flatMap(cluster::processes).toList();
         List<Volume> volumes = nodes.stream().map(node -> VOLUMES.get(node - 1)).toList();
         assertThat(processes).hasSize(2 * nodes.size());
-        Volume.failPower(volumes);
-        processes.forEach(ProcessHandle::destroyForcibly);
+        Volume.failPower(volumes, processes);
         for (Volume volume : volumes) {
             volume.restorePower();
         }

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
@@ -88,14 +89,46 @@ final class Volume implements AutoCloseable {
         assertThat(run("sync", "-f", mount.toString())).isZero();
     }
 
-    /** Power fails for all of these at once. Whatever runs there goes on, and meets errors: end it now. */
-    static void failPower(List<Volume> volumes) throws IOException, InterruptedException {
+    /**
+     * Power fails for all of these at once, and for the processes that run there, which are gone then. They stand still
+     * first, as they would: an fsync that waits for the journal's commit while ext4 is shut down can return 0, although
+     * that commit never reached the device, and nobody may be told of it.
+     */
+    static void failPower(List<Volume> volumes, List<ProcessHandle> processes)
+            throws IOException, InterruptedException {
+        for (ProcessHandle process : processes) {
+            assertThat(run("kill", "-STOP", Long.toString(process.pid()))).isZero();
+        }
+        long end = System.nanoTime() + LIMIT.toNanos();
+        for (ProcessHandle process : processes) {
+            while (!standsStill(process)) {
+                assertThat(System.nanoTime()).as("stopping %s", process).isLessThan(end);
+                Thread.sleep(1);
+            }
+        }
         for (Volume volume : volumes) {
             volume.writeSamples();
         }
         List<String> shutdown = new ArrayList<>(List.of("perl", "-e", SHUTDOWN));
         volumes.forEach(volume -> shutdown.add(volume.mount.toString()));
         assertThat(run(shutdown.toArray(new String[0]))).isZero();
+        processes.forEach(ProcessHandle::destroyForcibly);
+    }
+
+    /** Whether each of its threads is stopped, or in the kernel, from where it can't come back but stopped. */
+    private static boolean standsStill(ProcessHandle process) throws IOException {
+        try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc/" + process.pid() + "/task"))) {
+            for (Path thread : threads) {
+                String stat = Files.readString(thread.resolve("stat"));
+                if ("TD".indexOf(stat.charAt(stat.lastIndexOf(')') + 2)) < 0) {
+                    return false;
+                }
+            }
+            return true;
+        } catch (NoSuchFileException e) {
+            // A thread has just ended.
+            return false;
+        }
     }
 
     private void writeSamples() throws IOException {
