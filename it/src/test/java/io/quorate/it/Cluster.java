@@ -205,6 +205,11 @@ final class Cluster implements AutoCloseable {
         Draining.drain(node(node).host() + ":" + node(node).ports().http(), DRAIN_LIMIT);
     }
 
+    /** Whether somebody wants tests to run in mode {@code async}, whatever they choose. */
+    static boolean isToldAsync() {
+        return MODE.equals("async");
+    }
+
     void stopService(int node) {
         sandbox.stopService(node(node));
     }
