@@ -145,9 +145,6 @@ final class Session {
         }
         feed();
         savePosition();
-        if (acknowledging != null) {
-            acknowledging.signal();
-        }
     }
 
     /** Null but in mode after-sync. */
