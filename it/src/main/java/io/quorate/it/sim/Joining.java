@@ -54,12 +54,12 @@ final class Joining implements JoinHost {
         }
 
         long position() {
-            node.settleCommits();
+            node.link().settleCommits();
             return node.database().position();
         }
 
         LogPosition at() {
-            node.settleCommits();
+            node.link().settleCommits();
             return node.database().positionLog();
         }
 
@@ -68,7 +68,7 @@ final class Joining implements JoinHost {
          * committed of them. The product can't tell; it stops at a transaction that is committed here and failed.
          */
         long shown() {
-            node.settleCommits();
+            node.link().settleCommits();
             return Math.max(node.database().visible(), node.database().snapshotMax());
         }
     }
@@ -205,17 +205,17 @@ final class Joining implements JoinHost {
 
     @Override
     public void startServer() {
-        node.startServer();
+        node.link().start();
     }
 
     @Override
     public void suspendServer() {
-        node.suspendServer(true);
+        node.link().suspend();
     }
 
     @Override
     public void resumeServer() {
-        node.suspendServer(false);
+        node.link().resume();
     }
 
     @Override
@@ -247,7 +247,8 @@ final class Joining implements JoinHost {
 
     @Override
     public void handOver() {
-        node.handOver();
+        node.link().handOver();
+        world.dispute.mayCrashSoon(node);
     }
 
     @Override
@@ -257,7 +258,7 @@ final class Joining implements JoinHost {
 
     @Override
     public boolean hasHandedOver() {
-        return node.hasHandedOver();
+        return node.link().hasHandedOver();
     }
 
     @Override

@@ -32,34 +32,29 @@ final class Opening implements ClosingCourse.Server {
         open = false;
         if (commits().isEnabled()) {
             beginToClose();
-            close(closing);
+            goOn();
         }
     }
 
-    /** Now and then, while there is a session. */
-    void look(boolean writable, Acknowledging acknowledging) {
-        if (open && !writable) {
-            beginToClose();
-        }
-        if (closing != null) {
-            close(closing);
-        } else if (writable && !open) {
-            acknowledging.opening();
-            commits().enable();
-            open = true;
-            world.trace(node.name() + " is open for clients");
-        }
+    void open() {
+        commits().enable();
+        open = true;
+        world.trace(node.name() + " is open for clients");
     }
 
     /** From now on nobody begins to commit. */
-    private void beginToClose() {
+    void beginToClose() {
         open = false;
-        closing = new ClosingCourse(Duration.ofMillis(world.commitTimeoutMillis + GRACE_MILLIS), world.millis());
+        if (commits().isEnabled()) {
+            closing = new ClosingCourse(Duration.ofMillis(world.commitTimeoutMillis + GRACE_MILLIS), world.millis());
+        }
     }
 
-    private void close(ClosingCourse course) {
+    /** Goes on with closing; whether nothing is left to be done of that. */
+    boolean goOn() {
         try {
-            closing = course.step(this, world.millis()) ? null : course;
+            closing = closing == null || closing.step(this, world.millis()) ? null : closing;
+            return closing == null;
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }

@@ -116,11 +116,9 @@ record JoiningNode(
 
     @Override
     public CopyRule.Server odd(QuorateException difference) {
-        return new OddServer(
-                difference.difference(),
-                own.stream(),
-                own.stores().cache(),
-                () -> contents().position().seqno());
+        return new OddServer(difference.difference(), own.stream(), own.stores().cache(), () -> contents()
+                .position()
+                .seqno());
     }
 
     @Override

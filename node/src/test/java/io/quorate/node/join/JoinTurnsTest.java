@@ -441,8 +441,7 @@ class JoinTurnsTest {
         node.holders = List.of("n2");
         turn(2);
         assertThat(turns.at()).isEqualTo(Step.COPYING);
-        assertThat(done)
-                .containsExactly("suspend server", "hand over", "suspend server", "want copy", "resume server");
+        assertThat(done).containsExactly("suspend server", "hand over", "suspend server", "want copy", "resume server");
         assertThat(events).noneMatch(NodeEvent.Failed.class::isInstance);
     }
 
