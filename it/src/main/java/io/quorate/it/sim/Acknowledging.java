@@ -2,24 +2,24 @@
 package io.quorate.it.sim;
 
 import io.quorate.core.AckCourse;
-import io.quorate.core.AckCourse.Ack;
 import io.quorate.core.AckCourse.Cause;
 import io.quorate.core.AckCourse.Ending;
+import io.quorate.core.AckTurns;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.OwnRegister;
 import java.util.Collection;
-import java.util.List;
 
 /**
- * Carries out the product's {@link AckCourse} in one session with the server: the capture's connection, which is the
- * server's semi-sync replica and may break, and the thread that ends sessions and acknowledges, of which each step
- * takes its time.
+ * Carries out the product's {@link AckCourse} and {@link AckTurns} in one session with the server: the capture's
+ * connection, which is the server's semi-sync replica and may break, and what ends sessions and acknowledges, of which
+ * each turn takes its time.
  */
 final class Acknowledging implements OwnRegister.Decisions {
     /** What the product waits for runs so much faster here, as all does. */
     static final int CLOCK = 50;
 
-    private static final int RETRY_MICROS = 100_000 / CLOCK;
+    private static final int RETRY_MILLIS = 100 / CLOCK;
+    private static final int LOOK_MILLIS = 1000 / CLOCK;
     private static final int PAUSE_MICROS_MAX = 3000;
     private static final String FILE = "binlog.000001";
 
@@ -28,11 +28,12 @@ final class Acknowledging implements OwnRegister.Decisions {
     private final Node node;
     private final Database database;
     private final AckCourse course;
+    private final AckTurns<Integer> turns;
 
     private boolean connected;
     private int connections;
-    private Ack acknowledged;
     private boolean busy;
+    private int pauses;
 
     Acknowledging(Session session) {
         this.session = session;
@@ -40,6 +41,7 @@ final class Acknowledging implements OwnRegister.Decisions {
         this.node = session.node;
         this.database = node.database();
         this.course = new AckCourse(world.commitTimeoutMillis);
+        this.turns = new AckTurns<>(course, RETRY_MILLIS);
         opening();
     }
 
@@ -61,14 +63,13 @@ final class Acknowledging implements OwnRegister.Decisions {
         if (session.isClosed()) {
             return;
         }
-        if (!course.isSettled() && !world.bugs.contains(Bug.CONNECTED_UNSETTLED)) {
+        if (!turns.mayConnect() && !world.bugs.contains(Bug.CONNECTED_UNSETTLED)) {
             signal();
             world.after(1 + world.random.nextInt(300), () -> connect(from));
             return;
         }
         connected = true;
-        connections++;
-        acknowledged = null;
+        turns.connected(++connections);
         database.commits().sends(from);
         signal();
         session.capture();
@@ -76,6 +77,7 @@ final class Acknowledging implements OwnRegister.Decisions {
 
     void disconnect() {
         connected = false;
+        turns.disconnected();
         database.commits().replicaGone();
     }
 
@@ -127,21 +129,37 @@ final class Acknowledging implements OwnRegister.Decisions {
         if (session.isClosed()) {
             return;
         }
-        List<Ending> endings = course.endings(world.millis());
-        if (world.bugs.contains(Bug.ENDED_AFTER_ACK)) {
-            endings.forEach(ending -> course.ended(ending.number()));
+        AckTurns.Turn<Integer> next = turns.next(world.millis());
+        if (next == null) {
+            pause();
+        } else if (next.acknowledges()) {
+            send((int) next.ack().end().offset());
+            then(1, () -> turns.acknowledged(next));
+        } else {
+            if (world.bugs.contains(Bug.ENDED_AFTER_ACK)) {
+                course.ended(next.ending().number());
+            }
+            then(1 + world.random.nextInt(world.faults.stepMicrosMax()), () -> end(next));
         }
-        Ack may = course.acknowledged();
-        boolean due = connected && may != null && !may.equals(acknowledged);
-        if (endings.isEmpty() && !due) {
-            busy = false;
-            return;
-        }
-        if (due) {
-            acknowledged = may;
-            send((int) may.end().offset());
-        }
-        end(endings, 0);
+    }
+
+    private void then(int micros, Runnable what) {
+        world.after(micros, () -> {
+            if (!session.isClosed()) {
+                what.run();
+                turn();
+            }
+        });
+    }
+
+    private void pause() {
+        busy = false;
+        int pause = ++pauses;
+        world.after(1000 * turns.waitMillis(world.millis(), LOOK_MILLIS), () -> {
+            if (pause == pauses) {
+                signal();
+            }
+        });
     }
 
     private void send(int end) {
@@ -154,27 +172,12 @@ final class Acknowledging implements OwnRegister.Decisions {
         });
     }
 
-    /** One after the other; when one can't be ended, none after it can. */
-    private void end(List<Ending> endings, int at) {
-        if (at == endings.size()) {
-            world.after(1, this::turn);
+    private void end(AckTurns.Turn<Integer> turn) {
+        if (world.chance(world.faults.loss())) {
+            turns.notEnded(world.millis());
             return;
         }
-        world.after(1 + world.random.nextInt(world.faults.stepMicrosMax()), () -> {
-            if (session.isClosed()) {
-                return;
-            }
-            if (world.chance(world.faults.loss())) {
-                endings.subList(at, endings.size()).forEach(ending -> course.notEnded(ending.number()));
-                world.after(RETRY_MICROS, this::turn);
-                return;
-            }
-            end(endings.get(at));
-            end(endings, at + 1);
-        });
-    }
-
-    private void end(Ending ending) {
+        Ending ending = turn.ending();
         boolean lost = ending.cause() == Cause.LOST;
         world.statistics.endedLost += lost ? 1 : 0;
         world.statistics.endedUndecided += lost ? 0 : 1;
@@ -183,7 +186,7 @@ final class Acknowledging implements OwnRegister.Decisions {
             requireWaits(ending);
             database.killSession(ending.session());
         }
-        course.ended(ending.number());
+        turns.ended(turn);
     }
 
     /** Nobody's session is ended who has been answered, and is about something else by now. */

@@ -413,7 +413,7 @@ final class Dispute {
     }
 
     /** Nobody but a person has a server replaced by what less than half of them hold. */
-    void requireEnough(List<Node> holders) {
+    void requireEnough(List<String> holders) {
         int servers = Math.max(poll.voters(), holders.size() + 1);
         World.require(
                 2 * holders.size() >= servers || poll.isOver(),

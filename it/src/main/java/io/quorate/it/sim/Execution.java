@@ -124,7 +124,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
             }
         } catch (SQLException e) {
             world.trace(node.name() + " loses a connection of its applier");
-            node.sessionLost();
+            node.link().close();
         } catch (QuorateException e) {
             if (world.dispute != null && e.code().kind() == ErrorCode.Kind.DIFFERENCE) {
                 over = true;

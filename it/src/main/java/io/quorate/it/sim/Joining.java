@@ -9,12 +9,11 @@ import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.HistoryCheck;
 import io.quorate.ist.RejoinCourse;
-import io.quorate.ist.WriteSetCache;
 import io.quorate.node.join.CopyRule;
 import io.quorate.node.join.JoinHost;
 import io.quorate.node.join.JoinMachine.Step;
 import io.quorate.node.join.JoinTurns;
-import io.quorate.node.join.RanAhead;
+import io.quorate.node.join.OddServer;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.node.server.Server.Contents;
@@ -43,6 +42,8 @@ final class Joining implements JoinHost {
     private Transfer transfer;
     private int scheduled;
     private int inVain;
+    /** Who was said to be able to give its server a copy. */
+    private List<String> holders = List.of();
 
     /** What its server says of itself; open for what {@link Bug}s make of it. */
     static class OfServer {
@@ -53,12 +54,12 @@ final class Joining implements JoinHost {
         }
 
         long position() {
-            node.settleCommits();
+            node.link().settleCommits();
             return node.database().position();
         }
 
         LogPosition at() {
-            node.settleCommits();
+            node.link().settleCommits();
             return node.database().positionLog();
         }
 
@@ -67,7 +68,7 @@ final class Joining implements JoinHost {
          * committed of them. The product can't tell; it stops at a transaction that is committed here and failed.
          */
         long shown() {
-            node.settleCommits();
+            node.link().settleCommits();
             return Math.max(node.database().visible(), node.database().snapshotMax());
         }
     }
@@ -204,17 +205,17 @@ final class Joining implements JoinHost {
 
     @Override
     public void startServer() {
-        node.startServer();
+        node.link().start();
     }
 
     @Override
     public void suspendServer() {
-        node.suspendServer(true);
+        node.link().suspend();
     }
 
     @Override
     public void resumeServer() {
-        node.suspendServer(false);
+        node.link().resume();
     }
 
     @Override
@@ -246,7 +247,8 @@ final class Joining implements JoinHost {
 
     @Override
     public void handOver() {
-        node.handOver();
+        node.link().handOver();
+        world.dispute.mayCrashSoon(node);
     }
 
     @Override
@@ -255,30 +257,24 @@ final class Joining implements JoinHost {
     }
 
     @Override
-    public String wantCopy(QuorateException difference, long orderedThen) throws IOException, InterruptedException {
-        if (!node.hasHandedOver()) {
-            return "what this server has committed is being ordered first";
+    public boolean hasHandedOver() {
+        return node.link().hasHandedOver();
+    }
+
+    @Override
+    public CopyRule.Server odd(QuorateException difference) {
+        return new OddServer(
+                difference.difference(), node.stream(), node.storage().cache(), node.database()::position);
+    }
+
+    @Override
+    public void wantCopy(QuorateException difference) throws IOException, InterruptedException {
+        CopyRule.Server odd = odd(difference);
+        if (difference.code() == ErrorCode.APPLY_MISMATCH && !odd.hasVoidDefinition() && !odd.hasRunAhead()) {
+            world.dispute.requireEnough(holders);
         }
-        List<Node> holders = world.nodes().stream()
-                .filter(n -> n != node && world.isReachable(n, node) && n.isSynced() && n.applied() >= orderedThen)
-                .toList();
-        CopyRule rule = new CopyRule(
-                difference.code(),
-                orderedThen,
-                holders.stream().map(Node::name).toList(),
-                Spoilt.voters(node, world.bugs));
-        Odd odd = new Odd(difference);
-        String obstacle = rule.obstacle(odd);
-        if (obstacle == null) {
-            boolean known = odd.hasVoidDefinition() || odd.hasRunAhead();
-            if (!known && difference.code() == ErrorCode.APPLY_MISMATCH) {
-                world.dispute.requireEnough(holders);
-            }
-            node.suspendServer(true);
-            node.wantCopy(node.lastOrdered());
-            world.dispute.mayCrashSoon(node);
-        }
-        return obstacle;
+        node.wantCopy(node.lastOrdered());
+        world.dispute.mayCrashSoon(node);
     }
 
     @Override
@@ -286,27 +282,18 @@ final class Joining implements JoinHost {
         return "copies are of everything here";
     }
 
-    /** What is known of the server that holds something else than the order says. */
-    private final class Odd implements CopyRule.Server {
-        private final QuorateException difference;
+    @Override
+    public List<String> holders(long seqno) {
+        holders = world.nodes().stream()
+                .filter(n -> n != node && world.isReachable(n, node) && n.isSynced() && n.applied() >= seqno)
+                .map(Node::name)
+                .toList();
+        return holders;
+    }
 
-        Odd(QuorateException difference) {
-            this.difference = difference;
-        }
-
-        @Override
-        public boolean hasVoidDefinition() {
-            return node.stream()
-                    .ask(certifier -> certifier.hasVoidDefinition(
-                            node.uuid(), node.database().position()));
-        }
-
-        @Override
-        public boolean hasRunAhead() throws IOException, InterruptedException {
-            WriteSetCache cache = node.storage().cache();
-            return RanAhead.of(
-                    difference.difference(), node.uuid(), cache, node.database().position(), cache.last());
-        }
+    @Override
+    public int voters() {
+        return Spoilt.voters(node, world.bugs);
     }
 
     @Override

@@ -9,7 +9,6 @@ import io.quorate.core.AppliedDdl;
 import io.quorate.core.Certified;
 import io.quorate.core.GtidSet;
 import io.quorate.core.OwnWrites.Doomed;
-import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import java.io.IOException;
 import java.sql.SQLException;
@@ -28,7 +27,7 @@ final class LostTail {
     private static final int CLOCK = 50;
 
     /** The session with the server is lost. */
-    private static final class BrokenOff extends SQLException {
+    static final class BrokenOff extends SQLException {
         private static final long serialVersionUID = 1;
     }
 
@@ -61,27 +60,13 @@ final class LostTail {
     }
 
     /** The last own number that was ordered when it was found out what the database lacks. */
-    long orderedThen() {
-        try {
-            return course.orderedThen(server);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
+    long orderedThen() throws SQLException {
+        return course.orderedThen(server);
     }
 
     /** Goes on; where it stands then. */
-    TailCourse.Step step() {
-        try {
-            return course.step(server, world.millis() * CLOCK);
-        } catch (QuorateException e) {
-            world.statistics.tailsRefused++;
-            node.needsCopy(e.getMessage());
-        } catch (BrokenOff e) {
-            node.sessionLost();
-        } catch (SQLException | IOException | InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-        return course.at();
+    TailCourse.Step step() throws SQLException, IOException, InterruptedException {
+        return course.step(server, world.millis() * CLOCK);
     }
 
     private void keep(ServerLife life) throws IOException {

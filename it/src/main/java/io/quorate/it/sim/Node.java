@@ -2,7 +2,6 @@
 package io.quorate.it.sim;
 
 import io.quorate.applier.ServerLife;
-import io.quorate.applier.TailCourse;
 import io.quorate.applier.TakenBack;
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.Certified;
@@ -69,22 +68,14 @@ final class Node {
     private boolean delivering;
     private boolean slowDisk;
     private long life;
-    private Session session;
-    /** Whether its server is open for clients; null but in mode after-sync. */
-    private final Opening opening;
-
-    private LostTail tail;
+    private final Link link;
     private Joining joining;
     /** Why it takes no part in the order. */
     private final Set<Hold> holds = EnumSet.noneOf(Hold.class);
 
-    private boolean worksOnServer;
-    private boolean handingOver;
-    private boolean handedOver;
     /** Whether a copy is due to what its server holds, rather than to what it missed. */
     private boolean differs;
 
-    private boolean serverSuspended;
     /** Nobody can bring it back: somebody has to copy another server. */
     private boolean copyNeeded;
 
@@ -94,7 +85,7 @@ final class Node {
         this.arbitrator = arbitrator;
         this.databaseUp = !arbitrator;
         this.uuid = new UUID(3, number);
-        this.opening = world.mode == Mode.AFTER_SYNC ? new Opening(this) : null;
+        this.link = new Link(this);
         this.database = new Database(uuid, rows);
         prepareServer();
         this.model = new Model(this, rows.copy(), 0);
@@ -106,7 +97,7 @@ final class Node {
         if (world.faults.powerLosses() > 0) {
             database.relax();
         }
-        if (opening != null) {
+        if (world.mode == Mode.AFTER_SYNC) {
             database.queue(new CommitQueue(world));
         }
     }
@@ -180,8 +171,7 @@ final class Node {
     boolean isWritable() {
         return databaseUp
                 && !isSuspect()
-                && (session == null || !session.isHolding())
-                && (opening == null || opening.isOpen())
+                && link.isWritable()
                 && (machine == null ? writableLeft : machine.state().writable());
     }
 
@@ -198,7 +188,7 @@ final class Node {
 
     /** As far as the order is in the database; -1 without a session. */
     long applied() {
-        return session == null ? -1 : session.applied();
+        return link.session() == null ? -1 : link.session().applied();
     }
 
     long lastOrdered() {
@@ -237,9 +227,7 @@ final class Node {
         slowDisk = life > 1 && world.random.nextInt(3) == 0;
         holds.clear();
         holds.add(Hold.START);
-        worksOnServer = false;
-        serverSuspended = false;
-        handingOver = false;
+        link.serviceStarts();
         if (wantsCopy()) {
             world.replacesServer(this, life);
         }
@@ -251,7 +239,9 @@ final class Node {
     // Joining.
 
     void happened(NodeEvent event) {
-        machine.on(event);
+        if (machine != null && machine.on(event)) {
+            link.writable(machine.state().writable());
+        }
     }
 
     void pauseOrder(Hold why) {
@@ -274,17 +264,8 @@ final class Node {
         joining.missing(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log doesn't reach back so far");
     }
 
-    void startServer() {
-        worksOnServer = true;
-    }
-
-    void suspendServer(boolean suspended) {
-        boolean closes = suspended || handingOver;
-        serverSuspended = suspended;
-        handingOver = false;
-        if (closes) {
-            closeSession();
-        }
+    Link link() {
+        return link;
     }
 
     /** It belongs to a life of the cluster, of which it is no member yet. */
@@ -356,7 +337,7 @@ final class Node {
     private void endService() {
         world.statistics.crashes++;
         writableLeft = isWritable();
-        closeSession();
+        link.close();
         storage.close();
         stream = null;
         machine = null;
@@ -367,7 +348,7 @@ final class Node {
     void crashDatabase() {
         world.trace(name() + " database crashes");
         world.statistics.crashes++;
-        closeSession();
+        link.close();
         databaseUp = false;
         database.crash(t -> world.random.nextInt(8) == 0);
     }
@@ -375,7 +356,7 @@ final class Node {
     /** The server loses power, and what its logs had not forced. */
     void losePower() {
         if (databaseUp && database.isRelaxed()) {
-            closeSession();
+            link.close();
             databaseUp = false;
             int lost = database.loseTail(world.random);
             world.statistics.tailsLost++;
@@ -402,20 +383,7 @@ final class Node {
         return serverLife.takenBack();
     }
 
-    /** The connection to the server breaks; another one is had soon. */
-    void sessionLost() {
-        closeSession();
-    }
-
-    private void closeSession() {
-        tail = null;
-        if (session != null) {
-            session.close();
-            session = null;
-        }
-    }
-
-    /** The loop's regular look; opens a session with the database when there is one to be had. */
+    /** The regular looks of the node's loop, and of the link to its server. */
     private void tick(long ofLife) {
         if (ofLife != life || stream == null) {
             return;
@@ -423,83 +391,35 @@ final class Node {
         world.order().hear(this);
         boolean primary = world.order().isPrimary(this);
         if (machine.quorum().primary() != primary) {
-            machine.on(new NodeEvent.QuorumChanged(new TotalOrder.Quorum(primary, "n0", 1), world.millis()));
-            if (session != null) {
-                session.quorumChanged(primary);
-            }
+            happened(new NodeEvent.QuorumChanged(new TotalOrder.Quorum(primary, "n0", 1), world.millis()));
+            link.quorumChanged(primary);
         }
-        if (handingOver) {
-            drain(primary);
-        } else if (databaseUp && session == null && worksOnServer && !serverSuspended) {
-            workOnServer();
-        }
-        if (handingOver) {
-            tail = session == null ? null : tail;
-        } else if (session != null && !tail.isReady()) {
-            recover();
-        } else if (session != null) {
-            session.look(session.mayCapture(primary, tail.orderedThen()));
-            if (world.dispute != null) {
-                session.voting.answer(session.applied(), isSynced());
-            }
-        }
-        if (machine == null) {
+        link.look();
+        if (ofLife != life) {
             return;
         }
-        machine.on(
-                databaseUp && session != null && !handingOver && tail.isReady() && session.isCapturing()
-                        ? new NodeEvent.DatabaseUp()
-                        : new NodeEvent.DatabaseDown("away"));
-        machine.on(new NodeEvent.Progress(lastOrdered(), session == null ? 0 : session.applied(), world.millis()));
-        if (opening != null && session != null && tail.isReady()) {
-            opening.look(machine.state().writable(), session.acknowledging());
-        }
+        happened(new NodeEvent.Progress(lastOrdered(), Math.max(0, applied()), world.millis()));
         if (hasOrder() && world.random.nextInt(30) == 0) {
             takeCheckpoint();
         }
         world.after(2000 + world.random.nextInt(1000), () -> tick(ofLife));
     }
 
-    private void workOnServer() {
+    /** Whether its server is of no use before it has other data. */
+    boolean lacksCopy() {
+        boolean passed = database.position() + 1 < storage.cache().first();
         if (wantsCopy()) {
             joining.copying("a copy of another server");
-        } else if (database.position() + 1 < storage.cache().first()) {
+        } else if (passed) {
             joining.missing(ErrorCode.CACHE_PASSED, "what the server lacks is not here any more");
-        } else {
-            openSession();
         }
+        return wantsCopy() || passed;
     }
 
-    private void openSession() {
+    /** From now on it is kept which server it is. */
+    void meetServer() {
         knowsServer = true;
         stream.self(uuid);
-        closeServer();
-        tail = new LostTail(this);
-        session = new Session(this, !tail.isReady());
-    }
-
-    /** While there is no session: nothing waits any more that could come to the server after it is asked. */
-    void settleCommits() {
-        if (session == null && databaseUp && !world.bugs.contains(Bug.ASKED_AMONG_COMMITS)) {
-            closeServer();
-        }
-    }
-
-    /** As a session with the server begins, where clients wait for somebody who isn't there any more. */
-    private void closeServer() {
-        if (opening != null) {
-            opening.found();
-        }
-    }
-
-    private void recover() {
-        TailCourse.Step at = tail.step();
-        if (at == TailCourse.Step.DONE) {
-            // Another session begins, with an applier.
-            closeSession();
-        } else if (session != null) {
-            session.look(at == TailCourse.Step.CAPTURE);
-        }
     }
 
     private void takeCheckpoint() {
@@ -695,36 +615,6 @@ final class Node {
         joining.differs(cause);
     }
 
-    /** The link does nothing but have the order get what clients have committed. */
-    void handOver() {
-        handedOver = false;
-        handingOver = true;
-        serverSuspended = false;
-        world.dispute.mayCrashSoon(this);
-    }
-
-    boolean hasHandedOver() {
-        return handedOver || world.bugs.contains(Bug.COPIED_UNHANDED);
-    }
-
-    private void drain(boolean primary) {
-        if (!databaseUp || serverSuspended || handedOver) {
-            return;
-        }
-        if (session == null) {
-            closeServer();
-            tail = new LostTail(this);
-            session = new Session(this, true);
-        }
-        boolean current = tail.isCurrent();
-        if (current && stream.own().last() >= database.lastNumber()) {
-            handedOver = true;
-            closeSession();
-        } else {
-            session.look(current && primary);
-        }
-    }
-
     /** Whether others may count on its server: it holds what the order says, as far as it knows. */
     boolean isSynced() {
         return machine != null && machine.state().writable();
@@ -732,7 +622,7 @@ final class Node {
 
     /** Whether it is a member that works on its server. */
     boolean isMember() {
-        return session != null && joining.at() == JoinMachine.Step.MEMBER;
+        return link.session() != null && joining.at() == JoinMachine.Step.MEMBER;
     }
 
     /** Whether its server is of no use before it has a copy of another one. */
@@ -774,8 +664,8 @@ final class Node {
     private void deliver() {
         Replica.Entry entry = replica.entry(nextIndex);
         stream.deliver(entry, new LogPosition(entry.term(), nextIndex++));
-        if (session != null) {
-            session.feed();
+        if (link.session() != null) {
+            link.session().feed();
         }
     }
 
@@ -805,30 +695,16 @@ final class Node {
 
     /** A client has committed. */
     void committed() {
-        if (session != null) {
-            session.capture();
+        if (link.session() != null) {
+            link.session().capture();
         }
     }
 
     /** The run is over. */
     void end() {
-        closeSession();
+        link.close();
         if (stream != null) {
             storage.close();
-        }
-    }
-
-    /** Whoever waits for OK gets an answer soon, while there is somebody who could give it. */
-    void requireAnswers(long quietSince) {
-        if (session == null || opening == null || !databaseUp) {
-            return;
-        }
-        for (Transaction client : database.clients()) {
-            long since = Math.max(client.waitsSince(), Math.max(quietSince, session.since()));
-            World.require(
-                    client.waitsSince() < 0 || world.now() - since <= world.answerMicrosMax(),
-                    () -> name() + ":" + client.number() + " has waited for OK since " + client.waitsSince() + ", "
-                            + this);
         }
     }
 
@@ -838,12 +714,7 @@ final class Node {
                 && world.order().members().contains(replica)
                 && lastOrdered() == lastSeqno;
         return takesPart
-                && (arbitrator
-                        || (session != null
-                                && tail.isReady()
-                                && session.isIdle()
-                                && session.applied() == lastSeqno
-                                && database.clients().isEmpty()));
+                && (arbitrator || (link.isIdle(lastSeqno) && database.clients().isEmpty()));
     }
 
     @Override
@@ -853,6 +724,6 @@ final class Node {
                 + " "
                 + (machine == null ? "" : machine.state() + " " + machine.reason())
                 + " ordered " + lastOrdered() + " of " + world.lastSeqno() + " position " + database.position() + " "
-                + session;
+                + link;
     }
 }

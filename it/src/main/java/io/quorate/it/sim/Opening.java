@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import io.quorate.node.server.ClosingCourse;
+import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 
 /**
- * Opens a node's server for clients and closes it, in mode after-sync. Commits wait exactly as long as it is open.
- * Before it is closed, those who wait are decided or ended; where nobody decides, all clients are put out.
+ * Opens a node's server for clients and closes it, in mode after-sync. Commits wait exactly as long as it is open. What
+ * becomes of those who wait when it is closed is decided by the product's {@link ClosingCourse}.
  */
-final class Opening {
+final class Opening implements ClosingCourse.Server {
     private static final long GRACE_MILLIS = 3000 / Acknowledging.CLOCK;
 
     private final Node node;
     private final World world;
     private boolean open;
-    private long closingSince = -1;
+    private ClosingCourse closing;
 
     Opening(Node node) {
         this.node = node;
@@ -28,48 +31,88 @@ final class Opening {
     void found() {
         open = false;
         if (commits().isEnabled()) {
-            close(true);
+            beginToClose();
+            goOn();
         }
     }
 
-    /** Now and then, while there is a session. */
-    void look(boolean writable, Acknowledging acknowledging) {
-        if (open && !writable) {
-            open = false;
-            closingSince = world.millis();
-        }
-        if (closingSince >= 0) {
-            boolean late = world.millis() > closingSince + world.commitTimeoutMillis + GRACE_MILLIS;
-            close(late || !commits().hasReplica());
-        } else if (writable && !open) {
-            acknowledging.opening();
-            commits().enable();
-            open = true;
-            world.trace(node.name() + " is open for clients");
+    void open() {
+        commits().enable();
+        open = true;
+        world.trace(node.name() + " is open for clients");
+    }
+
+    /** From now on nobody begins to commit. */
+    void beginToClose() {
+        open = false;
+        if (commits().isEnabled()) {
+            closing = new ClosingCourse(Duration.ofMillis(world.commitTimeoutMillis + GRACE_MILLIS), world.millis());
         }
     }
 
-    private void close(boolean now) {
-        boolean waited = node.database().clients().stream().anyMatch(Transaction::isInCommit);
-        if (waited && !now) {
-            return;
+    /** Goes on with closing; whether nothing is left to be done of that. */
+    boolean goOn() {
+        try {
+            closing = closing == null || closing.step(this, world.millis()) ? null : closing;
+            return closing == null;
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
         }
-        if (waited) {
-            putOut();
+    }
+
+    @Override
+    public boolean closeWithin(Duration limit) {
+        if (!isAnyCommitting()) {
+            close();
         }
-        commits().disable();
-        closingSince = -1;
+        return !isAnyCommitting();
+    }
+
+    @Override
+    public void close() {
         world.trace(node.name() + " is closed for clients");
     }
 
-    private void putOut() {
-        world.trace(node.name() + " puts its clients out");
-        List<Transaction> clients = node.database().clients();
+    @Override
+    public boolean hasReplica() {
+        return commits().hasReplica();
+    }
+
+    @Override
+    public boolean isAnyCommitting() {
+        return node.database().clients().stream().anyMatch(Transaction::isInCommit);
+    }
+
+    @Override
+    public void endCommitting() {
+        List<Transaction> waiting = clients(true);
+        world.statistics.putOut += waiting.size();
         boolean forgets = world.bugs.contains(Bug.PUT_OUT_FORGETS_ONE);
-        for (Transaction client : forgets ? clients.subList(1, clients.size()) : clients) {
-            world.statistics.putOut += client.isInCommit() ? 1 : 0;
-            node.database().kill(client);
+        waiting.stream().skip(forgets ? 1 : 0).forEach(node.database()::kill);
+    }
+
+    @Override
+    public void waitNoMore() {
+        commits().disable();
+    }
+
+    @Override
+    public boolean isOffline() {
+        return false;
+    }
+
+    @Override
+    public void offline(boolean on) {
+        if (on) {
+            world.trace(node.name() + " puts its clients out");
+            clients(false).forEach(node.database()::kill);
         }
+    }
+
+    private List<Transaction> clients(boolean inCommit) {
+        return node.database().clients().stream()
+                .filter(client -> client.isInCommit() == inCommit)
+                .toList();
     }
 
     private CommitQueue commits() {

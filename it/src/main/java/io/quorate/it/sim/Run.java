@@ -155,7 +155,7 @@ record Run(
             }
             world.order().heal();
             world.run(until, EVENTS_MAX);
-            world.nodes().forEach(node -> node.requireAnswers(micros));
+            world.nodes().forEach(node -> node.link().requireAnswers(micros));
         }
         if (world.isStuck()) {
             world.statistics.stuck++;

@@ -117,7 +117,8 @@ final class Session {
     }
 
     boolean isCapturing() {
-        return proposer != null && node.stream().isKnown();
+        boolean connected = acknowledging == null || acknowledging.isConnected();
+        return proposer != null && connected && node.stream().isKnown();
     }
 
     boolean isIdle() {
@@ -139,15 +140,9 @@ final class Session {
     }
 
     /** Now and then: what time has made possible. */
-    void look(boolean mayCapture) {
-        if (proposer == null && mayCapture) {
-            startCapture();
-        }
+    void look() {
         feed();
         savePosition();
-        if (acknowledging != null) {
-            acknowledging.signal();
-        }
     }
 
     /** Null but in mode after-sync. */
@@ -246,7 +241,7 @@ final class Session {
 
     // The capture.
 
-    private void startCapture() {
+    void startCapture() {
         OriginPosition from = protocol.begin(Proposer.limits(node), window -> proposer = new Proposer(this, window));
         world.requireKnown(node, from.last());
         capturedSeen = from.lastSeen();

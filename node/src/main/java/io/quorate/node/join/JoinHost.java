@@ -56,6 +56,9 @@ public interface JoinHost {
     /** After {@link #suspendServer}: has the order get what its clients have committed, and does nothing else. */
     void handOver();
 
+    /** Whether that is done. */
+    boolean hasHandedOver();
+
     /** @throws IOException when it can't be reached, with the reason as its message */
     Server.Contents contents() throws IOException;
 
@@ -65,23 +68,21 @@ public interface JoinHost {
     /** Whether its server is to have a full copy wherever it can. */
     boolean isCopyPreferred();
 
-    /**
-     * Has its server get a copy, of everything or of the tables that differ, which has all that is ordered by now,
-     * after {@link #handOver}. The server is suspended then.
-     *
-     * @param difference what showed that its server holds something else than the order says
-     * @param orderedThen last seqno that was ordered then
-     * @return why that can't be yet; null when it is so
-     */
-    String wantCopy(QuorateException difference, long orderedThen) throws IOException, InterruptedException;
+    /** What is known of its server, which holds something else than the order says. */
+    CopyRule.Server odd(QuorateException difference);
 
     /**
-     * Has its server's tables be right where it differs, after {@link #handOver}. The server is suspended then.
+     * After {@link #handOver} and {@link #suspendServer}: has its server get a copy, of everything or of the tables
+     * that differ, which has all that is ordered by now.
+     */
+    void wantCopy(QuorateException difference) throws IOException, InterruptedException;
+
+    /**
+     * After {@link #handOver} and {@link #suspendServer}: has its server's tables be right where it differs.
      *
-     * @param where where that is
      * @return why that can't be; null when it is so
      */
-    String trust(Difference where) throws IOException, InterruptedException;
+    String trust(Difference where) throws IOException;
 
     /** Chooses between catching up and a full copy; after how many milliseconds to do so again. */
     long choose() throws InterruptedException;
@@ -125,6 +126,12 @@ public interface JoinHost {
 
     /** Forgets who was a member, and knows these instead. */
     void meet(List<Peer> members);
+
+    /** Names of the nodes whose servers are SYNCED and have applied that seqno. */
+    List<String> holders(long seqno);
+
+    /** How many servers hold what the order says, as far as the order was told. */
+    int voters();
 
     /** Asks to be a member, or goes on with that; null while there is no answer. */
     MemberDesk.Attempt askIn();

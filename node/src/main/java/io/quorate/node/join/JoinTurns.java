@@ -44,6 +44,7 @@ public final class JoinTurns {
     private static final Retry.Policy TAKE_OVER = Retry.Policy.unbounded(
             "only the others can say whether it may take part again, and the node has nothing else to do",
             Duration.ofSeconds(1));
+    private static final String NOT_HANDED_OVER = "what this server has committed is being ordered first";
     /** Until there is news. */
     public static final long FOR_EVER = Long.MAX_VALUE;
 
@@ -129,6 +130,10 @@ public final class JoinTurns {
         if (ask(JoinMachine::at) != Step.AWAITING_COPY) {
             return "this node isn't one that waits for a copy: " + progress();
         }
+        if (!host.hasHandedOver()) {
+            return NOT_HANDED_OVER + "; try again";
+        }
+        host.suspendServer();
         String why = host.trust(tables.isEmpty() ? ask(m -> m.difference().difference()) : Difference.in(tables));
         if (why == null) {
             on(JoinMachine::copyBegins);
@@ -423,12 +428,22 @@ public final class JoinTurns {
 
     private long awaitCopy() throws IOException, InterruptedException {
         QuorateException difference = ask(JoinMachine::difference);
-        String why = host.wantCopy(difference, ask(JoinMachine::orderedThen));
+        String why = obstacleToCopy(difference, ask(JoinMachine::orderedThen));
         if (why != null) {
             return waits(difference.getMessage() + "; " + why, why, "no copy yet");
         }
+        host.suspendServer();
+        host.wantCopy(difference);
         on(JoinMachine::copyBegins);
         return 0;
+    }
+
+    /** Why its server can't get a copy yet; null when it can. */
+    private String obstacleToCopy(QuorateException difference, long orderedThen) throws InterruptedException {
+        return host.hasHandedOver()
+                ? new CopyRule(difference.code(), orderedThen, host.holders(orderedThen), host.voters())
+                        .obstacle(host.odd(difference))
+                : NOT_HANDED_OVER;
     }
 
     private long receive() throws IOException, InterruptedException {

@@ -18,7 +18,6 @@ import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
-import java.util.UUID;
 import java.util.stream.Collectors;
 
 /**
@@ -111,61 +110,41 @@ record JoiningNode(
     }
 
     @Override
-    public String wantCopy(QuorateException difference, long orderedThen) throws IOException, InterruptedException {
-        if (!server.hasHandedOver()) {
-            return "what this server has committed is being ordered first";
-        }
-        List<String> holders = others.members().present().stream()
-                .filter(m -> m.hasSyncedServer() && m.applied() >= orderedThen)
-                .map(MemberReport::node)
-                .toList();
-        Set<String> members = others.standing().membership().members().stream()
-                .map(Peer::name)
-                .collect(Collectors.toSet());
-        CopyRule rule = new CopyRule(
-                difference.code(), orderedThen, holders, own.stream().ask(certifier -> certifier.voters(members)));
-        String obstacle = rule.obstacle(new Odd(difference));
-        if (obstacle != null) {
-            return obstacle;
-        }
-        server.suspend();
-        copy.want(own.stream().lastOrdered(), difference.difference());
-        return null;
+    public boolean hasHandedOver() {
+        return server.hasHandedOver();
     }
 
     @Override
-    public String trust(Difference where) throws IOException, InterruptedException {
-        if (!server.hasHandedOver()) {
-            return "what this server has committed is being ordered first; try again";
-        }
-        server.suspend();
+    public CopyRule.Server odd(QuorateException difference) {
+        return new OddServer(difference.difference(), own.stream(), own.stores().cache(), () -> contents()
+                .position()
+                .seqno());
+    }
+
+    @Override
+    public void wantCopy(QuorateException difference) throws IOException {
+        copy.want(own.stream().lastOrdered(), difference.difference());
+    }
+
+    @Override
+    public String trust(Difference where) throws IOException {
         return copy.trust(own.stream().lastOrdered(), where);
     }
 
-    /** What is known of this node's server, which holds something else than the order says. */
-    private final class Odd implements CopyRule.Server {
-        private final QuorateException difference;
-        private final UUID self = own.stream().self();
+    @Override
+    public List<String> holders(long seqno) {
+        return others.members().present().stream()
+                .filter(m -> m.hasSyncedServer() && m.applied() >= seqno)
+                .map(MemberReport::node)
+                .toList();
+    }
 
-        Odd(QuorateException difference) {
-            this.difference = difference;
-        }
-
-        @Override
-        public boolean hasVoidDefinition() throws IOException {
-            long applied = contents().position().seqno();
-            return own.stream().ask(certifier -> certifier.hasVoidDefinition(self, applied));
-        }
-
-        @Override
-        public boolean hasRunAhead() throws IOException, InterruptedException {
-            return RanAhead.of(
-                    difference.difference(),
-                    self,
-                    own.stores().cache(),
-                    contents().position().seqno(),
-                    own.stores().cache().last());
-        }
+    @Override
+    public int voters() {
+        Set<String> members = others.standing().membership().members().stream()
+                .map(Peer::name)
+                .collect(Collectors.toSet());
+        return own.stream().ask(certifier -> certifier.voters(members));
     }
 
     @Override

@@ -3,8 +3,8 @@ package io.quorate.node.server;
 
 import io.quorate.capture.SemiSyncReplica;
 import io.quorate.core.AckCourse;
-import io.quorate.core.AckCourse.Ack;
 import io.quorate.core.AckCourse.Ending;
+import io.quorate.core.AckTurns;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
@@ -17,7 +17,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -27,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Carries out an {@link AckCourse}: the capture tells it what it has read, the order what has won and lost, and one
- * thread ends sessions and acknowledges positions. One lock, one clock.
+ * thread ends sessions and acknowledges positions, one after the other as {@link AckTurns} says. One lock, one clock.
  */
 final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(AckGate.class);
@@ -40,14 +39,13 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoClose
     private final UUID server;
     private final AckStats stats;
     private final AckCourse course;
+    private final AckTurns<SemiSyncReplica.Acknowledger> turns;
     private final CommitStages stages;
     private final OwnedThread thread;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
     private final Condition settled = lock.newCondition();
-    private SemiSyncReplica.Acknowledger replica;
-    private Ack acknowledged;
     private boolean closed;
 
     /** For ending sessions; the thread's own. */
@@ -72,6 +70,7 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoClose
         this.stats = stats;
         this.course = new AckCourse(commitTimeout.toMillis());
         course.answered(answered);
+        this.turns = new AckTurns<>(course, RETRY_MILLIS);
         this.stages = new CommitStages(stats);
         this.thread =
                 OwnedThread.lasting("quorate-acknowledge", this::run, faults).start();
@@ -84,31 +83,23 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoClose
         if (w.isPrepared()) {
             return; // It has been prepared, not committed; the verdict comes before its commit.
         }
-        lock.lock();
-        try {
+        locked(() -> {
             course.captured(w.gtid().number(), w.session(), millis());
             stages.captured(w.gtid().number(), w.committedMicros(), System.nanoTime());
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** All up to that number are about to be handed to the order. */
     void proposed(long last) {
-        lock.lock();
-        try {
-            stages.proposed(last, System.nanoTime());
-        } finally {
-            lock.unlock();
-        }
+        locked(() -> stages.proposed(last, System.nanoTime()));
     }
 
     @Override
     public void awaitSettled() throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            replica = null;
-            while (!course.isSettled() && !closed) {
+            turns.disconnected();
+            while (!turns.mayConnect() && !closed) {
                 settled.await();
             }
         } finally {
@@ -118,44 +109,33 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoClose
 
     @Override
     public void connected(SemiSyncReplica.Acknowledger next) {
-        lock.lock();
-        try {
-            replica = next;
-            acknowledged = null;
+        locked(() -> {
+            turns.connected(next);
             work.signal();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     @Override
     public void read(BinlogPosition end) {
-        lock.lock();
-        try {
+        locked(() -> {
             course.read(end);
             signalIfDue();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** The server is about to be opened for clients, and has committed everything up to {@code number}. */
     void answered(long number) {
-        lock.lock();
-        try {
+        locked(() -> {
             course.answered(number);
             work.signal();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     // For the order.
 
     @Override
     public void decided(Collection<Long> lost, long last) {
-        lock.lock();
-        try {
+        locked(() -> {
             course.decided(lost, last);
             stages.decided(last, System.nanoTime());
             if (lost.isEmpty()) {
@@ -163,15 +143,14 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoClose
             } else {
                 work.signal();
             }
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     private void signalIfDue() {
-        Ack may = course.acknowledged();
-        if (may != null && !may.equals(acknowledged)) {
+        if (turns.isAckDue()) {
             work.signal();
+        } else if (turns.mayConnect()) {
+            settled.signalAll();
         }
     }
 
@@ -188,92 +167,69 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoClose
     /** The transactions whose clients wait for their OK. */
     GtidSet open() {
         GtidSet open = new GtidSet();
-        lock.lock();
-        try {
-            course.open().forEach(number -> open.add(new Gtid(server, number)));
-        } finally {
-            lock.unlock();
-        }
+        locked(() -> course.open().forEach(number -> open.add(new Gtid(server, number))));
         return open;
     }
 
     // The thread.
 
     private void run() throws InterruptedException {
-        while (true) {
-            List<Ending> endings;
-            Ack may;
-            SemiSyncReplica.Acknowledger to;
-            lock.lockInterruptibly();
-            try {
-                endings = course.endings(millis());
-                may = course.acknowledged();
-                to = replica;
-                if (closed) {
-                    return;
-                }
-                boolean due = to != null && may != null && !may.equals(acknowledged);
-                if (endings.isEmpty() && !due) {
-                    if (course.isSettled()) {
-                        settled.signalAll();
-                    }
-                    work.await(course.waitMillis(millis(), LOOK_MILLIS), TimeUnit.MILLISECONDS);
-                    continue;
-                }
-                may = due ? may : null;
-            } finally {
-                lock.unlock();
+        for (AckTurns.Turn<SemiSyncReplica.Acknowledger> next; (next = next()) != null; ) {
+            if (next.acknowledges()) {
+                acknowledge(next);
+            } else if (end(next.ending())) {
+                AckTurns.Turn<SemiSyncReplica.Acknowledger> done = next;
+                locked(() -> turns.ended(done));
+            } else {
+                locked(() -> turns.notEnded(millis()));
             }
-            if (may != null) {
-                acknowledge(to, may);
-            }
-            end(endings);
         }
     }
 
-    private void acknowledge(SemiSyncReplica.Acknowledger to, Ack ack) {
+    /** Waits for something to do; null when closed. */
+    private AckTurns.Turn<SemiSyncReplica.Acknowledger> next() throws InterruptedException {
+        lock.lockInterruptibly();
         try {
-            to.acknowledge(ack.end());
-            lock.lock();
-            try {
-                if (replica == to) {
-                    acknowledged = ack;
-                    stages.acknowledged(ack.number(), System.nanoTime());
+            while (!closed) {
+                long now = millis();
+                AckTurns.Turn<SemiSyncReplica.Acknowledger> next = turns.next(now);
+                if (next != null) {
+                    return next;
                 }
-            } finally {
-                lock.unlock();
-            }
-        } catch (IOException e) {
-            log.debug("{} can't be acknowledged on this connection: {}", ack.end(), e.toString());
-            lock.lock();
-            try {
-                if (replica == to) {
-                    replica = null; // The capture will connect anew.
+                if (turns.mayConnect()) {
+                    settled.signalAll();
                 }
-            } finally {
-                lock.unlock();
+                work.await(turns.waitMillis(now, LOOK_MILLIS), TimeUnit.MILLISECONDS);
             }
+            return null;
+        } finally {
+            lock.unlock();
         }
     }
 
-    private void end(List<Ending> endings) throws InterruptedException {
-        boolean failed = false;
-        for (Ending ending : endings) {
-            boolean gone = !failed && end(ending);
-            failed |= !gone;
-            lock.lock();
-            try {
-                if (gone) {
-                    course.ended(ending.number());
-                } else {
-                    course.notEnded(ending.number());
+    private void acknowledge(AckTurns.Turn<SemiSyncReplica.Acknowledger> turn) {
+        try {
+            turn.to().acknowledge(turn.ack().end());
+            locked(() -> {
+                if (turns.acknowledged(turn)) {
+                    stages.acknowledged(turn.ack().number(), System.nanoTime());
                 }
-            } finally {
-                lock.unlock();
-            }
+            });
+        } catch (IOException e) {
+            log.debug(
+                    "{} can't be acknowledged on this connection: {}",
+                    turn.ack().end(),
+                    e.toString());
+            locked(() -> turns.notAcknowledged(turn));
         }
-        if (failed) {
-            Thread.sleep(RETRY_MILLIS);
+    }
+
+    private void locked(Runnable what) {
+        lock.lock();
+        try {
+            what.run();
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -325,15 +281,11 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoClose
     @Override
     public void close() {
         thread.expectEnd();
-        lock.lock();
-        try {
+        locked(() -> {
             closed = true;
-            replica = null;
             work.signalAll();
             settled.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        });
         thread.close();
         closeConnection();
     }

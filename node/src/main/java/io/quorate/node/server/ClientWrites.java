@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -12,10 +13,8 @@ import org.slf4j.LoggerFactory;
  * Opens the server for clients' writes and closes it, by {@code read_only}. In commit mode {@code after-sync}, commits
  * wait for their verdict exactly as long as it is open.
  *
- * <p>{@code SET GLOBAL read_only = ON} waits for commits under way, and so for those that wait for their verdict. While
- * a capture is there, they are decided, or their sessions are ended after the commit timeout. Where there is none,
- * nobody would ever decide: all clients are put out, which tells none of them OK, and then the server goes on with what
- * they committed as in mode {@code async}.
+ * <p>{@code SET GLOBAL read_only = ON} waits for commits under way, and so for those that wait for their verdict; what
+ * is done about them is up to the {@link ClosingCourse}.
  */
 final class ClientWrites {
     private static final Logger log = LoggerFactory.getLogger(ClientWrites.class);
@@ -81,19 +80,16 @@ final class ClientWrites {
     }
 
     private void closeAmongWaiting(Connection connection) throws SQLException {
-        long deadline = System.nanoTime() + commitTimeout.plus(GRACE).toNanos();
-        while (!closeWithin(connection, Duration.ofSeconds(1))) {
-            boolean late = System.nanoTime() > deadline;
-            if ((late || !SemiSyncSource.hasReplica(connection)) && Committing.isAny(connection)) {
-                putOut(connection);
-                return;
-            }
-            if (late) {
-                throw new SQLException("the server can't be closed for clients' writes: a statement of theirs doesn't"
-                        + " end; SHOW PROCESSLIST says which");
-            }
+        ClosingCourse course = new ClosingCourse(commitTimeout.plus(GRACE), nowMillis());
+        ClosingCourse.Server server = new ByConnection(connection);
+        boolean closed = false;
+        while (!closed) {
+            closed = course.step(server, nowMillis());
         }
-        SemiSyncSource.disable(connection);
+    }
+
+    private static long nowMillis() {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
     }
 
     /** Closes the server; false when running statements and commits don't end within {@code limit}. */
@@ -114,21 +110,51 @@ final class ClientWrites {
         }
     }
 
-    /** Ends the sessions of all who wait for a verdict that nobody would give, then lets their commits through. */
-    private static void putOut(Connection connection) throws SQLException {
-        log.warn("commits wait for a verdict that nobody can give now; their clients are disconnected, and don't know"
-                + " whether they committed. The order decides about them when it can");
-        boolean offline =
-                ServerAccess.ask(connection, "SELECT @@GLOBAL.offline_mode").equals("1");
-        try {
-            ServerAccess.set(connection, "offline_mode", "ON");
-            Committing.endAll(connection);
-            SemiSyncSource.disable(connection);
+    private static final class ByConnection implements ClosingCourse.Server {
+        private final Connection connection;
+
+        ByConnection(Connection connection) {
+            this.connection = connection;
+        }
+
+        @Override
+        public boolean closeWithin(Duration limit) throws SQLException {
+            return ClientWrites.closeWithin(connection, limit);
+        }
+
+        @Override
+        public void close() throws SQLException {
             ServerAccess.set(connection, "read_only", "ON");
-        } finally {
-            if (!offline) {
-                ServerAccess.set(connection, "offline_mode", "OFF");
-            }
+        }
+
+        @Override
+        public boolean hasReplica() throws SQLException {
+            return SemiSyncSource.hasReplica(connection);
+        }
+
+        @Override
+        public boolean isAnyCommitting() throws SQLException {
+            return Committing.isAny(connection);
+        }
+
+        @Override
+        public void endCommitting() throws SQLException {
+            Committing.endAll(connection);
+        }
+
+        @Override
+        public void waitNoMore() throws SQLException {
+            SemiSyncSource.disable(connection);
+        }
+
+        @Override
+        public boolean isOffline() throws SQLException {
+            return ServerAccess.ask(connection, "SELECT @@GLOBAL.offline_mode").equals("1");
+        }
+
+        @Override
+        public void offline(boolean on) throws SQLException {
+            ServerAccess.set(connection, "offline_mode", on ? "ON" : "OFF");
         }
     }
 }

@@ -82,7 +82,7 @@ public final class LinkSignals {
         }
     }
 
-    void writable(boolean value) {
+    public void writable(boolean value) {
         set(() -> {
             writable = value;
             everWritable |= value;
@@ -114,11 +114,11 @@ public final class LinkSignals {
         set(() -> stopped = true);
     }
 
-    void suspended(boolean value) {
+    public void suspended(boolean value) {
         set(() -> suspended = value);
     }
 
-    void handOver(boolean value) {
+    public void handOver(boolean value) {
         set(() -> handOver = value);
     }
 

@@ -5,6 +5,7 @@ import io.quorate.applier.ApplierStats;
 import io.quorate.applier.OwnWriteSets;
 import io.quorate.applier.PositionTable;
 import io.quorate.applier.SharedOwnWrites;
+import io.quorate.applier.TailCourse;
 import io.quorate.capture.CaptureStats;
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.GtidSet;
@@ -37,9 +38,6 @@ public final class ServerSession implements AutoCloseable {
     private static final long STAYS_OPEN_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     private static final int LOOKS_PER_TABLE_LOOK = 60;
-    /** A capture whose connection breaks has another one long before. */
-    private static final long CAPTURE_LOST_NANOS = TimeUnit.SECONDS.toNanos(20);
-
     /** mysqld ends the connections of replicas after eight seconds, at the latest. */
     private static final Duration STOP_MAX = Duration.ofSeconds(15);
 
@@ -78,15 +76,14 @@ public final class ServerSession implements AutoCloseable {
     private final Ports ports;
     private final ServerAccess access;
     private final LinkSignals signals;
+    private final WaitCheck waits;
+    private final SessionCourse course = new SessionCourse();
     private NodeIdentity identity;
     private GtidSet executed;
     private LostTail tail;
     private OwnNumbers numbers;
     private Voting voting;
-    private volatile LinkSignals.Task done;
     private int looks;
-    /** How many commits didn't wait; -1 while it isn't known. */
-    private long passedBy = -1;
 
     private volatile Applying applying;
     private volatile Capturing capturing;
@@ -95,13 +92,14 @@ public final class ServerSession implements AutoCloseable {
         this.ports = ports;
         this.access = access;
         this.signals = signals;
+        this.waits = new WaitCheck(access.semiSync());
     }
 
     /**
      * Checks the server. If mysqld has been running since the last session, the applier starts; if mysqld was
      * restarted, the server is closed for clients until it is known what it lost.
      */
-    void open() throws SQLException, IOException {
+    void open() throws SQLException, IOException, InterruptedException {
         try (Connection connection = access.connect()) {
             requireSettings(connection);
             if (access.semiSync() != null) {
@@ -113,13 +111,10 @@ public final class ServerSession implements AutoCloseable {
             tail = new LostTail(ports.lostTail(), access, identity, connection);
             numbers = new OwnNumbers(ports.properties.dataDir(), connection, identity.server());
             executed = ServerAccess.executed(connection);
-            carryOut(connection, tail.isReady() ? signals.task() : LinkSignals.Task.READ_ONLY);
             ports.progress.startFrom(ServerAccess.applied(connection));
-        }
-        ports.stream.self(identity.server());
-        voting = ports.voting(identity.server());
-        if (tail.isReady()) {
-            startApplier();
+            ports.stream.self(identity.server());
+            voting = ports.voting(identity.server());
+            course.begin(new ByConnection(connection), signals.task(), tail.isReady());
         }
     }
 
@@ -138,11 +133,9 @@ public final class ServerSession implements AutoCloseable {
         ports.unsafe.look(connection);
     }
 
-    private void startApplier() throws SQLException {
-        try (Connection connection = access.connect()) {
-            if (ports.stream.own().lastSeen() < ServerAccess.applied(connection)) {
-                PositionTable.log(connection);
-            }
+    private void startApplier(Connection connection) throws SQLException {
+        if (ports.stream.own().lastSeen() < ServerAccess.applied(connection)) {
+            PositionTable.log(connection);
         }
         Applying started = new Applying(
                 ports.applying(),
@@ -200,15 +193,9 @@ public final class ServerSession implements AutoCloseable {
             tail = new LostTail(ports.lostTail(), access, identity, connection);
             access.readOnly(connection, true);
             ports.stream.self(server);
-            attach(OwnWriteSets.beforeRepair(server, tail.takenBack(), ports.stream.lastOrdered()));
             while (signals.task().serves()) {
-                if (tail.isCurrent()) {
-                    if (ownOrdered() >= ownExecuted(connection)) {
-                        return true;
-                    }
-                    if (!capturing.hasBegun()) {
-                        capturing.begin(executed, tail.reserved(connection));
-                    }
+                if (course.hasHandedOver(new ByConnection(connection))) {
+                    return true;
                 }
                 signals.await(signals.task(), LOOK_MILLIS / 20);
             }
@@ -280,121 +267,144 @@ public final class ServerSession implements AutoCloseable {
      * Carries out what the node's state requires, and looks after the server until it is lost or the session is to end.
      */
     void watch() throws SQLException, IOException, InterruptedException {
-        boolean up = false;
-        long capturedNanos = System.nanoTime();
         LinkSignals.Task task = signals.task();
         while (task.serves()) {
             try (Connection connection = access.connect()) {
-                carryOut(connection, applying == null ? LinkSignals.Task.READ_ONLY : task);
-                if (applying == null) {
-                    recover(connection);
-                } else if (!capturing.hasBegun()
-                        && capturing.mayBegin(applying.appliedSeqno(), tail.orderedThen(connection))) {
-                    numbers.requireUsed(connection);
-                    capturing.begin(executed, tail.reserved(connection));
-                }
-                ServerCheck.Recording recording = ServerCheck.recording(connection);
-                numbers.requireKept(recording.executed());
-                if (!recording.isWhole()) {
-                    requireSettings(connection);
-                }
-                requireWaiting(connection);
-                if (++looks % LOOKS_PER_TABLE_LOOK == 0) {
-                    lookAtTables(connection);
-                    tail.compareSettings(connection);
-                }
+                course.look(new ByConnection(connection), task, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
             }
-            if (applying != null) {
-                voting.answer(applying.appliedSeqno(), task == LinkSignals.Task.WRITABLE);
-            }
-            if (!up && applying != null && capturing.isUp()) {
-                up = true;
-                ports.events.accept(new NodeEvent.DatabaseUp());
-            }
-            if (!up || capturing.isUp()) {
-                capturedNanos = System.nanoTime();
-            } else if (System.nanoTime() - capturedNanos > CAPTURE_LOST_NANOS) {
-                signals.lost("the binlog can't be read, the log says why");
-            }
-            task = signals.await(task, up ? LOOK_MILLIS : LOOK_MILLIS / 20);
+            task = signals.await(task, course.isUp() ? LOOK_MILLIS : LOOK_MILLIS / 20);
         }
     }
 
-    /** The first count after the server was opened has what this service itself committed meanwhile. */
-    private void countPassedBy(long now) {
-        if (passedBy >= 0 && now > passedBy) {
-            log.error(
-                    "{} commits got OK before the order had decided on them: somebody has switched semi-sync"
-                            + " replication off for a moment",
-                    now - passedBy);
+    private void check(Connection connection) throws SQLException, IOException {
+        ServerCheck.Recording recording = ServerCheck.recording(connection);
+        numbers.requireKept(recording.executed());
+        if (!recording.isWhole()) {
+            requireSettings(connection);
         }
-        passedBy = now;
-    }
-
-    /** Loses the session when commits of clients don't wait for their verdict although they should. */
-    private void requireWaiting(Connection connection) throws SQLException {
-        SemiSyncSource semiSync = access.semiSync();
-        if (semiSync != null && done == LinkSignals.Task.WRITABLE) {
-            String violation = semiSync.violation(connection);
-            if (violation != null) {
-                signals.lost("clients may get OK before the order has decided: " + violation);
-            }
-            countPassedBy(semiSync.passedBy(connection));
+        String violation = course.isOpen() ? waits.violation(connection) : null;
+        if (violation != null) {
+            signals.lost(violation);
+        }
+        if (++looks % LOOKS_PER_TABLE_LOOK == 0) {
+            lookAtTables(connection);
+            tail.compareSettings(connection);
         }
     }
 
-    /**
-     * Opens or closes the server for clients, unless it is so already. A server that is found open when the service
-     * starts was left open by the service that ran before. It is not closed for the moment that the node takes to be
-     * SYNCED again: what clients write meanwhile is captured, just as what they wrote while no service ran.
-     */
-    private void carryOut(Connection connection, LinkSignals.Task task) throws SQLException {
-        if (task == done) {
-            return;
+    /** What the course of the session has to be done, by a connection for the time of one look. */
+    private final class ByConnection implements SessionCourse.Work {
+        private final Connection connection;
+
+        ByConnection(Connection connection) {
+            this.connection = connection;
         }
-        boolean stays = task == LinkSignals.Task.READ_ONLY
-                && tail.isReady()
-                && signals.mayStayOpen()
-                && access.semiSync() == null
-                && System.nanoTime() - ports.openedNanos < STAYS_OPEN_NANOS
-                && !ServerAccess.isReadOnly(connection);
-        if (!stays) {
-            boolean opens = task == LinkSignals.Task.WRITABLE;
-            if (opens && capturing != null) {
+
+        /**
+         * A server that is found open when the service starts was left open by the service that ran before. It is not
+         * closed for the moment that the node takes to be SYNCED again: what clients write meanwhile is captured, just
+         * as what they wrote while no service ran.
+         */
+        @Override
+        public boolean staysOpen() throws SQLException {
+            return tail.isReady()
+                    && signals.mayStayOpen()
+                    && access.semiSync() == null
+                    && System.nanoTime() - ports.openedNanos < STAYS_OPEN_NANOS
+                    && !ServerAccess.isReadOnly(connection);
+        }
+
+        @Override
+        public void openForClients() throws SQLException {
+            if (capturing != null) {
                 capturing.opening(ServerAccess.executed(connection).last(identity.server()));
             }
-            access.readOnly(connection, !opens);
-            passedBy = -1;
-            done = task;
+            access.readOnly(connection, false);
+            waits.changed();
         }
-    }
 
-    /** Goes on finding out what the server lost. What is captured for this goes through a register of its own. */
-    private void recover(Connection connection) throws SQLException, IOException, InterruptedException {
-        if (tail.isProbing() && tail.isCurrent()) {
-            FormerCluster.requireWithinOrder(
-                    ports.properties.cluster(), ServerAccess.applied(connection), ports.stream.lastOrdered());
+        @Override
+        public void closeForClients() throws SQLException {
+            access.readOnly(connection, true);
+            waits.changed();
         }
-        switch (tail.step(connection)) {
-            case PROBE, COMPARE, REPAIR -> {
-                // Nothing to do but wait for the order.
+
+        @Override
+        public TailCourse.Step recover() throws SQLException, IOException, InterruptedException {
+            if (tail.isProbing() && tail.isCurrent()) {
+                FormerCluster.requireWithinOrder(
+                        ports.properties.cluster(), ServerAccess.applied(connection), ports.stream.lastOrdered());
             }
-            case CAPTURE -> {
-                if (capturing == null) {
-                    attach(OwnWriteSets.beforeRepair(identity.server(), tail.takenBack(), ports.stream.lastOrdered()));
-                    capturing.begin(executed, tail.reserved(connection));
-                }
-            }
-            case DONE -> {
-                close(capturing);
-                startApplier();
-            }
+            return tail.step(connection);
+        }
+
+        @Override
+        public boolean isCurrent() {
+            return tail.isCurrent();
+        }
+
+        @Override
+        public long ownOrdered() {
+            return ServerSession.this.ownOrdered();
+        }
+
+        @Override
+        public long ownExecuted() throws SQLException {
+            return ServerSession.this.ownExecuted(connection);
+        }
+
+        @Override
+        public void captureAlone() throws SQLException, IOException, InterruptedException {
+            attach(OwnWriteSets.beforeRepair(identity.server(), tail.takenBack(), ports.stream.lastOrdered()));
+            capturing.begin(executed, tail.reserved(connection));
+        }
+
+        @Override
+        public void apply() throws SQLException {
+            ServerSession.close(capturing);
+            startApplier(connection);
+        }
+
+        @Override
+        public boolean mayCapture() throws SQLException {
+            return capturing.mayBegin(applying.appliedSeqno(), tail.orderedThen(connection));
+        }
+
+        @Override
+        public void capture() throws SQLException {
+            numbers.requireUsed(connection);
+            capturing.begin(executed, tail.reserved(connection));
+        }
+
+        @Override
+        public boolean isCaptureUp() {
+            return capturing.isUp();
+        }
+
+        @Override
+        public void check() throws SQLException, IOException {
+            ServerSession.this.check(connection);
+        }
+
+        @Override
+        public void vote(boolean synced) {
+            voting.answer(applying.appliedSeqno(), synced);
+        }
+
+        @Override
+        public void up() {
+            ports.events.accept(new NodeEvent.DatabaseUp());
+        }
+
+        @Override
+        public void lost(String why) {
+            signals.lost(why);
         }
     }
 
     /** Whether this session has closed the server for clients. */
     public boolean isClosed() {
-        return done != null && done != LinkSignals.Task.WRITABLE;
+        return course.isClosed();
     }
 
     void quorumChanged(TotalOrder.Quorum quorum) {

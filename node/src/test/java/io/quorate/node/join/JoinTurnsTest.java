@@ -30,6 +30,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -111,7 +112,11 @@ class JoinTurnsTest {
         private Lives lives = FIRST;
         private QuorateException refused;
         private IOException broken;
-        private String noCopy;
+        private boolean handedOver = true;
+        private List<String> holders = List.of("n2");
+        private int voters = 1;
+        private boolean odd;
+        private String noTrust;
         private boolean copies;
 
         private void does(String what) {
@@ -185,18 +190,47 @@ class JoinTurnsTest {
         }
 
         @Override
-        public String wantCopy(QuorateException difference, long orderedThen) {
+        public boolean hasHandedOver() {
+            return handedOver;
+        }
+
+        @Override
+        public CopyRule.Server odd(QuorateException difference) {
+            return new CopyRule.Server() {
+                @Override
+                public boolean hasVoidDefinition() {
+                    return odd;
+                }
+
+                @Override
+                public boolean hasRunAhead() {
+                    return false;
+                }
+            };
+        }
+
+        @Override
+        public void wantCopy(QuorateException difference) {
             assertThat(difference.code()).isEqualTo(ErrorCode.APPLY_MISMATCH);
-            assertThat(orderedThen).isEqualTo(9);
             does("want copy");
-            copies = noCopy == null;
-            return noCopy;
+            copies = true;
         }
 
         @Override
         public String trust(Difference where) {
             does("trust");
-            return noCopy;
+            return noTrust;
+        }
+
+        @Override
+        public List<String> holders(long seqno) {
+            assertThat(seqno).isEqualTo(9);
+            return holders;
+        }
+
+        @Override
+        public int voters() {
+            return voters;
         }
 
         @Override
@@ -395,20 +429,66 @@ class JoinTurnsTest {
     @Test
     void whoseServerDiffersWantsACopyOnceSomebodyCanGiveOneAndLeavesItsServerAloneUntilThen() throws Exception {
         node.known = List.of(N1, N2);
-        node.noCopy = "nobody is SYNCED";
+        node.holders = List.of();
         turns.begin("n1", null);
         turn(1);
         done.clear();
         turns.differs(new QuorateException(ErrorCode.APPLY_MISMATCH, "a row is missing"));
         assertThat(turns.turn()).isPositive();
         assertThat(turns.at()).isEqualTo(Step.AWAITING_COPY);
-        assertThat(turns.progress()).contains("QRT-5001", "a row is missing", "nobody is SYNCED");
-        assertThat(done).containsExactly("suspend server", "hand over", "want copy");
-        node.noCopy = null;
+        assertThat(turns.progress()).contains("QRT-5001", "a row is missing", "none with a server is SYNCED");
+        assertThat(done).containsExactly("suspend server", "hand over");
+        node.holders = List.of("n2");
         turn(2);
         assertThat(turns.at()).isEqualTo(Step.COPYING);
-        assertThat(done).containsExactly("suspend server", "hand over", "want copy", "want copy", "resume server");
+        assertThat(done).containsExactly("suspend server", "hand over", "suspend server", "want copy", "resume server");
         assertThat(events).noneMatch(NodeEvent.Failed.class::isInstance);
+    }
+
+    @Test
+    void noCopyIsWantedBeforeTheOrderHasWhatTheServerCommitted() throws Exception {
+        differs();
+        node.handedOver = false;
+        turn(1);
+        assertThat(turns.progress()).contains("being ordered first");
+        assertThat(turns.trusts(Set.of())).contains("being ordered first");
+        assertThat(done).doesNotContain("want copy", "trust");
+        node.handedOver = true;
+        turn(1);
+        assertThat(turns.at()).isEqualTo(Step.COPYING);
+    }
+
+    @Test
+    void whatFewServersHoldIsCopiedOnlyToTheOddOne() throws Exception {
+        differs();
+        node.voters = 3;
+        turn(1);
+        assertThat(turns.progress()).contains("only n2 of 3 servers");
+        node.odd = true;
+        turn(1);
+        assertThat(turns.at()).isEqualTo(Step.COPYING);
+    }
+
+    @Test
+    void aServerThatIsChosenIsLeftAloneBeforeItsTablesAreRight() throws Exception {
+        differs();
+        node.noTrust = "its tables may be gone";
+        node.holders = List.of();
+        turn(1);
+        done.clear();
+        assertThat(turns.trusts(Set.of())).isEqualTo(node.noTrust);
+        assertThat(turns.at()).isEqualTo(Step.AWAITING_COPY);
+        node.noTrust = null;
+        assertThat(turns.trusts(Set.of())).isNull();
+        assertThat(turns.at()).isEqualTo(Step.COPYING);
+        assertThat(done).startsWith("suspend server", "trust", "suspend server", "trust");
+    }
+
+    private void differs() throws Exception {
+        node.known = List.of(N1, N2);
+        turns.begin("n1", null);
+        turn(1);
+        turns.differs(new QuorateException(ErrorCode.APPLY_MISMATCH, "a row is missing"));
     }
 
     @Test
