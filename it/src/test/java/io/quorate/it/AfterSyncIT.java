@@ -109,23 +109,26 @@ class AfterSyncIT {
 
     @Test
     void withoutAMajorityNobodyHearsOk() throws Exception {
-        cluster.mysql(1).execute("CREATE TABLE IF NOT EXISTS bank.alone (id INT PRIMARY KEY)");
+        cluster.mysql(1)
+                .execute(
+                        "CREATE TABLE IF NOT EXISTS bank.alone (id INT PRIMARY KEY)",
+                        // Whoever calls it: read_only asks for the rights of its definer, who is root.
+                        "CREATE PROCEDURE bank.alone(n INT) INSERT INTO bank.alone VALUES (n)");
         cluster.assertConverged();
         cluster.pause(2);
         cluster.pause(3);
-        SQLException answer;
         try {
-            answer = insert(1, 1).get(LIMIT.toSeconds(), TimeUnit.SECONDS);
-            assertThat(answer != null).as("no OK without a majority").isTrue();
-            assertThat(answer.getErrorCode()).as("%s", answer).isEqualTo(LOST_CONNECTION);
+            assertEndedWithoutOk(insert(1, 1));
             cluster.awaitQuery(1, "SELECT @@GLOBAL.read_only", "1");
+            cluster.awaitState(1, "NON_PRIMARY");
+            assertEndedWithoutOk(execute(cluster.app(1), "CALL bank.alone(3)"));
         } finally {
             cluster.goOn(2);
             cluster.goOn(3);
         }
         cluster.assertConverged();
         // Nobody knew; by now the order has decided, and nothing stood against it.
-        assertThat(cluster.mysql(3).queryOne("SELECT COUNT(*) FROM bank.alone")).isEqualTo("1");
+        assertThat(cluster.mysql(3).queryOne("SELECT COUNT(*) FROM bank.alone")).isEqualTo("2");
         assertThat(insert(1, 2).get(LIMIT.toSeconds(), TimeUnit.SECONDS) == null)
                 .as("OK with a majority")
                 .isTrue();
@@ -372,13 +375,23 @@ class AfterSyncIT {
         return insert(cluster.app(node), "bank.alone", id);
     }
 
-    /** The answer to an insert: null for OK. */
     private static CompletableFuture<SQLException> insert(Connection client, String table, int id) {
+        return execute(client, "INSERT INTO " + table + " VALUES (" + id + ")");
+    }
+
+    private static void assertEndedWithoutOk(CompletableFuture<SQLException> answered) throws Exception {
+        SQLException answer = answered.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        assertThat(answer != null).as("no OK without a majority").isTrue();
+        assertThat(answer.getErrorCode()).as("%s", answer).isEqualTo(LOST_CONNECTION);
+    }
+
+    /** The answer to a statement: null for OK. */
+    private static CompletableFuture<SQLException> execute(Connection client, String sql) {
         CompletableFuture<SQLException> answer = new CompletableFuture<>();
         Thread thread = new Thread(() -> {
             try (client;
                     Statement statement = client.createStatement()) {
-                statement.execute("INSERT INTO " + table + " VALUES (" + id + ")");
+                statement.execute(sql);
                 answer.complete(null);
             } catch (SQLException e) {
                 answer.complete(e);

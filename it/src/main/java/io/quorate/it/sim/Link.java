@@ -178,17 +178,22 @@ final class Link implements SessionCourse.Work {
     @Override
     public void openForClients() {
         if (opening != null) {
-            if (session != null) {
-                session.acknowledging().opening();
-            }
+            holdCommits();
             opening.open();
+        }
+    }
+
+    private void holdCommits() {
+        if (session != null) {
+            session.acknowledging().opening();
+            opening.hold();
         }
     }
 
     @Override
     public void closeForClients() {
         if (opening != null) {
-            opening.beginToClose();
+            opening.beginToClose(course.isUp());
         }
     }
 
@@ -261,6 +266,9 @@ final class Link implements SessionCourse.Work {
 
     @Override
     public void up() {
+        if (opening != null) {
+            holdCommits();
+        }
         node.happened(new NodeEvent.DatabaseUp());
     }
 

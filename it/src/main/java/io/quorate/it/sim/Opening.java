@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Opens a node's server for clients and closes it, in mode after-sync. Commits wait exactly as long as it is open. What
+ * Opens a node's server for clients and closes it, in mode after-sync. Commits wait as long as there is a capture. What
  * becomes of those who wait when it is closed is decided by the product's {@link ClosingCourse}.
  */
 final class Opening implements ClosingCourse.Server {
@@ -31,22 +31,28 @@ final class Opening implements ClosingCourse.Server {
     void found() {
         open = false;
         if (commits().isEnabled()) {
-            beginToClose();
+            beginToClose(false);
             goOn();
         }
     }
 
-    void open() {
+    /** From now on commits wait. */
+    void hold() {
         commits().enable();
+    }
+
+    void open() {
+        hold();
         open = true;
         world.trace(node.name() + " is open for clients");
     }
 
-    /** From now on nobody begins to commit. */
-    void beginToClose() {
+    /** From now on no client begins to commit. */
+    void beginToClose(boolean captured) {
         open = false;
         if (commits().isEnabled()) {
-            closing = new ClosingCourse(Duration.ofMillis(world.commitTimeoutMillis + GRACE_MILLIS), world.millis());
+            closing = new ClosingCourse(
+                    captured, Duration.ofMillis(world.commitTimeoutMillis + GRACE_MILLIS), world.millis());
         }
     }
 
@@ -81,6 +87,11 @@ final class Opening implements ClosingCourse.Server {
     @Override
     public boolean isAnyCommitting() {
         return node.database().clients().stream().anyMatch(Transaction::isInCommit);
+    }
+
+    @Override
+    public boolean commitsEndWithin(Duration limit) {
+        return !isAnyCommitting();
     }
 
     @Override

@@ -37,24 +37,30 @@ final class ClientWrites {
         return semiSync;
     }
 
-    /** Lets clients write. */
-    void open(Connection connection) throws SQLException {
+    /** From now on commits wait for their verdict, in mode {@code after-sync}; a capture is there to acknowledge them. */
+    void hold(Connection connection) throws SQLException {
         if (semiSync != null) {
             semiSync.enable(connection);
         }
+    }
+
+    /** Lets clients write. */
+    void open(Connection connection) throws SQLException {
+        hold(connection);
         ServerAccess.set(connection, "read_only", "OFF");
         log.info("the server is writable for clients");
     }
 
     /**
-     * Keeps clients from writing. Accounts with CONNECTION_ADMIN, such as the service's own, can write in any case, and
-     * no commit waits any more.
+     * Keeps clients from writing. Accounts with CONNECTION_ADMIN, such as the service's own, can write in any case.
+     *
+     * @param captured whether a capture is there that goes on acknowledging commits. If not, none waits any more.
      */
-    void close(Connection connection) throws SQLException {
+    void close(Connection connection, boolean captured) throws SQLException {
         if (semiSync == null || !SemiSyncSource.isEnabled(connection)) {
             ServerAccess.set(connection, "read_only", "ON");
         } else {
-            closeAmongWaiting(connection);
+            closeAmongWaiting(connection, captured);
         }
         log.info("the server is read-only for clients");
     }
@@ -67,10 +73,10 @@ final class ClientWrites {
     void settle(Connection connection) throws SQLException {
         if (semiSync != null) {
             if (SemiSyncSource.isEnabled(connection)) {
-                close(connection);
+                close(connection, false);
             }
         } else if (SemiSyncSource.isOurs(connection)) {
-            closeAmongWaiting(connection);
+            closeAmongWaiting(connection, false);
             SemiSyncSource.forget(connection);
             log.info("commit-mode is async now: commits don't wait for their verdict any more");
         } else if (SemiSyncSource.isLeftBehind(connection)) {
@@ -79,8 +85,8 @@ final class ClientWrites {
         }
     }
 
-    private void closeAmongWaiting(Connection connection) throws SQLException {
-        ClosingCourse course = new ClosingCourse(commitTimeout.plus(GRACE), nowMillis());
+    private void closeAmongWaiting(Connection connection, boolean captured) throws SQLException {
+        ClosingCourse course = new ClosingCourse(captured, commitTimeout.plus(GRACE), nowMillis());
         ClosingCourse.Server server = new ByConnection(connection);
         boolean closed = false;
         while (!closed) {
@@ -135,6 +141,18 @@ final class ClientWrites {
         @Override
         public boolean isAnyCommitting() throws SQLException {
             return Committing.isAny(connection);
+        }
+
+        @Override
+        public boolean commitsEndWithin(Duration limit) throws SQLException {
+            long end = System.nanoTime() + limit.toNanos();
+            while (isAnyCommitting()) {
+                if (System.nanoTime() > end) {
+                    return false;
+                }
+                ServerAccess.ask(connection, "SELECT SLEEP(0.05)");
+            }
+            return true;
         }
 
         @Override

@@ -12,6 +12,9 @@ import org.slf4j.LoggerFactory;
  * the commit timeout. Where there is none, or that doesn't help, nobody would ever decide: all clients are put out,
  * which tells none of them OK, and then the server goes on with what they committed as in mode {@code async}.
  *
+ * <p>{@code read_only} doesn't keep everybody from writing: not accounts with CONNECTION_ADMIN, and nobody who calls a
+ * routine whose definer has it. As long as a capture is there, their commits go on waiting for the verdict.
+ *
  * <p>This class only decides: statements are behind a port, and time comes in as an argument.
  */
 public final class ClosingCourse {
@@ -32,6 +35,9 @@ public final class ClosingCourse {
         /** Whether a session waits within a commit. */
         boolean isAnyCommitting() throws SQLException;
 
+        /** Whether, within that time, there is a moment in which none does. */
+        boolean commitsEndWithin(Duration limit) throws SQLException;
+
         /** Ends all sessions that wait within a commit. */
         void endCommitting() throws SQLException;
 
@@ -45,10 +51,15 @@ public final class ClosingCourse {
         void offline(boolean on) throws SQLException;
     }
 
+    private final boolean captured;
     private final long deadlineMillis;
 
-    /** @param limit how long those who wait may take to be decided or ended */
-    public ClosingCourse(Duration limit, long nowMillis) {
+    /**
+     * @param captured whether a capture goes on acknowledging commits afterwards, so that they go on waiting
+     * @param limit how long those who wait may take to be decided or ended
+     */
+    public ClosingCourse(boolean captured, Duration limit, long nowMillis) {
+        this.captured = captured;
         this.deadlineMillis = nowMillis + limit.toMillis();
     }
 
@@ -58,13 +69,17 @@ public final class ClosingCourse {
      * @return whether the server is closed; otherwise it is to be tried again
      */
     public boolean step(Server server, long nowMillis) throws SQLException {
-        if (server.closeWithin(TRY)) {
+        boolean closed = server.closeWithin(TRY);
+        if (closed && captured) {
+            return true;
+        }
+        if (closed && server.commitsEndWithin(TRY)) {
             server.waitNoMore();
             return true;
         }
         boolean late = nowMillis > deadlineMillis;
         if ((late || !server.hasReplica()) && server.isAnyCommitting()) {
-            putOut(server);
+            putOut(server, closed);
             return true;
         }
         if (late) {
@@ -74,18 +89,23 @@ public final class ClosingCourse {
         return false;
     }
 
-    /** Ends the sessions of all who wait for a verdict that nobody would give, then lets their commits through. */
-    private static void putOut(Server server) throws SQLException {
+    /**
+     * Ends the sessions of all who wait for a verdict that nobody would give, then lets their commits through. If the
+     * server isn't closed yet, nobody may begin to commit meanwhile, so all clients are put out.
+     */
+    private static void putOut(Server server, boolean closed) throws SQLException {
         log.warn("commits wait for a verdict that nobody can give now; their clients are disconnected, and don't know"
                 + " whether they committed. The order decides about them when it can");
-        boolean offline = server.isOffline();
+        boolean goesOffline = !closed && !server.isOffline();
         try {
-            server.offline(true);
+            if (goesOffline) {
+                server.offline(true);
+            }
             server.endCommitting();
             server.waitNoMore();
             server.close();
         } finally {
-            if (!offline) {
+            if (goesOffline) {
                 server.offline(false);
             }
         }

@@ -142,10 +142,20 @@ public final class ServerAccess implements AutoCloseable {
     /** Opens the server for clients' writes or closes it, {@link ClientWrites}. */
     public void readOnly(Connection connection, boolean on) throws SQLException {
         if (on) {
-            clientWrites.close(connection);
+            clientWrites.close(connection, false);
         } else {
             clientWrites.open(connection);
         }
+    }
+
+    /** Closes it while a capture goes on acknowledging what is committed all the same. */
+    void closeCaptured(Connection connection) throws SQLException {
+        clientWrites.close(connection, true);
+    }
+
+    /** From now on commits wait for their verdict, in mode {@code after-sync}. */
+    void holdCommits(Connection connection) throws SQLException {
+        clientWrites.hold(connection);
     }
 
     /**

@@ -316,16 +316,25 @@ public final class ServerSession implements AutoCloseable {
 
         @Override
         public void openForClients() throws SQLException {
-            if (capturing != null) {
-                capturing.opening(ServerAccess.executed(connection).last(identity.server()));
-            }
+            holdCommits();
             access.readOnly(connection, false);
             waits.changed();
         }
 
+        private void holdCommits() throws SQLException {
+            if (capturing != null) {
+                capturing.opening(ServerAccess.executed(connection).last(identity.server()));
+                access.holdCommits(connection);
+            }
+        }
+
         @Override
         public void closeForClients() throws SQLException {
-            access.readOnly(connection, true);
+            if (course.isUp()) {
+                access.closeCaptured(connection);
+            } else {
+                access.readOnly(connection, true);
+            }
             waits.changed();
         }
 
@@ -392,7 +401,10 @@ public final class ServerSession implements AutoCloseable {
         }
 
         @Override
-        public void up() {
+        public void up() throws SQLException {
+            // Not first when clients are let in: whom read_only doesn't keep from writing may not hear OK before
+            // the verdict either.
+            holdCommits();
             ports.events.accept(new NodeEvent.DatabaseUp());
         }
 
@@ -461,7 +473,20 @@ public final class ServerSession implements AutoCloseable {
             awaitVerdicts(c);
         }
         close(capturing);
+        letThrough();
         close(applying);
+    }
+
+    /** What the applier has in a commit would wait for a capture that has ended. */
+    private void letThrough() {
+        if (access.semiSync() == null || !course.isClosed()) {
+            return;
+        }
+        try (Connection connection = access.connect()) {
+            access.settleCommits(connection);
+        } catch (SQLException e) {
+            log.debug("commits that may wait on {}: {}", access, e.toString());
+        }
     }
 
     /**

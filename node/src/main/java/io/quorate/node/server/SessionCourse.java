@@ -75,7 +75,7 @@ public final class SessionCourse {
         void vote(boolean synced);
 
         /** The server is applied to and captured from. */
-        void up();
+        void up() throws SQLException;
 
         /** The session is lost. */
         void lost(String why);
@@ -151,7 +151,7 @@ public final class SessionCourse {
         captures = false;
     }
 
-    private void lookAtCapture(Work work, long nowMillis) {
+    private void lookAtCapture(Work work, long nowMillis) throws SQLException {
         boolean captureUp = applies && work.isCaptureUp();
         if (captureUp && !up) {
             up = true;

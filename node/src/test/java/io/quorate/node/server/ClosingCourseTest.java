@@ -14,7 +14,7 @@ class ClosingCourseTest {
     private static final long LIMIT = 1000;
 
     private final ServerOfTest server = new ServerOfTest();
-    private final ClosingCourse course = new ClosingCourse(Duration.ofMillis(LIMIT), 0);
+    private final ClosingCourse course = new ClosingCourse(false, Duration.ofMillis(LIMIT), 0);
 
     @Test
     void aServerWithoutCommitsIsClosedAtOnce() throws SQLException {
@@ -74,9 +74,28 @@ class ClosingCourseTest {
         assertThat(server.done).containsExactly("try", "try");
     }
 
+    /** They are of accounts that read_only doesn't keep from writing. */
+    @Test
+    void commitsGoOnWaitingForACaptureThatIsThere() throws SQLException {
+        ClosingCourse captured = new ClosingCourse(true, Duration.ofMillis(LIMIT), 0);
+        server.privileged = true;
+        assertThat(captured.step(server, 0)).isTrue();
+        assertThat(server.done).containsExactly("try");
+    }
+
+    @Test
+    void whoeverWaitsOnAClosedServerWithoutACaptureIsEndedWhileOthersStay() throws SQLException {
+        server.privileged = true;
+        assertThat(course.step(server, 0)).isTrue();
+        assertThat(server.done).containsExactly("try", "end committing", "wait no more", "close");
+    }
+
     private static final class ServerOfTest implements ClosingCourse.Server {
         private final List<String> done = new ArrayList<>();
         private boolean committing;
+        /** Somebody waits whom a closed server doesn't keep from committing. */
+        private boolean privileged;
+
         private boolean busy;
         private boolean replica;
         private boolean offline;
@@ -100,7 +119,12 @@ class ClosingCourseTest {
 
         @Override
         public boolean isAnyCommitting() {
-            return committing;
+            return committing || privileged;
+        }
+
+        @Override
+        public boolean commitsEndWithin(Duration limit) {
+            return !isAnyCommitting();
         }
 
         @Override
