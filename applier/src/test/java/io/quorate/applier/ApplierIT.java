@@ -225,6 +225,28 @@ class ApplierIT {
         assertThat(server.query(grants)).isEqualTo(origin.query(grants));
     }
 
+    /** The binlog has it as granted AS its grantor, for whom the server would have to be open. */
+    @Test
+    void aGrantOfAnOrdinaryAccountIsAppliedToAClosedServer() throws Exception {
+        replica.start(Replica.SETTINGS);
+        origin.execute(
+                "CREATE USER granter@localhost, granted@localhost",
+                "GRANT PROCESS ON *.* TO granter@localhost WITH GRANT OPTION");
+        try (Client client = new Client(origin, "granter");
+                Statement statement = client.connection().createStatement()) {
+            statement.execute("GRANT PROCESS ON *.* TO granted@localhost");
+        }
+        server.execute("SET GLOBAL read_only = ON");
+        try {
+            replica.take(seqno -> seqno - 1);
+            replica.awaitApplied();
+        } finally {
+            server.execute("SET GLOBAL read_only = OFF");
+        }
+        String grants = "SHOW GRANTS FOR granted@localhost";
+        assertThat(server.query(grants)).isEqualTo(origin.query(grants));
+    }
+
     /** What a server is told to be for sessions that don't say otherwise. */
     @Test
     void theServersDefaultsForSessionsDoNotMatter() throws Exception {

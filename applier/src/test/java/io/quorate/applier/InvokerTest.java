@@ -74,4 +74,20 @@ class InvokerTest {
     void leavesOtherStatementsAlone(String statement) {
         assertThat(Invoker.mayBeImplied(statement)).isFalse();
     }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '>',
+            quoteCharacter = '~',
+            value = {
+                "GRANT PROCESS ON *.* TO 'r'@'%' AS 'a'@'localhost' WITH ROLE NONE > GRANT PROCESS ON *.* TO 'r'@'%'",
+                "GRANT ALL ON *.* TO `r` WITH GRANT OPTION AS `a` WITH ROLE DEFAULT"
+                        + " > GRANT ALL ON *.* TO `r` WITH GRANT OPTION",
+                "GRANT PROCESS ON *.* TO r AS 'a'@'%' WITH ROLE ALL EXCEPT 'x'@'%','y'@'%' > GRANT PROCESS ON *.* TO r",
+                "GRANT PROCESS ON *.* TO r AS 'a'@'%' WITH ROLE `x`@`%`,`y`@`%` > GRANT PROCESS ON *.* TO r",
+                "GRANT SELECT ON a.* TO ' AS ''a'' WITH ROLE NONE' > GRANT SELECT ON a.* TO ' AS ''a'' WITH ROLE NONE'"
+            })
+    void leavesOutWhoGranted(String statement, String without) {
+        assertThat(Invoker.withoutGrantor(statement)).isEqualTo(without);
+    }
 }
