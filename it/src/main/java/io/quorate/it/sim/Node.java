@@ -250,7 +250,7 @@ final class Node {
 
     void resumeOrder(Hold why) {
         if (holds.remove(why) && holds.isEmpty()) {
-            world.requireBeginning(this);
+            world.decided.requireBeginning(this);
             if (nextIndex < replica.first()) {
                 tooFarBehind();
             }
@@ -534,7 +534,7 @@ final class Node {
         Rows rows = donor.model.tampered(ordered.copy());
         rows.indexTags(donor.database.rows().isTagIndexed());
         uuid = new UUID(3, number + 16L * ++copies);
-        database = world.copyOf(uuid, rows, at, donor.database);
+        database = world.decided.copyOf(uuid, rows, at, donor.database);
         prepareServer();
         model = new Model(this, ordered, at).tamperedLike(donor.model);
         databaseUp = true;
@@ -723,7 +723,8 @@ final class Node {
                 + (cutOff ? " cut off" : "") + " " + replica + (joining == null ? "" : " " + joining + " " + holds)
                 + " "
                 + (machine == null ? "" : machine.state() + " " + machine.reason())
-                + " ordered " + lastOrdered() + " of " + world.lastSeqno() + " position " + database.position() + " "
+                + " ordered " + lastOrdered() + " of " + world.decided.lastSeqno() + " position " + database.position()
+                + " "
                 + link;
     }
 }

@@ -243,7 +243,7 @@ final class Session {
 
     void startCapture() {
         OriginPosition from = protocol.begin(Proposer.limits(node), window -> proposer = new Proposer(this, window));
-        world.requireKnown(node, from.last());
+        world.decided.requireKnown(node, from.last());
         capturedSeen = from.lastSeen();
         List<Database.Logged> binlog = node.database().binlog();
         int at = 0;
