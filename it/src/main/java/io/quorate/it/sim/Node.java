@@ -14,7 +14,6 @@ import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSetLog;
 import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.IncrementalTransfer.Offer;
-import io.quorate.ist.Retention;
 import io.quorate.node.join.JoinMachine;
 import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.transport.Lives;
@@ -427,9 +426,7 @@ final class Node {
         if (replica.size() > world.faults.logEntriesMax() || world.order().isHeldByAll(forgettable)) {
             replica.purge(forgettable);
         }
-        long applied = arbitrator ? lastOrdered() : database.position();
-        long seqno = storage.checkpoints().forgettableSeqno();
-        storage.cache().retain(new Retention(applied, seqno, stream.oldestOwnTold(), Long.MAX_VALUE).first());
+        storage.retain(arbitrator ? lastOrdered() : database.position(), stream);
     }
 
     // Transfers.
