@@ -8,9 +8,11 @@ import java.util.Collection;
  * object that shares it between threads.
  */
 public interface OwnRegister {
-    /** Hears what the order decides about a server's own transactions. */
-    @FunctionalInterface
-    interface Decisions {
+    /** Hears which of a server's own transactions are captured, and what the order decides about them. */
+    interface Listener {
+        /** A client's transaction, before it is proposed, and so before the order can say what has become of it. */
+        void captured(WriteSet w);
+
         /**
          * Everything up to {@code last} is decided.
          *
@@ -19,12 +21,13 @@ public interface OwnRegister {
         void decided(Collection<Long> lost, long last);
     }
 
-    /** This register, and after it {@code listener}, which hears what the order decides. */
-    default OwnRegister andThen(Decisions listener) {
+    /** This register, and {@code listener}, which hears of decisions after it. */
+    default OwnRegister and(Listener listener) {
         OwnRegister first = this;
         return new OwnRegister() {
             @Override
             public WriteSet captured(WriteSet w) {
+                listener.captured(w);
                 return first.captured(w);
             }
 

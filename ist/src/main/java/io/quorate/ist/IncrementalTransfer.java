@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -57,7 +56,7 @@ public final class IncrementalTransfer {
 
     private final WriteSetCache cache;
     private final CheckpointStore checkpoints;
-    private final DonorClient client;
+    private final DonorRequests requests;
     private final Supplier<List<Offer>> offers;
     private final Runnable requireSpace;
     private final TransferProgress progress;
@@ -81,7 +80,7 @@ public final class IncrementalTransfer {
         this.requireSpace = requireSpace;
         this.cache = cache;
         this.checkpoints = checkpoints;
-        this.client = new DonorClient(peers, incarnation, progress::receivedBytes);
+        this.requests = new DonorRequests(peers, incarnation, choice, progress, IncrementalTransfer::millis);
         this.offers = offers;
         this.progress = progress;
     }
@@ -113,17 +112,19 @@ public final class IncrementalTransfer {
         }
 
         @Override
-        public void lastRecord() throws IOException, InterruptedException {
-            long seqno = cache.last();
+        public List<Certified> record(long seqno) throws IOException, InterruptedException {
             List<Certified> given = new ArrayList<>();
             try {
                 fetch(seqno, seqno, given::addAll);
             } catch (QuorateException e) {
                 log.info("the cache begins after seqno {}, which nobody gives: {}", seqno, e.detail());
-                return;
             }
-            cache.reset(seqno);
-            cache.append(given);
+            return given;
+        }
+
+        @Override
+        public void append(List<Certified> records) throws IOException {
+            cache.append(records);
         }
 
         @Override
@@ -138,10 +139,10 @@ public final class IncrementalTransfer {
         }
 
         @Override
-        public CheckpointStore.Checkpoint state(String donor) throws IOException {
+        public CheckpointStore.Checkpoint state(String donor) {
             requireSpace.run();
             progress.phase(Phase.STATE);
-            return IncrementalTransfer.this.state(donor);
+            return requests.state(donor, checkpoints);
         }
 
         @Override
@@ -192,80 +193,30 @@ public final class IncrementalTransfer {
                         ErrorCode.ORDER_INTERRUPTED,
                         "the nodes that have seqno " + next + " break off again and again");
             }
-            Offer donor = donorOf(next, to);
-            long before = next;
-            choice.begins(donor.donor());
-            progress.gives(donor.donor());
             RecordReader reader = new RecordReader(next, to, sink);
-            try {
-                client.records(donor.donor(), reader);
-            } catch (IOException | QuorateException e) {
-                failed(donor.donor(), e);
-            } finally {
-                next = reader.next();
-                fruitless = next > before ? -1 : fruitless;
-                choice.ends(donor.donor());
-                progress.givesNoMore(donor.donor());
-            }
+            ask(reader);
+            fruitless = reader.next() > next ? -1 : fruitless;
+            next = reader.next();
         }
     }
 
-    private void failed(String donor, Exception e) {
-        if (e instanceof QuorateException known && known.code() == ErrorCode.FOREIGN_CLUSTER) {
-            throw known;
-        }
-        log.info("{} broke off: {}; going on from another node, or from it again", donor, e.getMessage());
-        choice.failed(donor, millis());
-    }
-
-    private Offer donorOf(long next, long to) throws InterruptedException {
-        while (true) {
+    /** Asks a donor once; waits while all rest that have it. */
+    private void ask(RecordReader reader) throws InterruptedException {
+        boolean asked = false;
+        while (!asked) {
             List<Offer> now = offers.get();
-            Optional<Offer> best;
             try {
-                best = choice.donorOf(now, next, to, millis());
+                asked = requests.records(reader, now);
             } catch (QuorateException e) {
-                throw new QuorateException(e.code(), e.detail() + untilWhen(next, now), e);
+                if (e.code() != ErrorCode.CACHE_PASSED) {
+                    throw e;
+                }
+                throw new QuorateException(e.code(), e.detail() + requests.untilWhen(reader.next(), now), e);
             }
-            if (best.isPresent()) {
-                return best.get();
-            }
-            Thread.sleep(DonorChoice.REST_MILLIS / 4);
-        }
-    }
-
-    /** What the nodes that hold later seqnos say about this one: they may know until when they had it. */
-    private String untilWhen(long seqno, List<Offer> all) throws InterruptedException {
-        StringBuilder text = new StringBuilder();
-        for (Offer offer : all) {
-            try {
-                client.records(offer.donor(), new RecordReader(seqno, seqno, records -> {}));
-            } catch (QuorateException e) {
-                text.append("; ").append(offer.donor()).append(": ").append(e.detail());
-            } catch (IOException e) {
-                log.debug("{} doesn't say: {}", offer.donor(), e.toString());
+            if (!asked) {
+                Thread.sleep(DonorChoice.REST_MILLIS / 4);
             }
         }
-        return text.toString();
-    }
-
-    private CheckpointStore.Checkpoint state(String donor) throws IOException {
-        progress.gives(donor);
-        try {
-            return client.state(donor, checkpoints);
-        } catch (IOException e) {
-            throw brokeOff(donor, e);
-        } catch (QuorateException e) {
-            // An error that ends the donor's part in the cluster doesn't end this node's.
-            throw e.code().isRetryable() ? e : brokeOff(donor, e);
-        } finally {
-            progress.givesNoMore(donor);
-        }
-    }
-
-    private QuorateException brokeOff(String donor, Exception e) {
-        failed(donor, e);
-        return new QuorateException(ErrorCode.ORDER_INTERRUPTED, donor + " broke off: " + e, e);
     }
 
     private static long millis() {

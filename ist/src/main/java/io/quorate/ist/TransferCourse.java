@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.ist;
 
+import io.quorate.core.Certified;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import java.io.IOException;
 import java.util.List;
@@ -72,11 +73,11 @@ public final class TransferCourse {
         /** Last seqno that the cache holds, or would if it weren't empty. */
         long held();
 
-        /**
-         * Has the empty cache begin with the record at {@link #held}, if somebody gives it. Fails only where this
-         * node's disk does.
-         */
-        void lastRecord() throws IOException, InterruptedException;
+        /** The record at that seqno; empty when nobody gives it. Fails only where this node's disk does. */
+        List<Certified> record(long seqno) throws IOException, InterruptedException;
+
+        /** Appends these to the cache. */
+        void append(List<Certified> records) throws IOException;
 
         /** Appends writesets up to that one, or as many of them as come at a time. */
         void records(long to) throws IOException, InterruptedException;
@@ -114,7 +115,7 @@ public final class TransferCourse {
         switch (next) {
             case LAST_RECORD -> {
                 lastRecordAsked = true;
-                work.lastRecord();
+                beginWith(work, work.held());
             }
             case RECORDS -> work.records(to());
             case STATE -> received = work.state(source.donor());
@@ -122,6 +123,14 @@ public final class TransferCourse {
             case DONE -> work.force();
         }
         return next == Next.DONE;
+    }
+
+    private static void beginWith(Work work, long seqno) throws IOException, InterruptedException {
+        List<Certified> given = work.record(seqno);
+        if (!given.isEmpty()) {
+            work.reset(seqno);
+            work.append(given);
+        }
     }
 
     private Next next(Work work, List<Offer> offers, long nowMillis) {

@@ -3,9 +3,7 @@ package io.quorate.node;
 
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.NodeEvent;
-import io.quorate.ist.Retention;
 import io.quorate.node.order.CacheForecast;
-import io.quorate.node.order.Stores;
 import io.quorate.node.server.ApplyProgress;
 import io.quorate.transport.RatisTotalOrder;
 import java.util.concurrent.TimeUnit;
@@ -35,14 +33,8 @@ final class Upkeep {
         if (!beside.server().exists()) {
             progress.startFrom(stream.lastOrdered());
         }
-        Stores stores = base.home().stores();
         long applied = progress.lastApplied();
-        Retention retention = new Retention(
-                applied,
-                stores.checkpoints().forgettableSeqno(),
-                stream.oldestOwnTold(),
-                base.network().donor().oldestNeeded());
-        stores.cache().retain(retention.first());
+        base.home().stores().retain(applied, stream, base.network().donor().oldestNeeded());
         return new NodeEvent.Progress(members.standing().leaderOrdered(), applied, nowMillis());
     }
 

@@ -7,6 +7,7 @@ import io.quorate.core.AckCourse.Ending;
 import io.quorate.core.AckTurns;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.OwnRegister;
+import io.quorate.core.WriteSet;
 import java.util.Collection;
 
 /**
@@ -14,7 +15,7 @@ import java.util.Collection;
  * connection, which is the server's semi-sync replica and may break, and what ends sessions and acknowledges, of which
  * each turn takes its time.
  */
-final class Acknowledging implements OwnRegister.Decisions {
+final class Acknowledging implements OwnRegister.Listener {
     /** What the product waits for runs so much faster here, as all does. */
     static final int CLOCK = 50;
 
@@ -93,8 +94,9 @@ final class Acknowledging implements OwnRegister.Decisions {
         return true;
     }
 
-    void captured(Database.Logged entry) {
-        course.captured(entry.number(), entry.session(), world.millis());
+    @Override
+    public void captured(WriteSet w) {
+        course.captured(w.gtid().number(), w.session(), world.millis());
     }
 
     /** What ends there has been captured. */

@@ -77,7 +77,7 @@ final class Client {
             view = node.database().committed();
             if (world.mode == Mode.CERTIFIED) {
                 node.check();
-                world.requireTotal(view, node);
+                world.decided.requireTotal(view, node);
             }
         }
         statement();
@@ -114,7 +114,7 @@ final class Client {
     private void awaitsAnswer(Transaction t) {
         if (world.mode == Mode.AFTER_SYNC) {
             t.tells(ok -> {
-                world.answered(server, t.number(), ok);
+                world.decided.answered(server, t.number(), ok);
                 think();
             });
         }
@@ -165,7 +165,7 @@ final class Client {
         node.database().prepare(transaction, begun);
         long number = transaction.prepared();
         world.statistics.prepared++;
-        world.intends(new Gtid(node.uuid(), number), List.copyOf(intended));
+        world.decided.intends(new Gtid(node.uuid(), number), List.copyOf(intended));
         world.trace("n" + node.number + ":" + number + " prepares from snapshot " + begun + " " + intended);
         if (world.bugs.contains(Bug.COMMITTED_BEFORE_VERDICT)) {
             node.database().commitPrepared(number, 0);
@@ -180,13 +180,13 @@ final class Client {
             think();
             return;
         }
-        Certified fate = world.fate(node.uuid(), number);
+        Certified fate = world.decided.fate(node.uuid(), number);
         if (fate == null || node.applied() < fate.seqno()) {
             world.after(200, () -> await(number));
             return;
         }
         if (fate.passed()) {
-            world.acknowledge(node, number);
+            world.decided.acknowledge(node, number);
         }
         think();
     }

@@ -316,7 +316,7 @@ final class Dispute {
     private boolean hasOpenRows(Node node, Predicate<Change> which) {
         for (Database.Logged entry : node.database().journal()) {
             if (entry.byClient() && entry.changes().stream().anyMatch(c -> c.table() == Table.TAG && which.test(c))) {
-                Certified fate = world.fate(node.uuid(), entry.number());
+                Certified fate = world.decided.fate(node.uuid(), entry.number());
                 if (fate == null || fate.seqno() > node.database().position()) {
                     return true;
                 }
@@ -332,7 +332,7 @@ final class Dispute {
         long at = node.database().visible();
         for (Database.Logged entry : node.database().journal()) {
             if (entry.byClient() && entry.ddl() == Table.TAG) {
-                Certified fate = world.fate(node.uuid(), entry.number());
+                Certified fate = world.decided.fate(node.uuid(), entry.number());
                 if (fate == null || fate.seqno() > at || !fate.passed() || isVoid(fate.seqno())) {
                     return true;
                 }
@@ -406,7 +406,7 @@ final class Dispute {
     void requireHandedOver(Node node) {
         for (Database.Logged entry : node.database().journal()) {
             World.require(
-                    !entry.byClient() || world.fate(node.uuid(), entry.number()) != null,
+                    !entry.byClient() || world.decided.fate(node.uuid(), entry.number()) != null,
                     () -> node.name() + ":" + entry.number()
                             + " was committed, is not ordered, and its server is replaced");
         }
@@ -423,7 +423,8 @@ final class Dispute {
     /** At the end. */
     void checkEnd() {
         for (Node node : world.nodes()) {
-            boolean as = node.isArbitrator() || node.database().rows().isTagIndexed() == isIndexed(world.lastSeqno());
+            boolean as = node.isArbitrator()
+                    || node.database().rows().isTagIndexed() == isIndexed(world.decided.lastSeqno());
             World.require(as, () -> node.name() + " ends with another definition than the order");
         }
     }

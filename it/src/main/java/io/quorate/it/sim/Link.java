@@ -62,21 +62,19 @@ final class Link implements SessionCourse.Work {
     }
 
     void suspend() {
-        signals.suspended(true);
+        signals.suspend();
         close(true);
     }
 
     void resume() {
         close(signals.task() == Task.HAND_OVER);
-        signals.handOver(false);
-        signals.suspended(false);
+        signals.resume();
     }
 
     /** The link does nothing but have the order get what clients have committed. */
     void handOver() {
         handedOver = false;
-        signals.handOver(true);
-        signals.suspended(false);
+        signals.handOver();
     }
 
     boolean hasHandedOver() {

@@ -86,7 +86,7 @@ final class Model {
 
     void undone(Collection<Long> numbers, long position) {
         numbers.forEach(number -> undoneEver.put(number, position));
-        numbers.forEach(number -> world.requireUnheard(new Gtid(node.uuid(), number)));
+        numbers.forEach(number -> world.decided.requireUnheard(new Gtid(node.uuid(), number)));
         if (world.dispute != null) {
             numbers.forEach(number -> world.dispute.undone(node, number));
         }
@@ -107,9 +107,9 @@ final class Model {
             undoneEver.values().removeIf(at -> at > position);
         }
         while (seqno < position) {
-            Certified c = world.certified(++seqno);
+            Certified c = world.decided.certified(++seqno);
             if (c.passed()) {
-                world.replay(rows, c, false);
+                world.decided.replay(rows, c, false);
             }
             if (world.dispute != null) {
                 world.dispute.applied(node, c);
@@ -129,7 +129,7 @@ final class Model {
                 // It waits in its commit, as all that come after it.
                 break;
             }
-            Certified fate = world.fate(node.uuid(), entry.number());
+            Certified fate = world.decided.fate(node.uuid(), entry.number());
             boolean done = fate != null && fate.seqno() <= position;
             settled &= done;
             openFrom = settled ? i + 1 : openFrom;
@@ -146,7 +146,7 @@ final class Model {
                                 + ", and still stands at position " + position);
                 continue;
             }
-            boolean again = world.isReinserted(new Gtid(node.uuid(), entry.number()));
+            boolean again = world.decided.isReinserted(new Gtid(node.uuid(), entry.number()));
             for (Change change : entry.changes()) {
                 try {
                     expected.apply(again ? expected.overwriting(change) : change);

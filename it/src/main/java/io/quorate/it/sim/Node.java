@@ -14,7 +14,6 @@ import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSetLog;
 import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.IncrementalTransfer.Offer;
-import io.quorate.ist.Retention;
 import io.quorate.node.join.JoinMachine;
 import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.transport.Lives;
@@ -250,7 +249,7 @@ final class Node {
 
     void resumeOrder(Hold why) {
         if (holds.remove(why) && holds.isEmpty()) {
-            world.requireBeginning(this);
+            world.decided.requireBeginning(this);
             if (nextIndex < replica.first()) {
                 tooFarBehind();
             }
@@ -427,9 +426,7 @@ final class Node {
         if (replica.size() > world.faults.logEntriesMax() || world.order().isHeldByAll(forgettable)) {
             replica.purge(forgettable);
         }
-        long applied = arbitrator ? lastOrdered() : database.position();
-        long seqno = storage.checkpoints().forgettableSeqno();
-        storage.cache().retain(new Retention(applied, seqno, stream.oldestOwnTold(), Long.MAX_VALUE).first());
+        storage.retain(arbitrator ? lastOrdered() : database.position(), stream);
     }
 
     // Transfers.
@@ -534,7 +531,7 @@ final class Node {
         Rows rows = donor.model.tampered(ordered.copy());
         rows.indexTags(donor.database.rows().isTagIndexed());
         uuid = new UUID(3, number + 16L * ++copies);
-        database = world.copyOf(uuid, rows, at, donor.database);
+        database = world.decided.copyOf(uuid, rows, at, donor.database);
         prepareServer();
         model = new Model(this, ordered, at).tamperedLike(donor.model);
         databaseUp = true;
@@ -723,7 +720,8 @@ final class Node {
                 + (cutOff ? " cut off" : "") + " " + replica + (joining == null ? "" : " " + joining + " " + holds)
                 + " "
                 + (machine == null ? "" : machine.state() + " " + machine.reason())
-                + " ordered " + lastOrdered() + " of " + world.lastSeqno() + " position " + database.position() + " "
+                + " ordered " + lastOrdered() + " of " + world.decided.lastSeqno() + " position " + database.position()
+                + " "
                 + link;
     }
 }

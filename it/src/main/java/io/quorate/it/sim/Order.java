@@ -263,7 +263,7 @@ final class Order {
         term++;
         members.clear();
         members.add(survivor);
-        world.rewind(survivor);
+        world.decided.rewind(survivor);
         survivor.commit(survivor.end());
         leader = null;
     }

@@ -148,7 +148,7 @@ final class Reading {
         Map<Row, Integer> counts = piece.table.keyed ? Map.of() : committed.counts();
         long own = database.lastNumber();
         long undecided = database.binlog().stream()
-                .filter(e -> e.byClient() && e.number() <= own && world.fate(donor.uuid(), e.number()) == null)
+                .filter(e -> e.byClient() && e.number() <= own && world.decided.fate(donor.uuid(), e.number()) == null)
                 .mapToLong(Database.Logged::number)
                 .max()
                 .orElse(0);
@@ -181,11 +181,11 @@ final class Reading {
 
     /** What a server lost before it was ordered is never decided. */
     private boolean isDecided(UUID server, long number) {
-        return number == 0 || world.fate(server, number) != null;
+        return number == 0 || world.decided.fate(server, number) != null;
     }
 
     private void take(Piece piece, List<Row> rows, Map<Row, Integer> counts, Moment moment) {
-        long ordered = Math.max(world.lastSeqno(), moment.applied());
+        long ordered = Math.max(world.decided.lastSeqno(), moment.applied());
         boolean spoilt;
         try {
             scan.advance(ordered);
@@ -214,15 +214,15 @@ final class Reading {
     }
 
     private void compare() {
-        Rows expected = world.opened();
+        Rows expected = Decided.opening();
         for (long seqno = 1; seqno <= upTo; seqno++) {
-            Certified c = world.certified(seqno);
+            Certified c = world.decided.certified(seqno);
             if (c.passed()) {
-                world.replay(expected, c, false);
+                world.decided.replay(expected, c, false);
             }
         }
         for (long seqno = since + 1; seqno <= upTo; seqno++) {
-            Certified c = world.certified(seqno);
+            Certified c = world.decided.certified(seqno);
             if (c.passed() && !c.writeSet().isBarrier()) {
                 carryOut(c);
             }
@@ -280,7 +280,7 @@ final class Reading {
         boolean own = c.writeSet().gtid().source().equals(whole.server())
                 && c.writeSet().gtid().number() <= whole.own();
         world.trace("a copy " + (c.seqno() <= whole.applied() || own ? "leaves out " : "carries out ") + c.seqno() + " "
-                + World.name(c) + " " + Change.decode(c.writeSet().payload()));
+                + Decided.name(c) + " " + Change.decode(c.writeSet().payload()));
         return c.seqno() <= whole.applied() || own ? Upserts.Rule.SKIP : Upserts.Rule.AS_IS;
     }
 
@@ -293,7 +293,7 @@ final class Reading {
 
         @Override
         public long last() {
-            return world.lastSeqno();
+            return world.decided.lastSeqno();
         }
 
         @Override
@@ -311,7 +311,7 @@ final class Reading {
 
                 @Override
                 public Certified next(Duration timeout) {
-                    return next > world.lastSeqno() ? null : world.certified(next++);
+                    return next > world.decided.lastSeqno() ? null : world.decided.certified(next++);
                 }
 
                 @Override

@@ -80,7 +80,7 @@ final class Session {
     /** The product's, and the bugs that are planted in it. */
     private CaptureProtocol protocol() {
         OwnRegister register = world.bugs.contains(Bug.BUILT_ON_DROPPED) ? new Spoilt.Register(own) : own;
-        OwnRegister hearing = acknowledging == null ? register : register.andThen(acknowledging);
+        OwnRegister hearing = acknowledging == null ? register : register.and(acknowledging);
         return new CaptureProtocol(node.uuid(), 0, node.stream(), hearing, this::applied) {
             @Override
             public boolean mayBegin(boolean primary, long applied, long orderedBefore) {
@@ -225,8 +225,8 @@ final class Session {
         if (!world.bugs.contains(Bug.DDL_NO_BARRIER) || !w.isBarrier()) {
             return c;
         }
-        WriteSet spoilt =
-                new WriteSet(w.gtid(), w.lastSeen(), 0, WriteSet.Kind.ROWS, w.keys(), w.payload(), w.builtOn(), 1);
+        WriteSet spoilt = new WriteSet(
+                w.gtid(), w.lastSeen(), 0, WriteSet.Kind.ROWS, w.keys(), w.payload(), w.builtOn(), Spoilt.ROWS);
         return new Certified(c.seqno(), c.verdict(), c.conflictsWith(), 0, c.position(), c.lastOfEntry(), spoilt);
     }
 
@@ -243,7 +243,7 @@ final class Session {
 
     void startCapture() {
         OriginPosition from = protocol.begin(Proposer.limits(node), window -> proposer = new Proposer(this, window));
-        world.requireKnown(node, from.last());
+        world.decided.requireKnown(node, from.last());
         capturedSeen = from.lastSeen();
         List<Database.Logged> binlog = node.database().binlog();
         int at = 0;
@@ -290,9 +290,6 @@ final class Session {
 
     private void read(Database.Logged entry) {
         capturedSeen = Math.max(capturedSeen, entry.applied());
-        if (acknowledging != null && entry.byClient()) {
-            acknowledging.captured(entry);
-        }
         try {
             protocol.read(entry.number(), capturedSeen, NONE, entry.byClient() ? writeSet(entry) : null);
         } catch (InterruptedException e) {
@@ -322,7 +319,9 @@ final class Session {
                         ? WriteSet.Kind.DDL
                         : entry.isPrepared() ? WriteSet.Kind.PREPARED : WriteSet.Kind.ROWS,
                 keys.build(),
-                payload(entry));
+                payload(entry),
+                NONE,
+                entry.session());
     }
 
     private byte[] payload(Database.Logged entry) {

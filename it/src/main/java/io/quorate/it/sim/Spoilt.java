@@ -37,6 +37,9 @@ import java.util.UUID;
 
 /** What {@link Bug}s make of what the product decides, and of proposals and records. */
 final class Spoilt {
+    /** The session of a statement that isn't taken for one. */
+    static final long ROWS = -1;
+
     private Spoilt() {}
 
     /** A server that is told wrongly, or not at all. */
@@ -115,7 +118,7 @@ final class Spoilt {
     static List<Change> changes(List<Certified> writeSets, Node node, Set<Bug> bugs) {
         List<Change> changes = new ArrayList<>();
         for (Certified c : bugs.contains(Bug.GROUP_BACKWARDS) ? reversed(writeSets) : writeSets) {
-            if (c.writeSet().session() == 1) {
+            if (c.writeSet().session() == ROWS) {
                 node.database().ddlApplied(Table.ALL[c.writeSet().payload()[0]], c.seqno());
             } else {
                 changes.addAll(Change.decode(c.writeSet().payload()));

@@ -95,6 +95,10 @@ final class Storage {
         return stores.certifier();
     }
 
+    void retain(long applied, OrderedStream stream) {
+        stores.retain(applied, stream, Long.MAX_VALUE);
+    }
+
     /** What certification knew may come from what the cluster has left behind; the cache stays. */
     void forget(OrderedStream stream) throws IOException {
         stores.forget(stream);

@@ -6,11 +6,12 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.DonorChoice;
-import io.quorate.ist.DonorClient;
+import io.quorate.ist.DonorRequests;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.ist.RecordReader;
 import io.quorate.ist.RejoinCourse;
 import io.quorate.ist.TransferCourse;
+import io.quorate.ist.TransferProgress;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +31,7 @@ final class Transfer implements TransferCourse.Work {
     private final RejoinCourse rejoin;
     private final Stores stores;
     private final DonorChoice choice = new DonorChoice();
-    private final DonorClient client;
+    private final DonorRequests requests;
     private TransferCourse course;
     private List<Offer> offers = List.of();
     private int inVain;
@@ -59,7 +60,12 @@ final class Transfer implements TransferCourse.Work {
         this.world = node.world;
         this.rejoin = new RejoinCourse(cause);
         this.stores = Spoilt.stores(node.storage(), world.bugs);
-        this.client = new DonorClient(world.peersOf(node, false), Storage.INCARNATION, bytes -> {});
+        this.requests = new DonorRequests(
+                world.peersOf(node, false),
+                Storage.INCARNATION,
+                choice,
+                new TransferProgress(this::clock),
+                this::clock);
         world.statistics.transfers += cause == RejoinCourse.Cause.LOG_PASSED ? 1 : 0;
         world.trace(node.name() + " receives what it missed: " + cause);
     }
@@ -148,12 +154,19 @@ final class Transfer implements TransferCourse.Work {
     }
 
     @Override
-    public void lastRecord() throws IOException, InterruptedException {
-        long seqno = held();
-        List<Certified> given = fetch(seqno, seqno);
-        if (!given.isEmpty()) {
-            node.storage().reset(seqno);
-            node.storage().cache().append(given);
+    public List<Certified> record(long seqno) throws InterruptedException {
+        try {
+            return fetch(seqno, seqno);
+        } catch (QuorateException e) {
+            return List.of();
+        }
+    }
+
+    @Override
+    public void append(List<Certified> records) throws IOException {
+        if (!records.isEmpty()) {
+            node.storage().cache().append(records);
+            world.statistics.transferred += records.size();
         }
     }
 
@@ -172,24 +185,15 @@ final class Transfer implements TransferCourse.Work {
         long held = node.storage().cache().last();
         long from = TransferCourse.from(node.storage().cache().first(), held, offers);
         long to = Math.min(upTo, Math.max(from, held) + world.random.nextInt(RANGE_MAX));
-        List<Certified> received = fetch(from, to);
-        if (!received.isEmpty()) {
-            node.storage().cache().append(received);
-            world.statistics.transferred += received.size();
-        }
+        append(fetch(from, to));
     }
 
     /** What a donor gives of that before it breaks off. */
     private List<Certified> fetch(long from, long to) throws InterruptedException {
         List<Certified> received = new ArrayList<>();
-        Offer donor = choice.donorOf(offers, from, to, clock()).orElse(null);
-        if (donor == null) {
-            return received;
-        }
-        try {
-            client.records(donor.donor(), new RecordReader(from, to, received::addAll));
-        } catch (IOException | QuorateException e) {
-            failed(donor.donor(), e);
+        RecordReader reader = new RecordReader(from, to, received::addAll);
+        if (requests.records(reader, offers) && reader.next() <= to) {
+            world.statistics.brokenOff++;
         }
         return received;
     }
@@ -197,17 +201,11 @@ final class Transfer implements TransferCourse.Work {
     @Override
     public CheckpointStore.Checkpoint state(String donor) {
         try {
-            return client.state(donor, node.storage().checkpoints());
-        } catch (IOException e) {
-            failed(donor, e);
-            throw new QuorateException(ErrorCode.ORDER_INTERRUPTED, donor + " broke off", e);
+            return requests.state(donor, node.storage().checkpoints());
+        } catch (QuorateException e) {
+            world.statistics.brokenOff++;
+            throw e;
         }
-    }
-
-    private void failed(String donor, Exception e) {
-        world.trace(node.name() + ": " + donor + " broke off, " + e.getMessage());
-        world.statistics.brokenOff++;
-        choice.failed(donor, clock());
     }
 
     private long clock() {

@@ -37,7 +37,7 @@ final class WatchedStream extends OrderedStream {
     void deliver(Replica.Entry next, LogPosition at) {
         entry = next;
         if (next.bytes() == null) {
-            world.decided((int) at.index(), next, state.digest(), List.of(), node);
+            world.decided.take((int) at.index(), next, state.digest(), List.of(), node);
         } else {
             deliver(at, ByteBuffer.wrap(next.bytes()));
         }
@@ -53,9 +53,9 @@ final class WatchedStream extends OrderedStream {
             result = super.certify(certifier, Spoilt.renamed(proposal, index), at);
         }
         World.require(result.link() != Certification.Link.IMPOSSIBLE, () -> "impossible: " + proposal);
-        world.decided(index, entry, certifier.digest(), result.certified(), node);
+        world.decided.take(index, entry, certifier.digest(), result.certified(), node);
         if (result.link() == Certification.Link.TAKEN) {
-            world.proposed(index, proposal);
+            world.decided.proposed(index, proposal);
         }
         return result;
     }
@@ -69,8 +69,8 @@ final class WatchedStream extends OrderedStream {
             verdict = found == null ? verdict : found;
         }
         boolean stands = certifier.stands(said.seqno());
-        world.voted(index, said, verdict != null, stands);
-        world.decided(index, entry, certifier.digest(), verdict == null ? List.of() : List.of(verdict), node);
+        world.decided.voted(index, said, verdict != null, stands);
+        world.decided.take(index, entry, certifier.digest(), verdict == null ? List.of() : List.of(verdict), node);
         return verdict;
     }
 
@@ -78,7 +78,7 @@ final class WatchedStream extends OrderedStream {
     public void install(Certifier received, LogPosition at) {
         boolean forgets = at.equals(LogPosition.START);
         if (!forgets) {
-            world.requireDigest((int) at.index(), received.digest(), node);
+            world.decided.requireDigest((int) at.index(), received.digest(), node);
         }
         state = !forgets && world.bugs.contains(Bug.TRANSFER_STATE_KEPT) ? state : received;
         super.install(state, at);

@@ -10,6 +10,7 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
 import io.quorate.ist.CacheSettings;
 import io.quorate.ist.CheckpointStore;
+import io.quorate.ist.Retention;
 import io.quorate.ist.WriteSetCache;
 import io.quorate.node.config.NodeProperties;
 import java.io.DataInputStream;
@@ -144,6 +145,17 @@ public final class Stores implements AutoCloseable {
     public LogPosition save(LogPosition at, Certifier state) {
         checkpoints.save(at, state.lastSeqno(), state::writeTo);
         return checkpoints.forgettable();
+    }
+
+    /**
+     * Lets the cache forget what nobody needs.
+     *
+     * @param applied the node's server holds everything up to this seqno
+     * @param oldestGiven seqno that a transfer from here sends next, {@link Long#MAX_VALUE} without one
+     */
+    public void retain(long applied, OrderedStream stream, long oldestGiven) {
+        cache.retain(
+                new Retention(applied, checkpoints.forgettableSeqno(), stream.oldestOwnTold(), oldestGiven).first());
     }
 
     /** What was wrong with the cache, which was put aside and replaced by an empty one; null when nothing was wrong. */

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * Carries out an {@link AckCourse}: the capture tells it what it has read, the order what has won and lost, and one
  * thread ends sessions and acknowledges positions, one after the other as {@link AckTurns} says. One lock, one clock.
  */
-final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoCloseable {
+final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(AckGate.class);
 
     private static final long LOOK_MILLIS = 1000;
@@ -78,8 +78,8 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Decisions, AutoClose
 
     // For the capture.
 
-    /** A client's transaction, about to be proposed. */
-    void captured(WriteSet w) {
+    @Override
+    public void captured(WriteSet w) {
         if (w.isPrepared()) {
             return; // It has been prepared, not committed; the verdict comes before its commit.
         }

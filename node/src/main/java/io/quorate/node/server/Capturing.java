@@ -14,7 +14,6 @@ import io.quorate.core.OriginPosition;
 import io.quorate.core.OwnOrder;
 import io.quorate.core.ProposalWindow;
 import io.quorate.core.TotalOrder;
-import io.quorate.core.WriteSet;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.order.Proposer;
 import io.quorate.node.thread.FaultHandler;
@@ -72,7 +71,7 @@ final class Capturing implements AutoCloseable {
                 server,
                 identity.baseline().last(server),
                 ports.own(),
-                gate == null ? register : register.andThen(gate),
+                gate == null ? register : register.and(gate),
                 applied);
     }
 
@@ -115,18 +114,11 @@ final class Capturing implements AutoCloseable {
         MySqlCapture started = new MySqlCapture(
                 captureSettings(),
                 new CapturePosition(resume, from),
-                this::read,
+                protocol::read,
                 cause -> ports.events().accept(new NodeEvent.Failed(cause)),
                 gate);
         started.start();
         reader = started;
-    }
-
-    private void read(long number, long lastSeen, long[] undecided, WriteSet writeSet) throws InterruptedException {
-        if (gate != null && writeSet != null) {
-            gate.captured(writeSet); // Before the order can say what has become of it.
-        }
-        protocol.read(number, lastSeen, undecided, writeSet);
     }
 
     boolean hasBegun() {

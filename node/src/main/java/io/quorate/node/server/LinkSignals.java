@@ -114,12 +114,23 @@ public final class LinkSignals {
         set(() -> stopped = true);
     }
 
-    public void suspended(boolean value) {
-        set(() -> suspended = value);
+    public void suspend() {
+        set(() -> suspended = true);
     }
 
-    public void handOver(boolean value) {
-        set(() -> handOver = value);
+    public void resume() {
+        set(() -> {
+            handOver = false;
+            suspended = false;
+        });
+    }
+
+    /** Goes on with nothing but {@link Task#HAND_OVER}. */
+    public void handOver() {
+        set(() -> {
+            handOver = true;
+            suspended = false;
+        });
     }
 
     void close() {

@@ -124,7 +124,7 @@ public final class ServerLink implements Server {
 
     @Override
     public void suspend() throws InterruptedException {
-        signals.suspended(true);
+        signals.suspend();
         synchronized (idle) {
             while (!resting && thread.isAlive()) {
                 idle.wait(100);
@@ -134,15 +134,13 @@ public final class ServerLink implements Server {
 
     @Override
     public void resume() {
-        signals.handOver(false);
-        signals.suspended(false);
+        signals.resume();
     }
 
     @Override
     public void handOver() {
         handedOver = false;
-        signals.handOver(true);
-        signals.suspended(false);
+        signals.handOver();
     }
 
     @Override

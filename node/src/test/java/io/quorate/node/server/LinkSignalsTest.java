@@ -22,8 +22,8 @@ class LinkSignalsTest {
                 case "closed-for-writes" -> signals.writable(false);
                 case "held" -> signals.held(true);
                 case "released" -> signals.held(false);
-                case "suspended" -> signals.suspended(true);
-                case "resumed" -> signals.suspended(false);
+                case "suspended" -> signals.suspend();
+                case "resumed" -> signals.resume();
                 case "lost" -> signals.lost("it is gone");
                 case "begun" -> signals.begin();
                 case "stopped" -> signals.stop();
@@ -101,7 +101,7 @@ class LinkSignalsTest {
         });
         signals.held(true);
         signals.held(false);
-        signals.suspended(true);
+        signals.suspend();
         assertThat(awaited.get(20, TimeUnit.SECONDS)).isEqualTo(Task.SUSPENDED);
         assertThat(signals.await(Task.READ_ONLY, 20_000)).isEqualTo(Task.SUSPENDED);
         assertThat(signals.await(Task.SUSPENDED, 1)).isEqualTo(Task.SUSPENDED);
