@@ -41,7 +41,7 @@ class SimulationTest {
             Map.entry(Bug.ENDED_AFTER_ACK, 48L),
             Map.entry(Bug.CONNECTED_UNSETTLED, 60L),
             Map.entry(Bug.FORMER_SESSION_ENDED, 1081L),
-            Map.entry(Bug.ASKED_AMONG_COMMITS, 8817L));
+            Map.entry(Bug.ASKED_AMONG_COMMITS, 2479L));
 
     @Test
     void nothingThatMustHoldBreaks() throws InterruptedException {
