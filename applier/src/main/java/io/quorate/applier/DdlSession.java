@@ -102,8 +102,10 @@ final class DdlSession implements AutoCloseable {
         if (definition) {
             rowsFrom = BinlogEvents.length(payload, 0);
             QueryEvent query = QueryEvent.parse(payload, 0);
+            // While the session's settings and its GTID are its own yet.
+            String text = runnable(query.text());
             prepare(query, rowsFrom < payload.length);
-            execute(query);
+            execute(query, text);
         } else {
             begin();
         }
@@ -186,9 +188,9 @@ final class DdlSession implements AutoCloseable {
         session.execute("SET SESSION " + String.join(", ", settings));
     }
 
-    private void execute(QueryEvent event) throws SQLException {
+    private void execute(QueryEvent event, String text) throws SQLException {
         try {
-            session.execute(runnable(withInvoker(event)));
+            session.execute(withInvoker(event, text));
         } catch (SQLException e) {
             if (event.errorCode() == 0 || e.getErrorCode() != event.errorCode()) {
                 throw e;
@@ -199,7 +201,7 @@ final class DdlSession implements AutoCloseable {
 
     /**
      * A node that comes back is closed for clients until it has applied everything, and a GRANT that is run as another
-     * account would wait for it to be opened. Where nothing but privileges depends on that account, it is left out.
+     * account would wait for it to be opened. Where no restriction depends on that account, it is left out.
      */
     private String runnable(String text) throws SQLException {
         String without = Invoker.withoutGrantor(text);
@@ -207,18 +209,22 @@ final class DdlSession implements AutoCloseable {
             return text;
         }
         try (Statement statement = session.connection().createStatement();
-                ResultSet row = statement.executeQuery("SELECT @@GLOBAL.partial_revokes")) {
+                ResultSet row = statement.executeQuery("SELECT COUNT(*) FROM mysql.user WHERE @@GLOBAL.partial_revokes"
+                        + " AND User_attributes->'$.Restrictions' IS NOT NULL AND " + Invoker.grantors(text))) {
             row.next();
-            return row.getBoolean(1) ? text : without;
+            return row.getLong(1) == 0 ? without : text;
+        } finally {
+            // Otherwise gtid_next couldn't be set.
+            session.execute("COMMIT");
         }
     }
 
-    private String withInvoker(QueryEvent event) throws SQLException {
-        if (event.invoker() == null || !Invoker.mayBeImplied(event.text())) {
-            return event.text();
+    private String withInvoker(QueryEvent event, String text) throws SQLException {
+        if (event.invoker() == null || !Invoker.mayBeImplied(text)) {
+            return text;
         }
         return Invoker.name(
-                event.text(),
+                text,
                 inClientCharset(event.invoker().user()),
                 inClientCharset(event.invoker().host()));
     }

@@ -36,8 +36,12 @@ final class Invoker {
 
     /** At the end of a GRANT, as a server writes it into its binlog. */
     private static final Pattern GRANTOR =
-            pattern("\\s++AS\\s++" + ACCOUNT + "\\s++WITH\\s++ROLE\\s++(?:NONE|DEFAULT|ALL(?:\\s++EXCEPT\\s++"
+            pattern("\\s++AS\\s++(" + ACCOUNT + ")\\s++WITH\\s++ROLE\\s++(?:NONE|DEFAULT|ALL(?:\\s++EXCEPT\\s++"
                     + ACCOUNTS + ")?|" + ACCOUNTS + ")\\s*+$");
+
+    /** One without roles, with both parts of the account as literals in any character set. */
+    private static final Pattern PLAIN_GRANTOR =
+            pattern("\\s++AS\\s++('[ -~&&[^'\\\\]]*+')@('[ -~&&[^'\\\\]]*+')\\s++WITH\\s++ROLE\\s++NONE\\s*+");
 
     private Invoker() {}
 
@@ -76,5 +80,12 @@ final class Invoker {
      */
     static String withoutGrantor(String statement) {
         return GRANTOR.matcher(statement).replaceFirst("");
+    }
+
+    /** Which accounts in {@code mysql.user} may bring restrictions into such a GRANT, as a condition. */
+    static String grantors(String statement) {
+        Matcher grantor = GRANTOR.matcher(statement);
+        Matcher alone = PLAIN_GRANTOR.matcher(grantor.find() ? grantor.group() : "");
+        return alone.matches() ? "User = " + alone.group(1) + " AND Host = " + alone.group(2) : "TRUE";
     }
 }

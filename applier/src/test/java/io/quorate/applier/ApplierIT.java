@@ -225,23 +225,28 @@ class ApplierIT {
         assertThat(server.query(grants)).isEqualTo(origin.query(grants));
     }
 
-    /** The binlog has it as granted AS its grantor, for whom the server would have to be open. */
+    /** With partial_revokes the binlog has it as granted AS its grantor, for whom the server would have to be open. */
     @Test
     void aGrantOfAnOrdinaryAccountIsAppliedToAClosedServer() throws Exception {
         replica.start(Replica.SETTINGS);
         origin.execute(
                 "CREATE USER granter@localhost, granted@localhost",
                 "GRANT PROCESS ON *.* TO granter@localhost WITH GRANT OPTION");
-        try (Client client = new Client(origin, "granter");
-                Statement statement = client.connection().createStatement()) {
-            statement.execute("GRANT PROCESS ON *.* TO granted@localhost");
+        for (MySqlServer s : List.of(origin, server)) {
+            s.execute("SET GLOBAL partial_revokes = ON");
         }
-        server.execute("SET GLOBAL read_only = ON");
         try {
+            try (Client client = new Client(origin, "granter");
+                    Statement statement = client.connection().createStatement()) {
+                statement.execute("GRANT PROCESS ON *.* TO granted@localhost");
+            }
+            server.execute("SET GLOBAL read_only = ON");
             replica.take(seqno -> seqno - 1);
             replica.awaitApplied();
         } finally {
-            server.execute("SET GLOBAL read_only = OFF");
+            for (MySqlServer s : List.of(origin, server)) {
+                s.execute("SET GLOBAL read_only = OFF, partial_revokes = OFF");
+            }
         }
         String grants = "SHOW GRANTS FOR granted@localhost";
         assertThat(server.query(grants)).isEqualTo(origin.query(grants));

@@ -90,4 +90,12 @@ class InvokerTest {
     void leavesOutWhoGranted(String statement, String without) {
         assertThat(Invoker.withoutGrantor(statement)).isEqualTo(without);
     }
+
+    @Test
+    void restrictionsMayComeFromTheGrantorAlone() {
+        assertThat(Invoker.grantors("GRANT PROCESS ON *.* TO 'r'@'%' AS 'a'@'h' WITH ROLE NONE"))
+                .isEqualTo("User = 'a' AND Host = 'h'");
+        assertThat(Invoker.grantors("GRANT PROCESS ON *.* TO 'r'@'%' AS 'a'@'h' WITH ROLE 'x'@'%'"))
+                .isEqualTo("TRUE");
+    }
 }
