@@ -37,7 +37,7 @@ final class ClientWrites {
         return semiSync;
     }
 
-    /** From now on commits wait for their verdict, in mode {@code after-sync}; a capture is there to acknowledge them. */
+    /** From now on commits wait for their verdict, in mode {@code after-sync}; a capture is there. */
     void hold(Connection connection) throws SQLException {
         if (semiSync != null) {
             semiSync.enable(connection);
