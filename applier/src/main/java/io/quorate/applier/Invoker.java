@@ -24,24 +24,24 @@ final class Invoker {
     private static final Pattern OF_ACCOUNTS =
             pattern(BETWEEN + "*+(?:GRANT|REVOKE|(?:CREATE|ALTER|RENAME|DROP)" + BETWEEN + "++USER)\\b");
 
-    /** Strings, quoted names and comments first, so that nothing is found within them. */
-    private static final Pattern CURRENT_USER = pattern("'(?:[^'\\\\]++|\\\\.|'')*+'|\"(?:[^\"\\\\]++|\\\\.|\"\")*+\""
-            + "|`(?:[^`]++|``)*+`|" + COMMENT + "|(\\bCURRENT_USER\\b(?:" + BETWEEN + "*+\\(" + BETWEEN
-            + "*+\\))?)");
-
     private static final String QUOTED =
             "(?:'(?:[^'\\\\]++|\\\\.|'')*+'|\"(?:[^\"\\\\]++|\\\\.|\"\")*+\"|`(?:[^`]++|``)*+`)";
+
+    /** Strings, quoted names and comments first, so that nothing is found within them. */
+    private static final Pattern CURRENT_USER =
+            pattern(QUOTED + "|" + COMMENT + "|(\\bCURRENT_USER\\b(?:" + BETWEEN + "*+\\(" + BETWEEN + "*+\\))?)");
+
+    private static final Pattern GRANT = pattern(BETWEEN + "*+GRANT\\b");
+
     private static final String ACCOUNT = QUOTED + "(?:\\s*+@\\s*+" + QUOTED + ")?";
     private static final String ACCOUNTS = ACCOUNT + "(?:\\s*+,\\s*+" + ACCOUNT + ")*+";
 
-    /** At the end of a GRANT, as a server writes it into its binlog. */
-    private static final Pattern GRANTOR =
-            pattern("\\s++AS\\s++(" + ACCOUNT + ")\\s++WITH\\s++ROLE\\s++(?:NONE|DEFAULT|ALL(?:\\s++EXCEPT\\s++"
-                    + ACCOUNTS + ")?|" + ACCOUNTS + ")\\s*+$");
+    /** At the end of a GRANT, as a server writes it into its binlog: the account, and its roles. */
+    private static final Pattern GRANTOR = pattern("\\s++AS\\s++(" + ACCOUNT
+            + ")\\s++WITH\\s++ROLE\\s++(NONE|DEFAULT|ALL(?:\\s++EXCEPT\\s++" + ACCOUNTS + ")?|" + ACCOUNTS + ")\\s*+$");
 
-    /** One without roles, with both parts of the account as literals in any character set. */
-    private static final Pattern PLAIN_GRANTOR =
-            pattern("\\s++AS\\s++('[ -~&&[^'\\\\]]*+')@('[ -~&&[^'\\\\]]*+')\\s++WITH\\s++ROLE\\s++NONE\\s*+");
+    /** Both parts of an account as literals that are the same in any character set. */
+    private static final Pattern PLAIN_ACCOUNT = pattern("('[ -~&&[^'\\\\]]*+')@('[ -~&&[^'\\\\]]*+')");
 
     private Invoker() {}
 
@@ -79,13 +79,17 @@ final class Invoker {
      * @return the statement as it is, if it has no such part
      */
     static String withoutGrantor(String statement) {
-        return GRANTOR.matcher(statement).replaceFirst("");
+        // A routine's body may be such a statement too, and is to stay as it is.
+        return GRANT.matcher(statement).lookingAt() ? GRANTOR.matcher(statement).replaceFirst("") : statement;
     }
 
     /** Which accounts in {@code mysql.user} may bring restrictions into such a GRANT, as a condition. */
     static String grantors(String statement) {
         Matcher grantor = GRANTOR.matcher(statement);
-        Matcher alone = PLAIN_GRANTOR.matcher(grantor.find() ? grantor.group() : "");
-        return alone.matches() ? "User = " + alone.group(1) + " AND Host = " + alone.group(2) : "TRUE";
+        if (!grantor.find() || !grantor.group(2).equalsIgnoreCase("NONE")) {
+            return "TRUE";
+        }
+        Matcher account = PLAIN_ACCOUNT.matcher(grantor.group(1));
+        return account.matches() ? "User = " + account.group(1) + " AND Host = " + account.group(2) : "TRUE";
     }
 }

@@ -92,10 +92,18 @@ class InvokerTest {
     }
 
     @Test
+    void leavesTheBodyOfARoutineAsItIs() {
+        String routine = "CREATE PROCEDURE p() GRANT PROCESS ON *.* TO 'r'@'%' AS 'a'@'h' WITH ROLE NONE";
+        assertThat(Invoker.withoutGrantor(routine)).isEqualTo(routine);
+    }
+
+    @Test
     void restrictionsMayComeFromTheGrantorAlone() {
         assertThat(Invoker.grantors("GRANT PROCESS ON *.* TO 'r'@'%' AS 'a'@'h' WITH ROLE NONE"))
                 .isEqualTo("User = 'a' AND Host = 'h'");
         assertThat(Invoker.grantors("GRANT PROCESS ON *.* TO 'r'@'%' AS 'a'@'h' WITH ROLE 'x'@'%'"))
+                .isEqualTo("TRUE");
+        assertThat(Invoker.grantors("GRANT PROCESS ON *.* TO 'r'@'%' AS 'a\\''@'h' WITH ROLE NONE"))
                 .isEqualTo("TRUE");
     }
 }
