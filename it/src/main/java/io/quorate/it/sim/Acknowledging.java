@@ -43,11 +43,11 @@ final class Acknowledging implements OwnRegister.Listener {
         this.database = node.database();
         this.course = new AckCourse(world.commitTimeoutMillis);
         this.turns = new AckTurns<>(course, RETRY_MILLIS);
-        opening();
+        answered();
     }
 
-    /** The server is about to be opened, or was closed when this session began: nobody waits. */
-    void opening() {
+    /** Commits are about to wait, or didn't when this session began: whoever has committed by now has been answered. */
+    void answered() {
         if (!world.bugs.contains(Bug.FORMER_SESSION_ENDED)) {
             course.answered(database.lastNumber());
         }

@@ -63,11 +63,13 @@ final class Link implements SessionCourse.Work {
 
     void suspend() {
         signals.suspend();
-        close(true);
+        close();
     }
 
     void resume() {
-        close(signals.task() == Task.HAND_OVER);
+        if (signals.task() == Task.HAND_OVER) {
+            close();
+        }
         signals.resume();
     }
 
@@ -89,13 +91,6 @@ final class Link implements SessionCourse.Work {
 
     /** The session ends, if there is one. */
     void close() {
-        close(true);
-    }
-
-    private void close(boolean ends) {
-        if (!ends) {
-            return;
-        }
         course = null;
         tail = null;
         if (session != null) {
@@ -176,15 +171,14 @@ final class Link implements SessionCourse.Work {
     @Override
     public void openForClients() {
         if (opening != null) {
-            holdCommits();
+            tellAnswered();
             opening.open();
         }
     }
 
-    private void holdCommits() {
+    private void tellAnswered() {
         if (session != null) {
-            session.acknowledging().opening();
-            opening.hold();
+            session.acknowledging().answered();
         }
     }
 
@@ -265,7 +259,8 @@ final class Link implements SessionCourse.Work {
     @Override
     public void up() {
         if (opening != null) {
-            holdCommits();
+            tellAnswered();
+            opening.hold();
         }
         node.happened(new NodeEvent.DatabaseUp());
     }

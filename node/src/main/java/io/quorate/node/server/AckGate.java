@@ -123,7 +123,7 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
         });
     }
 
-    /** The server is about to be opened for clients, and has committed everything up to {@code number}. */
+    /** Commits are about to wait for their verdict, and the server has committed everything up to {@code number}. */
     void answered(long number) {
         locked(() -> {
             course.answered(number);

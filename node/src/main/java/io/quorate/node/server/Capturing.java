@@ -203,11 +203,11 @@ final class Capturing implements AutoCloseable {
     }
 
     /**
-     * The server is about to be opened for clients.
+     * Commits are about to wait for their verdict.
      *
      * @param number its own GTID number up to which it has committed everything
      */
-    void opening(long number) {
+    void answered(long number) {
         if (gate != null) {
             gate.answered(number);
         }

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Opens the server for clients' writes and closes it, by {@code read_only}. In commit mode {@code after-sync}, commits
- * wait for their verdict exactly as long as it is open.
+ * wait for their verdict as long as it is open, and while it is closed if a capture is there.
  *
  * <p>{@code SET GLOBAL read_only = ON} waits for commits under way, and so for those that wait for their verdict; what
  * is done about them is up to the {@link ClosingCourse}.

@@ -316,15 +316,14 @@ public final class ServerSession implements AutoCloseable {
 
         @Override
         public void openForClients() throws SQLException {
-            holdCommits();
+            tellAnswered();
             access.readOnly(connection, false);
             waits.changed();
         }
 
-        private void holdCommits() throws SQLException {
+        private void tellAnswered() throws SQLException {
             if (capturing != null) {
-                capturing.opening(ServerAccess.executed(connection).last(identity.server()));
-                access.holdCommits(connection);
+                capturing.answered(ServerAccess.executed(connection).last(identity.server()));
             }
         }
 
@@ -404,7 +403,8 @@ public final class ServerSession implements AutoCloseable {
         public void up() throws SQLException {
             // Not first when clients are let in: whom read_only doesn't keep from writing may not hear OK before
             // the verdict either.
-            holdCommits();
+            tellAnswered();
+            access.holdCommits(connection);
             ports.events.accept(new NodeEvent.DatabaseUp());
         }
 
