@@ -54,12 +54,12 @@ final class Joining implements JoinHost {
         }
 
         long position() {
-            node.link().settleCommits();
+            node.link().settleUnlessUsed();
             return node.database().position();
         }
 
         LogPosition at() {
-            node.link().settleCommits();
+            node.link().settleUnlessUsed();
             return node.database().positionLog();
         }
 
@@ -68,7 +68,7 @@ final class Joining implements JoinHost {
          * committed of them. The product can't tell; it stops at a transaction that is committed here and failed.
          */
         long shown() {
-            node.link().settleCommits();
+            node.link().settleUnlessUsed();
             return Math.max(node.database().visible(), node.database().snapshotMax());
         }
     }
@@ -98,8 +98,8 @@ final class Joining implements JoinHost {
 
     // What it is told: at its next turn, which is soon.
 
-    void missing(ErrorCode code, String why) {
-        tell(() -> turns.missing(new QuorateException(code, why)));
+    void missing(QuorateException what) {
+        tell(() -> turns.missing(what));
     }
 
     void differs(QuorateException cause) {

@@ -4,6 +4,7 @@ package io.quorate.it.sim;
 import io.quorate.applier.TailCourse;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
+import io.quorate.node.server.LinkCourse;
 import io.quorate.node.server.LinkSignals;
 import io.quorate.node.server.LinkSignals.Task;
 import io.quorate.node.server.SessionCourse;
@@ -11,18 +12,19 @@ import java.io.IOException;
 import java.sql.SQLException;
 
 /**
- * A node's link to its server. It has one session after the other, each of which takes the product's {@link
- * SessionCourse}; here is what is done in it. Any step may find that the session is lost.
+ * A node's link to its server. When there is a session, and for what, the product's {@link LinkCourse} decides, and
+ * what comes next in it the product's {@link SessionCourse}; here is what is done in it. Any step may find that the
+ * session is lost.
  */
-final class Link implements SessionCourse.Work {
+final class Link implements LinkCourse.Work, SessionCourse.Work {
     private final Node node;
     private final World world;
     /** Whether its server is open for clients; null but in mode after-sync. */
     private final Opening opening;
 
     private LinkSignals signals = new LinkSignals();
+    private LinkCourse links = new LinkCourse(0);
     private boolean started;
-    private boolean handedOver;
 
     // Of the present session; null while there is none.
     private SessionCourse course;
@@ -48,6 +50,7 @@ final class Link implements SessionCourse.Work {
     /** Another service has come, and won't work on the server before it is told to. */
     void serviceStarts() {
         signals = new LinkSignals();
+        links = new LinkCourse(0);
         started = false;
     }
 
@@ -67,20 +70,16 @@ final class Link implements SessionCourse.Work {
     }
 
     void resume() {
-        if (signals.task() == Task.HAND_OVER) {
-            close();
-        }
         signals.resume();
     }
 
-    /** The link does nothing but have the order get what clients have committed. */
     void handOver() {
-        handedOver = false;
+        links.handOver();
         signals.handOver();
     }
 
     boolean hasHandedOver() {
-        return handedOver || world.bugs.contains(Bug.COPIED_UNHANDED);
+        return links.hasHandedOver() || world.bugs.contains(Bug.COPIED_UNHANDED);
     }
 
     void quorumChanged(boolean primary) {
@@ -90,7 +89,9 @@ final class Link implements SessionCourse.Work {
     }
 
     /** The session ends, if there is one. */
-    void close() {
+    @Override
+    public void close() {
+        links.ended();
         course = null;
         tail = null;
         if (session != null) {
@@ -102,63 +103,87 @@ final class Link implements SessionCourse.Work {
 
     // The sessions.
 
-    /** Now and then: begins a session when there is one to be had, and goes on with it. */
+    /** Now and then. */
     void look() {
-        Task task = signals.task();
-        boolean handing = task == Task.HAND_OVER;
-        if (!node.databaseUp || !started || !task.serves() || (handing && handedOver)) {
-            return;
+        if (node.databaseUp && started) {
+            turn();
         }
-        if (course == null && !handing && node.lacksCopy()) {
-            return;
+        if (session != null) {
+            session.feed();
         }
+    }
+
+    private void turn() {
         try {
-            if (course == null) {
-                begin(task);
-            }
-            if (handing) {
-                handOn();
-            } else if (opening == null || opening.goOn()) {
-                course.look(this, task, world.millis() * Joining.CLOCK);
-            }
+            links.turn(this, signals.task());
         } catch (LostTail.BrokenOff e) {
             close();
+        } catch (QuorateException e) {
+            close();
+            node.missing(e);
         } catch (SQLException | IOException | InterruptedException e) {
             throw new IllegalStateException(e);
         }
-        if (session != null) {
-            session.look();
-        }
     }
 
-    private void begin(Task task) throws SQLException, IOException, InterruptedException {
-        settle();
-        tail = new LostTail(node);
-        course = new SessionCourse();
-        if (task != Task.HAND_OVER) {
-            node.meetServer();
-            course.begin(this, task, tail.isReady());
-        }
+    @Override
+    public Task begin() {
+        return signals.task();
     }
 
-    private void handOn() throws SQLException, IOException, InterruptedException {
-        if (course.hasHandedOver(this)) {
-            handedOver = true;
-            close();
-        }
-    }
-
-    /** While there is no session: nothing waits any more that could come to the server after it is asked. */
-    void settleCommits() {
-        if (course == null && node.databaseUp && !world.bugs.contains(Bug.ASKED_AMONG_COMMITS)) {
-            settle();
-        }
-    }
-
-    private void settle() {
+    /** Nothing waits any more that could come to the server after it is asked. */
+    @Override
+    public void settleCommits() {
         if (opening != null) {
             opening.found();
         }
+    }
+
+    /** The same, while there is no session. */
+    void settleUnlessUsed() {
+        if (course == null && node.databaseUp && !world.bugs.contains(Bug.ASKED_AMONG_COMMITS)) {
+            settleCommits();
+        }
+    }
+
+    @Override
+    public boolean isCopyPending() {
+        return node.wantsCopy();
+    }
+
+    @Override
+    public void copy() {
+        node.awaitsServer();
+    }
+
+    @Override
+    public void open() throws SQLException, IOException, InterruptedException {
+        openToHandOver();
+        node.meetServer();
+        course.begin(this, signals.task(), tail.isReady());
+    }
+
+    @Override
+    public void look(Task task) throws SQLException, IOException, InterruptedException {
+        if (opening == null || opening.goOn()) {
+            course.look(this, task, world.millis() * Joining.CLOCK);
+        }
+    }
+
+    @Override
+    public boolean isUp() {
+        return course.isUp();
+    }
+
+    @Override
+    public void openToHandOver() {
+        tail = new LostTail(node);
+        course = new SessionCourse();
+    }
+
+    @Override
+    public boolean handsOver() throws SQLException, IOException, InterruptedException {
+        return course.hasHandedOver(this);
     }
 
     // What is done in a session.

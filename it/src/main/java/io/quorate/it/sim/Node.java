@@ -260,7 +260,7 @@ final class Node {
     /** The order's log doesn't reach back to where this node stands. */
     void tooFarBehind() {
         world.trace(name() + " can't get from the log what comes next");
-        joining.missing(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log doesn't reach back so far");
+        missing(new QuorateException(ErrorCode.ORDER_TOO_FAR_BEHIND, "the log doesn't reach back so far"));
     }
 
     Link link() {
@@ -404,15 +404,14 @@ final class Node {
         world.after(2000 + world.random.nextInt(1000), () -> tick(ofLife));
     }
 
-    /** Whether its server is of no use before it has other data. */
-    boolean lacksCopy() {
-        boolean passed = database.position() + 1 < storage.cache().first();
-        if (wantsCopy()) {
-            joining.copying("a copy of another server");
-        } else if (passed) {
-            joining.missing(ErrorCode.CACHE_PASSED, "what the server lacks is not here any more");
-        }
-        return wantsCopy() || passed;
+    /** Its server is of no use before it has other data. */
+    void awaitsServer() {
+        joining.copying("a copy of another server");
+    }
+
+    /** Something has to be received first. */
+    void missing(QuorateException cause) {
+        joining.missing(cause);
     }
 
     /** From now on it is kept which server it is. */

@@ -9,6 +9,7 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
 import io.quorate.ist.RejoinCourse;
 import io.quorate.node.config.NodeProperties;
+import io.quorate.node.server.LinkSignals.Task;
 import io.quorate.node.thread.FaultHandler;
 import io.quorate.node.thread.OwnedThread;
 import java.io.IOException;
@@ -21,9 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The node's link to its MySQL server. One thread tries for ever to have a {@link ServerSession}. When the server is
- * lost, the session is ended and a new one is tried; the position row and the order ensure that nothing is lost or
- * applied twice. A fatal failure ends the node's work instead and leaves the server read-only.
+ * The node's link to its MySQL server. One thread tries for ever to have a {@link ServerSession}, as {@link LinkCourse}
+ * says. When the server is lost, the session is ended and a new one is tried; the position row and the order ensure
+ * that nothing is lost or applied twice. A fatal failure ends the node's work instead and leaves the server read-only.
  */
 public final class ServerLink implements Server {
     private static final Logger log = LoggerFactory.getLogger(ServerLink.class);
@@ -39,8 +40,11 @@ public final class ServerLink implements Server {
     private final Refill refill;
     private final OwnedThread thread;
     private final Object idle = new Object();
+    private final LinkCourse course;
     private volatile ServerSession session;
-    private volatile boolean handedOver;
+    /** The present session, which may not be open yet, or hand over; null while there is none. The thread's own. */
+    private ServerSession begun;
+
     /** Why the server was refused the last time; null when it wasn't. */
     private String refusal;
     /** Guarded by {@link #idle}. */
@@ -61,6 +65,7 @@ public final class ServerLink implements Server {
         this.signals = signals;
         this.refill = refill;
         this.events = events;
+        this.course = new LinkCourse(settings.retry().toMillis());
         this.thread = OwnedThread.lasting("quorate-server", this::run, faults);
     }
 
@@ -139,13 +144,13 @@ public final class ServerLink implements Server {
 
     @Override
     public void handOver() {
-        handedOver = false;
+        course.handOver();
         signals.handOver();
     }
 
     @Override
     public boolean hasHandedOver() {
-        return handedOver;
+        return course.hasHandedOver();
     }
 
     @Override
@@ -184,7 +189,7 @@ public final class ServerLink implements Server {
             work();
         } catch (Throwable e) {
             // When this thread has failed, nobody else would keep clients from writing to the server.
-            if (signals.task() != LinkSignals.Task.CLOSED) {
+            if (signals.task() != Task.CLOSED) {
                 closeForWrites();
             }
             throw e;
@@ -192,18 +197,25 @@ public final class ServerLink implements Server {
     }
 
     private void work() throws InterruptedException {
-        while (signals.task() != LinkSignals.Task.CLOSED) {
-            LinkSignals.Task task = signals.task();
-            if (task == LinkSignals.Task.STOPPED || task == LinkSignals.Task.SUSPENDED) {
-                closeForWrites();
-                resting(true);
-                signals.await(task, Long.MAX_VALUE / 1_000_000);
-                resting(false);
-                continue;
+        try {
+            for (Task task; (task = signals.task()) != Task.CLOSED; ) {
+                boolean rests = task == Task.STOPPED || task == Task.SUSPENDED;
+                if (rests && begun == null) {
+                    rest(task);
+                } else {
+                    signals.await(task, serve(task));
+                }
             }
-            serve();
-            signals.await(signals.task(), settings.retry().toMillis());
+        } finally {
+            endSession();
         }
+    }
+
+    private void rest(Task task) throws InterruptedException {
+        closeForWrites();
+        resting(true);
+        signals.await(task, LinkCourse.FOR_EVER);
+        resting(false);
     }
 
     private void resting(boolean now) {
@@ -213,55 +225,103 @@ public final class ServerLink implements Server {
         }
     }
 
-    private void serve() throws InterruptedException {
-        signals.begin();
+    /** Does what is next; how many milliseconds there is nothing to do after it. */
+    private long serve(Task task) throws InterruptedException {
         try {
-            settleCommits();
-            StaleSessions.end(access.workers());
-            if (signals.task() == LinkSignals.Task.HAND_OVER) {
-                drain();
-            } else if (refill.isPending()) {
-                refill.run();
-            } else {
-                hold();
-            }
-            refusal = null;
+            return course.turn(new BySessions(), task);
         } catch (SQLException e) {
+            endSession();
             refusal = null;
             events.accept(new NodeEvent.DatabaseDown(access.unreachable(e).getMessage()));
         } catch (QuorateException e) {
+            endSession();
             onRefusal(e);
         } catch (IOException e) {
+            endSession();
             events.accept(new NodeEvent.Failed(new QuorateException(ErrorCode.DISK, e.toString(), e)));
-        } finally {
-            session = null;
         }
+        tellLost();
+        // It may be lost by now for a reason of its own, too.
+        signals.await(signals.task(), settings.retry().toMillis());
+        return 0;
+    }
+
+    private void endSession() {
+        course.ended();
+        if (begun != null) {
+            begun.close();
+            begun = null;
+        }
+        session = null;
+    }
+
+    private void tellLost() {
         String why = signals.lostBecause();
         if (why != null) {
             events.accept(new NodeEvent.DatabaseDown(why));
         }
     }
 
-    private void settleCommits() throws SQLException {
-        try (Connection connection = access.connect()) {
-            access.settleCommits(connection);
+    /** What the course has to be done. */
+    private final class BySessions implements LinkCourse.Work {
+        @Override
+        public Task begin() {
+            signals.begin();
+            return signals.task();
         }
-    }
 
-    private void hold() throws SQLException, IOException, InterruptedException {
-        try (ServerSession s = sessions.get()) {
-            s.open();
-            session = s;
-            s.watch();
+        @Override
+        public void settleCommits() throws SQLException {
+            try (Connection connection = access.connect()) {
+                access.settleCommits(connection);
+            }
+            StaleSessions.end(access.workers());
         }
-    }
 
-    private void drain() throws SQLException, IOException, InterruptedException {
-        try (ServerSession s = sessions.get()) {
-            handedOver = s.drain();
+        @Override
+        public boolean isCopyPending() {
+            return refill.isPending();
         }
-        while (signals.task() == LinkSignals.Task.HAND_OVER && handedOver) {
-            signals.await(LinkSignals.Task.HAND_OVER, Long.MAX_VALUE / 1_000_000);
+
+        @Override
+        public void copy() throws SQLException, IOException, InterruptedException {
+            refill.run();
+            refusal = null;
+        }
+
+        @Override
+        public void open() throws SQLException, IOException, InterruptedException {
+            begun = sessions.get();
+            begun.open();
+            session = begun;
+        }
+
+        @Override
+        public void look(Task task) throws SQLException, IOException, InterruptedException {
+            begun.look(task);
+        }
+
+        @Override
+        public boolean isUp() {
+            return begun.isUp();
+        }
+
+        @Override
+        public void openToHandOver() throws SQLException, IOException, InterruptedException {
+            begun = sessions.get();
+            begun.openToHandOver();
+        }
+
+        @Override
+        public boolean handsOver() throws SQLException, IOException, InterruptedException {
+            return begun.handsOver();
+        }
+
+        @Override
+        public void close() {
+            endSession();
+            refusal = null;
+            tellLost();
         }
     }
 

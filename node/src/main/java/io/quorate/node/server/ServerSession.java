@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ServerSession implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerSession.class);
-    private static final long LOOK_MILLIS = 1000;
+    private static final long PAUSE_MILLIS = 50;
     /** How long a server that was left open may stay so while its service starts. */
     private static final long STAYS_OPEN_NANOS = TimeUnit.SECONDS.toNanos(20);
 
@@ -120,9 +120,7 @@ public final class ServerSession implements AutoCloseable {
 
     /** Keeps clients from writing to a member's server that doesn't record what they write. */
     private void requireSettings(Connection connection) throws SQLException {
-        NodeProperties properties = ports.properties;
-        if (NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node()) != null
-                && !ServerCheck.recording(connection).isWhole()) {
+        if (hasTakenPart() && !ServerCheck.recording(connection).isWhole()) {
             access.readOnly(connection, true);
         }
         ServerCheck.require(connection);
@@ -182,25 +180,43 @@ public final class ServerSession implements AutoCloseable {
      * @return whether the order has everything; false when the link has something else to do
      */
     public boolean drain() throws SQLException, IOException, InterruptedException {
-        NodeProperties properties = ports.properties;
-        if (NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node()) == null) {
-            return true;
+        openToHandOver();
+        while (signals.task().serves()) {
+            if (handsOver()) {
+                return true;
+            }
+            signals.await(signals.task(), PAUSE_MILLIS);
+        }
+        return false;
+    }
+
+    /** Keeps clients from writing, and begins to have the order get what they have committed. */
+    void openToHandOver() throws SQLException, IOException, InterruptedException {
+        if (!hasTakenPart()) {
+            return;
         }
         try (Connection connection = access.connect()) {
             executed = ServerAccess.executed(connection);
             identity = identity(connection);
-            UUID server = identity.server();
             tail = new LostTail(ports.lostTail(), access, identity, connection);
             access.readOnly(connection, true);
-            ports.stream.self(server);
-            while (signals.task().serves()) {
-                if (course.hasHandedOver(new ByConnection(connection))) {
-                    return true;
-                }
-                signals.await(signals.task(), LOOK_MILLIS / 20);
-            }
-            return false;
+            ports.stream.self(identity.server());
         }
+    }
+
+    /** Goes on with that; whether the order has everything. */
+    boolean handsOver() throws SQLException, IOException, InterruptedException {
+        if (identity == null) {
+            return true;
+        }
+        try (Connection connection = access.connect()) {
+            return course.hasHandedOver(new ByConnection(connection));
+        }
+    }
+
+    private boolean hasTakenPart() {
+        NodeProperties properties = ports.properties;
+        return NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node()) != null;
     }
 
     /** Says in the order that the server won't hold what the order says: it gets a copy. */
@@ -263,17 +279,16 @@ public final class ServerSession implements AutoCloseable {
         return kept;
     }
 
-    /**
-     * Carries out what the node's state requires, and looks after the server until it is lost or the session is to end.
-     */
-    void watch() throws SQLException, IOException, InterruptedException {
-        LinkSignals.Task task = signals.task();
-        while (task.serves()) {
-            try (Connection connection = access.connect()) {
-                course.look(new ByConnection(connection), task, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
-            }
-            task = signals.await(task, course.isUp() ? LOOK_MILLIS : LOOK_MILLIS / 20);
+    /** Carries out what the node's state requires, and looks after the server. */
+    void look(LinkSignals.Task task) throws SQLException, IOException, InterruptedException {
+        try (Connection connection = access.connect()) {
+            course.look(new ByConnection(connection), task, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
         }
+    }
+
+    /** Whether the server is applied to and was captured from. */
+    boolean isUp() {
+        return course.isUp();
     }
 
     private void check(Connection connection) throws SQLException, IOException {
