@@ -10,6 +10,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -208,12 +209,10 @@ public final class Applier implements AutoCloseable {
         Ending ending = new Ending();
         try (Feed feed = new Feed(writeSets, own, register.prepared(), from)) {
             await(feed, from);
-            List<Feed.Due> batch = new ArrayList<>();
+            Intake intake =
+                    new Intake(feed, settings.groupTransactionsMax(), settings.groupBytesMax(), new ToPipeline());
             while (!ended.get()) {
-                boolean more = fill(batch, feed);
-                pipeline.offer(batch);
-                batch.clear();
-                if (!more) {
+                if (!intake.turn(READ_WAIT)) {
                     // Writesets that arrive now would wait for the group interval in any case, so don't wake up for
                     // each of them.
                     LockSupport.parkNanos(pipeline.pauseNanos());
@@ -237,22 +236,6 @@ public final class Applier implements AutoCloseable {
         }
     }
 
-    /** Reads what there is, up to what a group may hold, waiting for the first; false when that was all. */
-    private boolean fill(List<Feed.Due> batch, Feed feed) throws IOException, InterruptedException {
-        Feed.Due next = feed.next(READ_WAIT);
-        long bytes = 0;
-        while (next != null) {
-            batch.add(next);
-            count(next);
-            bytes += next.duty() == Duty.NONE ? 0 : next.writeSet().writeSet().payload().length;
-            if (batch.size() >= settings.groupTransactionsMax() || bytes >= settings.groupBytesMax()) {
-                return true;
-            }
-            next = feed.next(Duration.ZERO);
-        }
-        return false;
-    }
-
     private void count(Feed.Due next) {
         Certified writeSet = next.writeSet();
         if (next.duty() == Duty.NONE) {
@@ -262,6 +245,21 @@ public final class Applier implements AutoCloseable {
                     "applying this server's own transaction {} (seqno {}) anew",
                     writeSet.writeSet().gtid(),
                     writeSet.seqno());
+        }
+    }
+
+    /** Waits for room. */
+    private final class ToPipeline implements Intake.Schedule {
+        @Override
+        public Feed.Due read(Feed.Due due) {
+            count(due);
+            return due;
+        }
+
+        @Override
+        public boolean offer(Deque<Feed.Due> batch) throws InterruptedException {
+            pipeline.offer(batch);
+            return true;
         }
     }
 

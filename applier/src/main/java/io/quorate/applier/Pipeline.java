@@ -3,12 +3,13 @@ package io.quorate.applier;
 
 import io.quorate.core.LogPosition;
 import java.time.Duration;
-import java.util.List;
+import java.util.Deque;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * {@link Schedule} shared by the thread that reads the log and the workers. One lock; all waiting happens here.
+ * {@link Schedule} and {@link Dispatch} shared by the thread that reads the log and the workers. One lock; all waiting
+ * happens here.
  *
  * <p>Commit order causes a deadlock that InnoDB can't see: group 7 waits for a row lock that group 8 holds, and group
  * 8, executed, waits for 7 to commit. It can happen although 8 doesn't depend on 7, for example because of gap locks,
@@ -23,46 +24,35 @@ final class Pipeline {
     private final Condition stop = lock.newCondition();
     private final Schedule schedule;
     private final ApplierListener listener;
-    private final long groupIntervalNanos;
+    private final Dispatch dispatch;
     private final long positionIntervalNanos;
     private int idle;
     /** Whether an idle worker waits for the group interval to pass, and needn't be woken for each writeset. */
     private boolean paced;
 
     private boolean stopped;
-    private long lastTakenNanos;
-    private long saved;
-    /** When the position was last written, or was to be. */
-    private long savedNanos;
-
-    private long reported;
-    private int unreportedTransactions;
     private volatile long applied;
 
     Pipeline(Schedule schedule, ApplierListener listener, Duration groupInterval, Duration positionInterval) {
         this.schedule = schedule;
         this.listener = listener;
-        this.groupIntervalNanos = groupInterval.toNanos();
+        this.dispatch = new Dispatch(schedule, groupInterval, positionInterval, System.nanoTime());
         this.positionIntervalNanos = positionInterval.toNanos();
-        this.lastTakenNanos = System.nanoTime() - groupIntervalNanos;
-        this.savedNanos = System.nanoTime();
-        this.saved = schedule.committed();
-        this.reported = saved;
-        this.applied = saved;
+        this.applied = schedule.committed();
     }
 
     /**
      * Hands in the next writesets, waiting for room. All at once, so that a waiting worker doesn't take only the first.
+     *
+     * @param batch loses what has been taken
      */
-    void offer(List<Feed.Due> batch) throws InterruptedException {
+    void offer(Deque<Feed.Due> batch) throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            for (Feed.Due o : batch) {
-                while (!stopped && !schedule.offer(o.writeSet(), o.duty(), idle > 0)) {
-                    signalWork();
-                    report();
-                    room.await();
-                }
+            while (!stopped && !dispatch.offer(batch, idle > 0)) {
+                signalWork();
+                report();
+                room.await();
             }
             signalWork();
             report();
@@ -71,12 +61,8 @@ final class Pipeline {
         }
     }
 
-    private boolean isPositionAwaited() {
-        return schedule.isPositionAwaited(saved);
-    }
-
     private void signalWork() {
-        if (idle > 0 && (isPositionAwaited() || (schedule.hasGroup() && (!paced || schedule.openIsFull())))) {
+        if (idle > 0 && (dispatch.isPositionAwaited() || (schedule.hasGroup() && (!paced || schedule.openIsFull())))) {
             work.signal();
         }
     }
@@ -85,7 +71,7 @@ final class Pipeline {
     long pauseNanos() {
         lock.lock();
         try {
-            return lastTakenNanos + groupIntervalNanos - System.nanoTime();
+            return dispatch.pauseNanos(System.nanoTime());
         } finally {
             lock.unlock();
         }
@@ -97,11 +83,11 @@ final class Pipeline {
         try {
             while (!stopped) {
                 long now = System.nanoTime();
-                long pause = lastTakenNanos + groupIntervalNanos - now;
-                Group group = takeNow(now, pause);
+                Group group = takeNow(now);
                 if (group != null) {
                     return group;
                 }
+                long pause = dispatch.pauseNanos(now);
                 boolean pacing = !paced && pause > 0 && schedule.queued() > 0;
                 idle++;
                 paced |= pacing;
@@ -118,15 +104,9 @@ final class Pipeline {
         }
     }
 
-    private Group takeNow(long now, long pause) {
-        Group group = schedule.take(pause <= 0 || schedule.openIsFull());
-        boolean due = now - savedNanos >= positionIntervalNanos && schedule.committed() > saved;
-        if (group == null && (due || isPositionAwaited())) {
-            group = schedule.takePositionOnly();
-            savedNanos = now;
-        }
+    private Group takeNow(long now) {
+        Group group = dispatch.take(now);
         if (group != null) {
-            lastTakenNanos = now;
             room.signal();
             if (idle > 0 && schedule.queued() > 0) {
                 work.signal();
@@ -247,12 +227,7 @@ final class Pipeline {
     void committed(Group group, boolean positionSaved) {
         lock.lock();
         try {
-            schedule.committed(group);
-            if (positionSaved) {
-                saved = group.last();
-                savedNanos = System.nanoTime();
-            }
-            unreportedTransactions += group.transactions();
+            dispatch.committed(group, positionSaved, System.nanoTime());
             report();
             turn.signalAll();
             work.signal();
@@ -263,12 +238,10 @@ final class Pipeline {
     }
 
     private void report() {
-        long committed = schedule.committed();
-        if (committed > reported) {
-            reported = committed;
-            applied = committed;
-            listener.applied(committed, unreportedTransactions, schedule.committedMicros());
-            unreportedTransactions = 0;
+        Dispatch.Progress progress = dispatch.progress();
+        if (progress != null) {
+            applied = progress.seqno();
+            listener.applied(progress.seqno(), progress.transactions(), progress.originCommittedMicros());
         }
     }
 
@@ -308,7 +281,7 @@ final class Pipeline {
     State state() {
         lock.lock();
         try {
-            return new State(saved, schedule.executing(), schedule.queued(), schedule.committedMicros());
+            return new State(dispatch.saved(), schedule.executing(), schedule.queued(), schedule.committedMicros());
         } finally {
             lock.unlock();
         }

@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quorate.core.QuorateException;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -19,6 +21,10 @@ import org.junit.jupiter.api.Timeout;
 class PipelineTest {
     private final List<Long> applied = Collections.synchronizedList(new ArrayList<>());
     private final Pipeline pipeline = pipeline(Duration.ofMillis(20));
+
+    private static Deque<Feed.Due> due(Feed.Due... due) {
+        return new ArrayDeque<>(List.of(due));
+    }
 
     private Pipeline pipeline(Duration positionInterval) {
         ApplierListener listener = new ApplierListener() {
@@ -50,7 +56,7 @@ class PipelineTest {
         for (long s = 1; s <= 3000; s++) {
             boolean skipped = random.nextInt(3) == 0;
             long back = 1L + random.nextInt(40);
-            pipeline.offer(List.of(new Feed.Due(
+            pipeline.offer(due(new Feed.Due(
                     random.nextInt(100) == 0 ? Records.ddl(s) : Records.rows(s, Math.max(0, s - back), 10),
                     skipped ? Duty.NONE : Duty.EXECUTE)));
         }
@@ -96,9 +102,9 @@ class PipelineTest {
 
     @Test
     void aGroupAskedToYieldIsToldSoAndTheHeadIsNot() throws Exception {
-        pipeline.offer(List.of(new Feed.Due(Records.rows(1, 0, 10), Duty.EXECUTE)));
+        pipeline.offer(due(new Feed.Due(Records.rows(1, 0, 10), Duty.EXECUTE)));
         Group head = pipeline.take();
-        pipeline.offer(List.of(new Feed.Due(Records.rows(2, 0, 10), Duty.EXECUTE)));
+        pipeline.offer(due(new Feed.Due(Records.rows(2, 0, 10), Duty.EXECUTE)));
         Group later = pipeline.take();
         pipeline.yieldAllButHead();
         assertThat(pipeline.awaitTurn(later)).isFalse();
@@ -111,8 +117,8 @@ class PipelineTest {
 
     @Test
     void thePositionIsWrittenInTheEndWhenThereIsNothingOfOthersToApply() throws Exception {
-        pipeline.offer(List.of(
-                new Feed.Due(Records.rows(1, 0, 10), Duty.NONE), new Feed.Due(Records.rows(2, 0, 10), Duty.NONE)));
+        pipeline.offer(
+                due(new Feed.Due(Records.rows(1, 0, 10), Duty.NONE), new Feed.Due(Records.rows(2, 0, 10), Duty.NONE)));
         assertThat(applied).containsExactly(2L);
         Group group = pipeline.take();
         assertThat(group.hasWork()).isFalse();
@@ -125,9 +131,9 @@ class PipelineTest {
     @Test
     void thePositionIsWrittenAtOnceWhenAnOwnDefinitionHasItsPlace() throws Exception {
         Pipeline seldom = pipeline(Duration.ofDays(1));
-        seldom.offer(List.of(new Feed.Due(Records.rows(1, 0, 10), Duty.EXECUTE)));
+        seldom.offer(due(new Feed.Due(Records.rows(1, 0, 10), Duty.EXECUTE)));
         Group running = seldom.take();
-        seldom.offer(List.of(new Feed.Due(Records.ddl(2), Duty.NONE)));
+        seldom.offer(due(new Feed.Due(Records.ddl(2), Duty.NONE)));
         seldom.committed(running, true);
         Group group = seldom.take();
         assertThat(group.hasWork()).isFalse();

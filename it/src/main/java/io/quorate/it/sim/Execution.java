@@ -524,8 +524,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
             return;
         }
         over = true;
-        session.schedule.committed(group);
-        session.own.applied(session.schedule.committed());
+        session.committed(group, course.positionSaved());
         node.check();
         session.finished(this);
     }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it.sim;
 
+import static java.time.temporal.ChronoUnit.MICROS;
+
 import io.quorate.applier.Blockers;
+import io.quorate.applier.Dispatch;
 import io.quorate.applier.Feed;
 import io.quorate.applier.Group;
+import io.quorate.applier.Intake;
 import io.quorate.applier.OwnWriteSets;
 import io.quorate.applier.Schedule;
 import io.quorate.core.CaptureProtocol;
@@ -20,12 +24,17 @@ import io.quorate.core.WriteSet;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /** One session of a service with its database: schedule, workers, capture and proposer. */
-final class Session {
+final class Session implements Intake.Schedule {
     private static final int WORKERS = 3;
+    private static final int BYTES_MAX = 1 << 20;
+    private static final int GROUP_MICROS_MAX = 3000;
+    private static final Duration POSITION_INTERVAL = Duration.ofMillis(4);
     private static final long[] NONE = {};
 
     final Node node;
@@ -37,7 +46,8 @@ final class Session {
     private final boolean recovering;
     private final OwnWriteSets here;
     private final Feed feed;
-    private Feed.Due next;
+    private final Dispatch dispatch;
+    private final Intake intake;
     private int connections;
     private boolean held;
     private boolean closed;
@@ -73,7 +83,10 @@ final class Session {
         protocol = protocol();
         attach();
         feed = new Feed(node.log(), here, own.prepared(), position + 1);
-        schedule = new Schedule(position, 1 + world.random.nextInt(8), 1 << 20, Long.MAX_VALUE);
+        int transactionsMax = 1 + world.random.nextInt(8);
+        schedule = new Schedule(position, transactionsMax, BYTES_MAX, Long.MAX_VALUE);
+        dispatch = new Dispatch(schedule, groupInterval(), POSITION_INTERVAL, nanos());
+        intake = new Intake(feed, transactionsMax, BYTES_MAX, this);
         feed();
     }
 
@@ -95,6 +108,11 @@ final class Session {
         } catch (IOException | InterruptedException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** In every second session groups wait until they have filled, up to so long. */
+    private Duration groupInterval() {
+        return Duration.of(Math.max(0, world.random.nextInt(2 * GROUP_MICROS_MAX) - GROUP_MICROS_MAX), MICROS);
     }
 
     boolean isClosed() {
@@ -139,12 +157,6 @@ final class Session {
         }
     }
 
-    /** Now and then: what time has made possible. */
-    void look() {
-        feed();
-        savePosition();
-    }
-
     /** Null but in mode after-sync. */
     Acknowledging acknowledging() {
         return acknowledging;
@@ -155,45 +167,49 @@ final class Session {
         return since;
     }
 
-    private void savePosition() {
-        if (!recovering && node.database().position() < schedule.committed() && world.random.nextBoolean()) {
-            Group group = schedule.takePositionOnly();
-            if (group != null) {
-                execute(group);
-            }
-        }
-    }
-
     // The applier.
 
-    /** Hands the schedule what the cache has, and the workers what the schedule has. */
+    /** Something may be ready to be applied: it is ordered, there is room for it, or it is time for it. */
     void feed() {
         if (closed || recovering) {
             return;
         }
         try {
-            boolean taken = true;
-            while (taken) {
-                next = next == null ? feed.next(Duration.ZERO) : next;
-                taken = next != null
-                        && schedule.offer(spoil(node.asRead(next.writeSet())), next.duty(), running.size() < WORKERS);
-                next = taken ? null : next;
+            while (intake.turn(Duration.ZERO)) {
+                // There is more.
             }
         } catch (IOException | InterruptedException e) {
             throw new IllegalStateException(e);
         }
-        own.applied(schedule.committed());
-        while (running.size() < WORKERS) {
-            Group group = schedule.take(true);
-            if (group == null) {
-                return;
-            }
-            execute(group);
+        tellProgress();
+        work();
+    }
+
+    private void tellProgress() {
+        Dispatch.Progress progress = dispatch.progress();
+        if (progress != null) {
+            own.applied(progress.seqno());
         }
     }
 
-    private void execute(Group group) {
-        running.add(new Execution(this, group, ++connections));
+    @Override
+    public Feed.Due read(Feed.Due next) {
+        return new Feed.Due(spoil(node.asRead(next.writeSet())), next.duty());
+    }
+
+    @Override
+    public boolean offer(Deque<Feed.Due> batch) {
+        return dispatch.offer(batch, running.size() < WORKERS);
+    }
+
+    private void work() {
+        for (Group next; running.size() < WORKERS && (next = dispatch.take(nanos())) != null; ) {
+            running.add(new Execution(this, next, ++connections));
+        }
+    }
+
+    private long nanos() {
+        return TimeUnit.MICROSECONDS.toNanos(world.now());
     }
 
     /** By which number the server shows a transaction's session: none where it is prepared, below zero a client's. */
@@ -228,6 +244,11 @@ final class Session {
         WriteSet spoilt = new WriteSet(
                 w.gtid(), w.lastSeen(), 0, WriteSet.Kind.ROWS, w.keys(), w.payload(), w.builtOn(), Spoilt.ROWS);
         return new Certified(c.seqno(), c.verdict(), c.conflictsWith(), 0, c.position(), c.lastOfEntry(), spoilt);
+    }
+
+    void committed(Group group, boolean positionSaved) {
+        dispatch.committed(group, positionSaved, nanos());
+        tellProgress();
     }
 
     void finished(Execution e) {
