@@ -248,7 +248,10 @@ final class Reading {
     private void carryOut(Certified c) {
         byte[] payload;
         try {
-            payload = Upserts.of(c.writeSet().payload(), (schema, table) -> rule(c, Table.valueOf(table)));
+            payload = Upserts.of(c.writeSet().payload(), (schema, table) -> {
+                Unit unit = units.get(Table.valueOf(table));
+                return unit == null ? Upserts.Rule.SKIP : unit.rule(c, whole);
+            });
         } catch (Upserts.Impossible e) {
             throw new IllegalStateException(e);
         }
@@ -271,17 +274,6 @@ final class Reading {
             int count = scrap.merge(row, by, Integer::sum);
             World.require(count >= 0, () -> "a copy has " + count + " of " + row);
         }
-    }
-
-    private Upserts.Rule rule(Certified c, Table table) {
-        if (table.keyed) {
-            return Upserts.Rule.OVERWRITE;
-        }
-        boolean own = c.writeSet().gtid().source().equals(whole.server())
-                && c.writeSet().gtid().number() <= whole.own();
-        world.trace("a copy " + (c.seqno() <= whole.applied() || own ? "leaves out " : "carries out ") + c.seqno() + " "
-                + Decided.name(c) + " " + Change.decode(c.writeSet().payload()));
-        return c.seqno() <= whole.applied() || own ? Upserts.Rule.SKIP : Upserts.Rule.AS_IS;
     }
 
     /** The order, as every node that has come so far has it in its record. */

@@ -23,7 +23,6 @@ import io.quorate.sst.stream.CatalogRestore;
 import io.quorate.sst.stream.CopyLedger;
 import io.quorate.sst.stream.CopyLedger.Done;
 import io.quorate.sst.stream.CopyLedger.Stage;
-import io.quorate.sst.stream.Moment;
 import io.quorate.sst.stream.OrderScan;
 import io.quorate.sst.stream.Unit;
 import java.io.IOException;
@@ -433,16 +432,9 @@ final class StreamedCopy {
         return (schema, table) -> {
             TableName name = new TableName(schema, table);
             Unit unit = unitOf.get(name);
-            if (unit == null) {
-                return extent.outside(c, name);
-            }
-            if (!unit.whole()) {
-                return Upserts.Rule.OVERWRITE;
-            }
-            Moment read = done.get(unit.number()).get(0).moment();
-            boolean own = c.writeSet().gtid().source().equals(read.server())
-                    && c.writeSet().gtid().number() <= read.own();
-            return c.seqno() <= read.applied() || own ? Upserts.Rule.SKIP : Upserts.Rule.AS_IS;
+            return unit == null
+                    ? extent.outside(c, name)
+                    : unit.rule(c, done.get(unit.number()).get(0).moment());
         };
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.stream;
 
+import io.quorate.core.Certified;
+import io.quorate.core.Gtid;
 import java.util.List;
 import java.util.UUID;
 
@@ -13,4 +15,10 @@ import java.util.UUID;
  * @param own no own transaction with a higher GTID number is in them
  * @param undone numbers of own transactions that failed and are not in them any more
  */
-public record Moment(UUID server, long applied, long own, List<Long> undone) {}
+public record Moment(UUID server, long applied, long own, List<Long> undone) {
+    /** Whether the rows have what a writeset brings that passed; {@link OrderScan#isSpoilt} says when that is clear. */
+    boolean has(Certified c) {
+        Gtid gtid = c.writeSet().gtid();
+        return c.seqno() <= applied || (gtid.source().equals(server) && gtid.number() <= own);
+    }
+}

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.stream;
 
+import io.quorate.core.Certified;
 import io.quorate.core.TableName;
+import io.quorate.core.binlog.Upserts;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -61,6 +63,19 @@ public record Unit(int number, List<TableName> tables, boolean whole) {
 
     public boolean has(Catalog.Table table) {
         return tables.contains(table.fullName());
+    }
+
+    /**
+     * How the changes of a writeset that passed are carried out over this unit's rows. Pieces that were read at moments
+     * of their own have it or not, so they are overwritten; rows without a key to find them by must not get it twice.
+     *
+     * @param read when the unit was read, if that was as a whole
+     */
+    public Upserts.Rule rule(Certified c, Moment read) {
+        if (!whole) {
+            return Upserts.Rule.OVERWRITE;
+        }
+        return read.has(c) ? Upserts.Rule.SKIP : Upserts.Rule.AS_IS;
     }
 
     private static TableName find(Map<TableName, TableName> leader, TableName name) {

@@ -14,6 +14,7 @@ import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSet.Kind;
 import io.quorate.core.WriteSetLog;
+import io.quorate.core.binlog.Upserts.Rule;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -232,5 +233,18 @@ class OrderScanTest {
                 }
             }
         }
+    }
+
+    @Test
+    void whatWasReadAsAWholeGetsEachWritesetOnce() {
+        for (int i = 0; i < 3; i++) {
+            log.add(OTHER, i + 1, Kind.ROWS, true, "a");
+        }
+        log.add(DONOR, 7, Kind.ROWS, true, "a");
+        log.add(DONOR, 8, Kind.ROWS, true, "a");
+        Moment read = new Moment(DONOR, 2, 7, List.of());
+        assertThat(log.records.stream().map(c -> WHOLE_A.rule(c, read)))
+                .containsExactly(Rule.SKIP, Rule.SKIP, Rule.AS_IS, Rule.SKIP, Rule.AS_IS);
+        assertThat(log.records.stream().map(c -> PIECES_OF_A.rule(c, read))).allMatch(rule -> rule == Rule.OVERWRITE);
     }
 }
