@@ -4,6 +4,7 @@ package io.quorate.node.server;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.node.config.NodeProperties;
 import io.quorate.transport.DurableFile;
 import java.io.IOException;
 import java.io.Reader;
@@ -11,8 +12,12 @@ import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Properties;
 import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Which server this node's data directory belongs to: file {@code node.properties}, written once, at the first start.
@@ -28,7 +33,54 @@ import java.util.UUID;
  */
 public record NodeIdentity(
         String cluster, String node, UUID server, GtidSet baseline, UUID directory, boolean foundedEmpty) {
+    private static final Logger log = LoggerFactory.getLogger(NodeIdentity.class);
     private static final String FILE = "node.properties";
+
+    /** Whether this node's directory belongs to a server already. */
+    static boolean isKnown(NodeProperties properties) {
+        return read(properties.dataDir(), properties.cluster(), properties.node()) != null;
+    }
+
+    /**
+     * Which server this node belongs to: the one it has belonged to before, or from now on this one. Refuses another
+     * one.
+     *
+     * @param connection to the server
+     * @param executed what it has executed
+     */
+    static NodeIdentity of(NodeProperties properties, String incarnation, Connection connection, GtidSet executed)
+            throws SQLException, IOException {
+        UUID server = ServerAccess.uuid(connection);
+        NodeIdentity kept = read(properties.dataDir(), properties.cluster(), properties.node());
+        if (kept == null) {
+            kept = found(properties, incarnation, connection, executed);
+            kept.write(properties.dataDir());
+            log.info("this node belongs to server {} from now on, which has executed {}", server, executed);
+        }
+        kept.requireServer(
+                server, properties.mysql().host() + ":" + properties.mysql().port());
+        return kept;
+    }
+
+    /**
+     * A server that took part before has transactions to be captured; only what a first start finds is the baseline.
+     */
+    private static NodeIdentity found(
+            NodeProperties properties, String incarnation, Connection connection, GtidSet executed)
+            throws SQLException, IOException {
+        boolean knows = ServerAccess.applied(connection) > 0;
+        if (!knows) {
+            ServerCheck.requireNew(connection);
+            FormerCluster.requireNoDefinitions(properties.cluster(), incarnation, executed);
+        }
+        return new NodeIdentity(
+                properties.cluster(),
+                properties.node(),
+                ServerAccess.uuid(connection),
+                knows ? new GtidSet() : executed,
+                directoryId(properties.dataDir()),
+                !knows && ServerAccess.isEmpty(connection));
+    }
 
     /**
      * Reads the identity in {@code directory}; null when there is none yet. Refuses the identity of another cluster or

@@ -16,7 +16,6 @@ import io.quorate.core.WriteSetLog;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.thread.FaultHandler;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -106,7 +105,7 @@ public final class ServerSession implements AutoCloseable {
                 access.semiSync().install(connection);
             }
             executed = ServerAccess.executed(connection);
-            identity = identity(connection);
+            identity = NodeIdentity.of(ports.properties, ports.incarnation, connection, executed);
             lookAtTables(connection);
             tail = new LostTail(ports.lostTail(), access, identity, connection);
             numbers = new OwnNumbers(ports.properties.dataDir(), connection, identity.server());
@@ -120,7 +119,7 @@ public final class ServerSession implements AutoCloseable {
 
     /** Keeps clients from writing to a member's server that doesn't record what they write. */
     private void requireSettings(Connection connection) throws SQLException {
-        if (hasTakenPart() && !ServerCheck.recording(connection).isWhole()) {
+        if (NodeIdentity.isKnown(ports.properties) && !ServerCheck.recording(connection).isWhole()) {
             access.readOnly(connection, true);
         }
         ServerCheck.require(connection);
@@ -192,12 +191,12 @@ public final class ServerSession implements AutoCloseable {
 
     /** Keeps clients from writing, and begins to have the order get what they have committed. */
     void openToHandOver() throws SQLException, IOException, InterruptedException {
-        if (!hasTakenPart()) {
+        if (!NodeIdentity.isKnown(ports.properties)) {
             return;
         }
         try (Connection connection = access.connect()) {
             executed = ServerAccess.executed(connection);
-            identity = identity(connection);
+            identity = NodeIdentity.of(ports.properties, ports.incarnation, connection, executed);
             tail = new LostTail(ports.lostTail(), access, identity, connection);
             access.readOnly(connection, true);
             ports.stream.self(identity.server());
@@ -212,11 +211,6 @@ public final class ServerSession implements AutoCloseable {
         try (Connection connection = access.connect()) {
             return course.hasHandedOver(new ByConnection(connection));
         }
-    }
-
-    private boolean hasTakenPart() {
-        NodeProperties properties = ports.properties;
-        return NodeIdentity.read(properties.dataDir(), properties.cluster(), properties.node()) != null;
     }
 
     /** Says in the order that the server won't hold what the order says: it gets a copy. */
@@ -248,35 +242,6 @@ public final class ServerSession implements AutoCloseable {
     public long undecided(long number, Duration limit) throws InterruptedException {
         Capturing c = capturing;
         return c == null ? -1 : c.undecided(number, limit);
-    }
-
-    private NodeIdentity identity(Connection connection) throws SQLException, IOException {
-        UUID server = ServerAccess.uuid(connection);
-        NodeProperties properties = ports.properties;
-        Path directory = properties.dataDir();
-        NodeIdentity kept = NodeIdentity.read(directory, properties.cluster(), properties.node());
-        if (kept == null) {
-            // A server that took part before has transactions to be captured; only what a first start finds is the
-            // baseline.
-            boolean knows = ServerAccess.applied(connection) > 0;
-            if (!knows) {
-                ServerCheck.requireNew(connection);
-                FormerCluster.requireNoDefinitions(properties.cluster(), ports.incarnation, executed);
-            }
-            GtidSet baseline = knows ? GtidSet.parse("") : executed;
-            kept = new NodeIdentity(
-                    properties.cluster(),
-                    properties.node(),
-                    server,
-                    baseline,
-                    NodeIdentity.directoryId(directory),
-                    !knows && ServerAccess.isEmpty(connection));
-            kept.write(directory);
-            log.info("this node belongs to server {} from now on, which has executed {}", server, executed);
-        }
-        kept.requireServer(
-                server, properties.mysql().host() + ":" + properties.mysql().port());
-        return kept;
     }
 
     /** Carries out what the node's state requires, and looks after the server. */
