@@ -7,6 +7,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
+import io.quorate.core.Identifiers;
 import io.quorate.core.QuorateException;
 import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
@@ -247,7 +248,7 @@ final class DdlSession implements AutoCloseable {
 
     private void use(String schema) throws SQLException {
         try {
-            session.execute("USE " + Names.quoted(Names.bytes(schema)));
+            session.execute("USE " + Identifiers.quoted(Names.bytes(schema)));
         } catch (SQLException e) {
             // A replica doesn't require the schema either: the statement may qualify the names of its objects.
             if (e.getErrorCode() != UNKNOWN_DATABASE) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
+import io.quorate.core.Identifiers;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -61,7 +62,7 @@ final class Invoker {
      * @param user,host as bytes in the statement's character set, one char each
      */
     static String name(String statement, String user, String host) {
-        String account = Names.quoted(user) + "@" + Names.quoted(host);
+        String account = Identifiers.quoted(user) + "@" + Identifiers.quoted(host);
         Matcher event = ALTER_EVENT.matcher(statement);
         if (event.lookingAt()) {
             return event.group(1) + " DEFINER = " + account + statement.substring(event.end(1));

@@ -3,6 +3,7 @@ package io.quorate.applier;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ColumnMask;
+import io.quorate.core.Identifiers;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.Bytes;
 import io.quorate.core.binlog.ColumnType;
@@ -307,6 +308,6 @@ final class LeftRows {
     }
 
     private static String quoted(String name) {
-        return Names.quoted(Names.bytes(name));
+        return Identifiers.quoted(Names.bytes(name));
     }
 }

@@ -7,10 +7,6 @@ import java.nio.charset.StandardCharsets;
 final class Names {
     private Names() {}
 
-    static String quoted(String name) {
-        return "`" + name.replace("`", "``") + "`";
-    }
-
     /**
      * A name's bytes in UTF-8, one char each: how a connection of {@link ApplierDataSource} sends it to a server that
      * takes the client's character set for UTF-8.

@@ -3,6 +3,7 @@ package io.quorate.capture;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Identifiers;
 import io.quorate.core.QuorateException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -98,7 +99,7 @@ public final class DefinitionWriter {
         try (Statement statement = server.createStatement()) {
             statement.execute("SET SESSION sql_mode = " + sqlMode);
             if (!schema.isEmpty()) {
-                statement.execute("USE `" + schema.replace("`", "``") + "`");
+                statement.execute("USE " + Identifiers.quoted(schema));
             }
             try (PreparedStatement parse = server.prepareStatement("SET @quorate_ddl = ?")) {
                 parse.setString(1, text);
@@ -144,7 +145,7 @@ public final class DefinitionWriter {
      * @param user,host the account that asks for it; it is the definer where the statement names none
      */
     public byte[] event(DefinitionText definition, String user, String host) {
-        byte[] text = definition.text(quoted(user) + "@" + quoted(host)).getBytes(StandardCharsets.UTF_8);
+        byte[] text = definition.text(Identifiers.quoted(user) + "@" + Identifiers.quoted(host)).getBytes(StandardCharsets.UTF_8);
         byte[] database = schema.getBytes(StandardCharsets.UTF_8);
         byte[] status = status(user, host);
         int length = BinlogEvents.HEADER_BYTES + 13 + status.length + database.length + 1 + text.length;
@@ -181,10 +182,6 @@ public final class DefinitionWriter {
     private static void text(ByteBuffer out, String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         out.put((byte) bytes.length).put(bytes);
-    }
-
-    private static String quoted(String name) {
-        return "`" + name.replace("`", "``") + "`";
     }
 
     /** When it is run, as far as statements tell: microseconds since the epoch. */

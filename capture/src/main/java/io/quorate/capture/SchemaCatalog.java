@@ -5,6 +5,7 @@ import io.quorate.capture.Statement.Numbering;
 import io.quorate.capture.TableDefinition.ForeignKey;
 import io.quorate.capture.TableDefinition.Index;
 import io.quorate.capture.TableDefinition.Part;
+import io.quorate.core.Identifiers;
 import io.quorate.core.TableName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -135,8 +136,7 @@ final class SchemaCatalog implements Definitions {
     }
 
     private boolean hasNoRows(TableName name) throws SQLException {
-        String table =
-                "`" + name.schema().replace("`", "``") + "`.`" + name.table().replace("`", "``") + "`";
+        String table = Identifiers.quoted(name.schema(), name.table());
         try (java.sql.Statement s = connection.createStatement()) {
             s.execute("SET SESSION lock_wait_timeout = " + LOCK_WAIT_SECONDS);
             try (ResultSet r = s.executeQuery("SELECT 1 FROM " + table + " LIMIT 1")) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.core.Identifiers;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -60,7 +61,7 @@ public final class Checksums {
                 while (rows.next()) {
                     tables.put(
                             rows.getString(1) + "." + rows.getString(2),
-                            quoted(rows.getString(1)) + "." + quoted(rows.getString(2)));
+                            Identifiers.quoted(rows.getString(1), rows.getString(2)));
                 }
             }
             for (Map.Entry<String, String> each : tables.entrySet()) {
@@ -96,7 +97,7 @@ public final class Checksums {
         List<String> columns = new ArrayList<>();
         try (ResultSet rows = statement.executeQuery("SHOW COLUMNS FROM " + table)) {
             while (rows.next()) {
-                columns.add("COALESCE(HEX(CAST(" + quoted(rows.getString(1)) + " AS BINARY)), 'NULL')");
+                columns.add("COALESCE(HEX(CAST(" + Identifiers.quoted(rows.getString(1)) + " AS BINARY)), 'NULL')");
             }
         }
         return value(
@@ -110,10 +111,6 @@ public final class Checksums {
             row.next();
             return row.getString(column);
         }
-    }
-
-    private static String quoted(String identifier) {
-        return "`" + identifier.replace("`", "``") + "`";
     }
 
     static Comparison compareContents(Map<String, Map<String, Content>> contents) {

@@ -7,6 +7,7 @@ import io.quorate.applier.PositionTable.Position;
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
+import io.quorate.core.Identifiers;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
 import io.quorate.node.config.NodeProperties;
@@ -219,7 +220,7 @@ public final class StreamSource implements GivenCopies {
                 Statement statement = locks.createStatement()) {
             statement.execute("SET SESSION lock_wait_timeout = " + LOCK_WAIT_SECONDS);
             statement.execute(question.tables().stream()
-                    .map(t -> AuditedTable.quoted(t.schema(), t.table()) + " READ")
+                    .map(t -> Identifiers.quoted(t.schema(), t.table()) + " READ")
                     .collect(Collectors.joining(", ", "LOCK TABLES ", "")));
             snapshot(connection);
             moment = moment(connection, server, ServerAccess.applied(connection));

@@ -7,6 +7,7 @@ import io.quorate.capture.DefinitionWriter;
 import io.quorate.core.Certified;
 import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Identifiers;
 import io.quorate.core.OrderedFirst;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
@@ -16,7 +17,6 @@ import io.quorate.core.binlog.TableMap;
 import io.quorate.node.copy.DifferingTables.NotByTables;
 import io.quorate.node.order.NextDefinition;
 import io.quorate.node.server.ServerAccess;
-import io.quorate.sst.audit.TableColumn;
 import io.quorate.sst.stream.Catalog;
 import java.io.IOException;
 import java.sql.Connection;
@@ -127,7 +127,7 @@ final class TrustedTables {
     }
 
     private static String quoted(TableName name) {
-        return TableColumn.quoted(name.schema()) + "." + TableColumn.quoted(name.table());
+        return Identifiers.quoted(name.schema(), name.table());
     }
 
     /** Says what these tables don't have. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.audit;
 
+import io.quorate.core.Identifiers;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -92,7 +93,7 @@ public final class AuditedTable {
         Map<String, String> all = new TreeMap<>();
         try (Statement statement = connection.createStatement()) {
             for (String[] each : names) {
-                try (ResultSet row = statement.executeQuery("SHOW CREATE TABLE " + quoted(each[0], each[1]))) {
+                try (ResultSet row = statement.executeQuery("SHOW CREATE TABLE " + Identifiers.quoted(each[0], each[1]))) {
                     row.next();
                     all.put(each[0] + "." + each[1], row.getString(2).replaceAll(" AUTO_INCREMENT=\\d+", ""));
                 } catch (SQLException e) {
@@ -165,12 +166,8 @@ public final class AuditedTable {
         return from() + whereRow(identity);
     }
 
-    public static String quoted(String schema, String name) {
-        return TableColumn.quoted(schema) + "." + TableColumn.quoted(name);
-    }
-
     private String from() {
-        return " FROM " + quoted(schema, name);
+        return " FROM " + Identifiers.quoted(schema, name);
     }
 
     /**
@@ -384,7 +381,7 @@ public final class AuditedTable {
                 columns.stream().map(c -> c.literal(written.get(c.name()))).collect(Collectors.joining(", "));
         try (Statement statement = connection.createStatement()) {
             statement.setEscapeProcessing(false);
-            statement.execute("INSERT INTO " + quoted(schema, name) + " (" + names + ") VALUES (" + values + ")");
+            statement.execute("INSERT INTO " + Identifiers.quoted(schema, name) + " (" + names + ") VALUES (" + values + ")");
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.audit;
 
+import io.quorate.core.Identifiers;
 import java.util.Locale;
 import java.util.Set;
 
@@ -83,11 +84,7 @@ public record TableColumn(
     }
 
     public String quoted() {
-        return quoted(name);
-    }
-
-    public static String quoted(String identifier) {
-        return "`" + identifier.replace("`", "``") + "`";
+        return Identifiers.quoted(name);
     }
 
     /** All 64 bits of it; the sum of a SET and a number is floating point, and doesn't have them all. */

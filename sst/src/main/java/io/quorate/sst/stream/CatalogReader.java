@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.stream;
 
+import io.quorate.core.Identifiers;
 import io.quorate.sst.audit.AuditedTable;
 import io.quorate.sst.stream.Catalog.Program;
 import io.quorate.sst.stream.Catalog.Schema;
@@ -54,7 +55,7 @@ final class CatalogReader {
         List<Schema> schemas = new ArrayList<>();
         for (List<String> row : listed(SCHEMAS)) {
             if (!omitted.hasSchema(row.get(0))) {
-                List<String> shown = shown("SHOW CREATE DATABASE " + Session.quoted(row.get(0)));
+                List<String> shown = shown("SHOW CREATE DATABASE " + Identifiers.quoted(row.get(0)));
                 if (shown != null) {
                     schemas.add(new Schema(
                             row.get(0), shown.get(1), row.get(1), row.get(2).equals("1")));
@@ -124,7 +125,7 @@ final class CatalogReader {
     private void addTable(List<String> row, List<Table> tables) throws SQLException {
         String schema = row.get(0);
         String name = row.get(1);
-        List<String> shown = shown("SHOW CREATE TABLE " + Session.quoted(schema, name));
+        List<String> shown = shown("SHOW CREATE TABLE " + Identifiers.quoted(schema, name));
         AuditedTable audited = shown == null ? null : AuditedTable.read(connection, schema, name);
         if (audited != null) {
             TableText text = TableText.of(shown.get(1), row.get(3));
@@ -134,7 +135,7 @@ final class CatalogReader {
     }
 
     private void addView(String schema, String name, List<Program> views) throws SQLException {
-        List<String> shown = shown("SHOW CREATE VIEW " + Session.quoted(schema, name));
+        List<String> shown = shown("SHOW CREATE VIEW " + Identifiers.quoted(schema, name));
         if (shown != null) {
             // For a view that names something missing the server warns.
             views.add(new Program(
@@ -163,7 +164,7 @@ final class CatalogReader {
             if (omitted.hasSchema(schema) || (row.size() > 3 && omitted.hasTable(schema, row.get(3)))) {
                 continue;
             }
-            List<String> shown = shown("SHOW CREATE " + row.get(0) + " " + Session.quoted(schema, name));
+            List<String> shown = shown("SHOW CREATE " + row.get(0) + " " + Identifiers.quoted(schema, name));
             if (shown == null) {
                 continue;
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.stream;
 
+import io.quorate.core.Identifiers;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
 import io.quorate.sst.stream.Catalog.Clause;
@@ -39,7 +40,7 @@ public final class CatalogRestore {
                 if (row.get(1).equals("1")) {
                     session.setReadOnly(row.get(0), false);
                 }
-                session.make("room for schema " + row.get(0), "DROP DATABASE IF EXISTS " + Session.quoted(row.get(0)));
+                session.make("room for schema " + row.get(0), "DROP DATABASE IF EXISTS " + Identifiers.quoted(row.get(0)));
             }
         }
     }
@@ -48,7 +49,7 @@ public final class CatalogRestore {
     public static void drop(Connection joiner, Set<TableName> tables) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
             for (TableName table : tables) {
-                String name = Session.quoted(table.schema(), table.table());
+                String name = Identifiers.quoted(table.schema(), table.table());
                 session.make("room for table " + table, "DROP TABLE IF EXISTS " + name);
             }
         }
@@ -76,7 +77,7 @@ public final class CatalogRestore {
                 }
             }
             for (Table table : catalog.tables()) {
-                session.execute("USE " + Session.quoted(table.schema()));
+                session.execute("USE " + Identifiers.quoted(table.schema()));
                 session.make("table " + named(table), ifMissing(table.create(), "CREATE TABLE "));
             }
         }
@@ -90,7 +91,7 @@ public final class CatalogRestore {
     }
 
     private static String named(Table table) {
-        return Session.quoted(table.schema(), table.name());
+        return Identifiers.quoted(table.schema(), table.name());
     }
 
     /** Adds those deferred indexes of a table that it doesn't have. The time it takes grows with the table. */
@@ -148,7 +149,7 @@ public final class CatalogRestore {
         if (clauses.isEmpty()) {
             return;
         }
-        session.execute("USE " + Session.quoted(table.schema()));
+        session.execute("USE " + Identifiers.quoted(table.schema()));
         session.make(
                 clauses.stream().map(Clause::name).collect(Collectors.joining(", ")) + " of " + named(table),
                 clauses.stream()

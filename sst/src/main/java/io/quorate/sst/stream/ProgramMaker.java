@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.stream;
 
+import io.quorate.core.Identifiers;
 import io.quorate.sst.stream.Catalog.Program;
 import io.quorate.sst.stream.Catalog.Schema;
 import java.nio.charset.StandardCharsets;
@@ -90,7 +91,7 @@ final class ProgramMaker {
     private void makeAll(List<Program> programs) throws SQLException {
         for (Program program : programs) {
             collate(program.schema(), program.databaseCollation());
-            String name = Session.quoted(program.schema(), program.name());
+            String name = Identifiers.quoted(program.schema(), program.name());
             String what = program.kind() + " " + name;
             session.make(what, "DROP " + program.kind() + " IF EXISTS " + name);
             enter(program);
@@ -124,7 +125,7 @@ final class ProgramMaker {
         List<String> left = new ArrayList<>();
         for (Map.Entry<Program, SQLException> each : failed.entrySet()) {
             Program view = each.getKey();
-            String what = "VIEW " + Session.quoted(view.schema(), view.name());
+            String what = "VIEW " + Identifiers.quoted(view.schema(), view.name());
             if (view.valid() && !catalog.omitted().mayBreakViews()) {
                 throw Session.failure(what, each.getValue());
             }
@@ -145,7 +146,7 @@ final class ProgramMaker {
         boolean ascii = StandardCharsets.US_ASCII.newEncoder().canEncode(program.create());
         String charset = ascii || program.charset().startsWith("utf8") ? program.charset() : "utf8mb4";
         String mode = program.kind().equals("VIEW") ? Session.MODE : program.sqlMode();
-        session.execute("USE " + Session.quoted(program.schema()));
+        session.execute("USE " + Identifiers.quoted(program.schema()));
         session.make(
                 "the session of " + program.kind() + " " + program.name(),
                 "SET SESSION character_set_client = " + Session.text(charset) + ", collation_connection = "
@@ -162,7 +163,7 @@ final class ProgramMaker {
             leave();
             session.make(
                     "the collation of schema " + schema,
-                    "ALTER DATABASE " + Session.quoted(schema) + " COLLATE " + Session.text(collation));
+                    "ALTER DATABASE " + Identifiers.quoted(schema) + " COLLATE " + Session.text(collation));
             collations.put(schema, collation);
         }
     }

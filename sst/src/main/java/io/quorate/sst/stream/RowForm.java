@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.stream;
 
+import io.quorate.core.Identifiers;
 import io.quorate.sst.audit.AuditedTable;
 import io.quorate.sst.audit.AuditedTable.Stretch;
 import io.quorate.sst.audit.TableColumn;
@@ -94,7 +95,7 @@ final class RowForm {
                 .filter(c -> c.type().equals("timestamp") || c.type().equals("datetime"))
                 .forEach(c -> assigned.add(c.quoted() + " = " + c.quoted()));
         String where = ofRow.substring(ofRow.indexOf(" WHERE "));
-        return "UPDATE " + AuditedTable.quoted(table.schema(), table.name()) + " SET " + String.join(", ", assigned)
+        return "UPDATE " + Identifiers.quoted(table.schema(), table.name()) + " SET " + String.join(", ", assigned)
                 + where;
     }
 
@@ -126,8 +127,7 @@ final class RowForm {
                 case NUMBER, TEXT, CHARACTERS, BYTES, FLOAT -> fields.add(c.quoted());
             }
         }
-        return "LOAD DATA LOCAL INFILE 'rows' INTO TABLE " + TableColumn.quoted(table.schema()) + "."
-                + TableColumn.quoted(table.name())
+        return "LOAD DATA LOCAL INFILE 'rows' INTO TABLE " + Identifiers.quoted(table.schema(), table.name())
                 + " CHARACTER SET binary FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' ("
                 + String.join(", ", fields) + ")" + (assigned.isEmpty() ? "" : " SET " + String.join(", ", assigned));
     }

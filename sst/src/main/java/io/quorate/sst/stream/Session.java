@@ -2,6 +2,7 @@
 package io.quorate.sst.stream;
 
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Identifiers;
 import io.quorate.core.QuorateException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -120,7 +121,7 @@ final class Session implements AutoCloseable {
     void setReadOnly(String schema, boolean value) throws SQLException {
         make(
                 "schema " + schema + (value ? " read-only" : " writable"),
-                "ALTER DATABASE " + quoted(schema) + " READ ONLY = " + (value ? 1 : 0));
+                "ALTER DATABASE " + Identifiers.quoted(schema) + " READ ONLY = " + (value ? 1 : 0));
     }
 
     static SQLException failure(String what, SQLException e) {
@@ -137,14 +138,6 @@ final class Session implements AutoCloseable {
 
     static QuorateException refused(String why) {
         return new QuorateException(ErrorCode.COPY_REFUSED, why);
-    }
-
-    static String quoted(String identifier) {
-        return "`" + identifier.replace("`", "``") + "`";
-    }
-
-    static String quoted(String schema, String name) {
-        return quoted(schema) + "." + quoted(name);
     }
 
     static String text(String value) {

@@ -2,6 +2,7 @@
 package io.quorate.sst.stream;
 
 import io.quorate.core.Certified;
+import io.quorate.core.Identifiers;
 import io.quorate.core.TableName;
 import io.quorate.core.binlog.Upserts;
 import java.util.ArrayList;
@@ -104,10 +105,6 @@ public record Unit(int number, List<TableName> tables, boolean whole) {
             throw new IllegalArgumentException("not a foreign key: " + key);
         }
         String other = matcher.group(1);
-        return new TableName(other == null ? schema : unquoted(other), unquoted(matcher.group(2)));
-    }
-
-    private static String unquoted(String identifier) {
-        return identifier.replace("``", "`");
+        return new TableName(other == null ? schema : Identifiers.unquoted(other), Identifiers.unquoted(matcher.group(2)));
     }
 }
