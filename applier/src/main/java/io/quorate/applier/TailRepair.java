@@ -37,7 +37,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class TailRepair {
     private static final Logger log = LoggerFactory.getLogger(TailRepair.class);
-    private static final Duration READ_WAIT = Duration.ofSeconds(5);
 
     private final boolean certain;
     private final Access source;
@@ -105,19 +104,7 @@ public final class TailRepair {
     }
 
     private void walk(TailPlan.Visitor visitor) throws IOException, InterruptedException {
-        long last = writeSets.last();
-        if (last <= position.seqno()) {
-            return;
-        }
-        try (WriteSetLog.Cursor cursor = writeSets.read(position.seqno() + 1)) {
-            for (long seqno = position.seqno() + 1; seqno <= last; seqno++) {
-                Certified c = cursor.next(READ_WAIT);
-                if (c == null) {
-                    throw new IOException("the record does not go on at seqno " + seqno);
-                }
-                visitor.visit(c);
-            }
-        }
+        writeSets.each(position.seqno() + 1, writeSets.last(), visitor::visit);
     }
 
     private void requireNoCascades() throws SQLException {

@@ -10,6 +10,9 @@ import java.util.List;
  * evidence. One thread appends; any number of cursors read.
  */
 public interface WriteSetLog extends AutoCloseable {
+    /** What has been appended comes at once, unless the disk is slow. */
+    Duration READ_WAIT = Duration.ofSeconds(5);
+
     /** Seqno of the first record still held; one above {@link #last} when it is empty. */
     long first();
 
@@ -29,6 +32,54 @@ public interface WriteSetLog extends AutoCloseable {
 
     /** Reads from {@code seqno} on, which may be one above {@link #last}. Fails when it is no longer held. */
     Cursor read(long seqno) throws IOException;
+
+    /**
+     * Reads the records from {@code from} up to {@code to}, all of which have been appended.
+     *
+     * @throws IOException also when one of them isn't there
+     */
+    default <E extends Exception> void each(long from, long to, Visitor<E> visitor)
+            throws E, IOException, InterruptedException {
+        find(from, to, record -> {
+            visitor.visit(record);
+            return false;
+        });
+    }
+
+    /**
+     * The first record from {@code from} up to {@code to} that is wanted; null when none is. All of these have been
+     * appended; those after it aren't read.
+     *
+     * @throws IOException also when one of them isn't there
+     */
+    default <E extends Exception> Certified find(long from, long to, Search<E> wanted)
+            throws E, IOException, InterruptedException {
+        if (from > to) {
+            return null;
+        }
+        try (Cursor cursor = read(from)) {
+            for (long seqno = from; seqno <= to; seqno++) {
+                Certified record = cursor.next(READ_WAIT);
+                if (record == null) {
+                    throw new IOException("the record does not go on at seqno " + seqno);
+                }
+                if (wanted.matches(record)) {
+                    return record;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Is told of one record after the other. */
+    interface Visitor<E extends Exception> {
+        void visit(Certified record) throws E, IOException, InterruptedException;
+    }
+
+    /** Looks for a record. */
+    interface Search<E extends Exception> {
+        boolean matches(Certified record) throws E, IOException, InterruptedException;
+    }
 
     @Override
     void close() throws IOException;

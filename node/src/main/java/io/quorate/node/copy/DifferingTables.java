@@ -10,7 +10,6 @@ import io.quorate.core.WriteSetLog;
 import io.quorate.core.binlog.TableMap;
 import io.quorate.sst.stream.Catalog;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -35,7 +34,6 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  */
 final class DifferingTables {
-    private static final Duration READ_WAIT = Duration.ofSeconds(5);
 
     private final Set<TableName> found = new HashSet<>();
     /** The tables of each definition that this server hasn't run yet. */
@@ -104,29 +102,13 @@ final class DifferingTables {
         if (seqno < log.first()) {
             throw new NotByTables("the record no longer has seqno " + seqno);
         }
-        try (WriteSetLog.Cursor cursor = log.read(seqno)) {
-            return next(cursor, seqno);
-        }
-    }
-
-    private static Certified next(WriteSetLog.Cursor cursor, long seqno) throws IOException, InterruptedException {
-        Certified c = cursor.next(READ_WAIT);
-        if (c == null) {
-            throw new IOException("the record does not have seqno " + seqno);
-        }
-        return c;
+        return log.find(seqno, seqno, c -> true);
     }
 
     private void scan(Difference where, long position, long upTo)
             throws NotByTables, IOException, InterruptedException {
         Set<Object> wanted = new HashSet<>(where.writeSets());
-        if (position < upTo) {
-            try (WriteSetLog.Cursor cursor = log.read(position + 1)) {
-                for (long seqno = position + 1; seqno <= upTo; seqno++) {
-                    take(next(cursor, seqno), where, wanted);
-                }
-            }
-        }
+        log.each(position + 1, upTo, c -> take(c, where, wanted));
         if (!wanted.isEmpty()) {
             throw new NotByTables("the record doesn't have " + wanted);
         }

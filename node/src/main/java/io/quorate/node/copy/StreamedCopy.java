@@ -10,7 +10,6 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
-import io.quorate.core.WriteSetLog;
 import io.quorate.core.binlog.Upserts;
 import io.quorate.node.copy.DifferingTables.NotByTables;
 import io.quorate.node.server.JoinCounts;
@@ -29,7 +28,6 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +51,6 @@ import org.slf4j.LoggerFactory;
 final class StreamedCopy {
     private static final Logger log = LoggerFactory.getLogger(StreamedCopy.class);
     private static final long POLL_MILLIS = 100;
-    private static final Duration READ_WAIT = Duration.ofSeconds(5);
     private static final int CATALOG_TRIES = 20;
     /** How often a copy begins anew before another method is tried, where that is allowed. */
     private static final int ANEW_MAX = 3;
@@ -482,13 +479,7 @@ final class StreamedCopy {
         if (plan.upTo() == plan.since()) {
             return plan.log();
         }
-        try (WriteSetLog.Cursor cursor = ports.cache().read(plan.upTo())) {
-            Certified c = cursor.next(READ_WAIT);
-            if (c == null) {
-                throw new IOException("the record does not have seqno " + plan.upTo());
-            }
-            return c.position();
-        }
+        return ports.cache().find(plan.upTo(), plan.upTo(), c -> true).position();
     }
 
     /** Opens the server to everybody again. */

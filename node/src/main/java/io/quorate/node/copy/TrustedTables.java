@@ -12,7 +12,6 @@ import io.quorate.core.OrderedFirst;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
-import io.quorate.core.WriteSetLog;
 import io.quorate.core.binlog.TableMap;
 import io.quorate.node.copy.DifferingTables.NotByTables;
 import io.quorate.node.order.NextDefinition;
@@ -21,7 +20,6 @@ import io.quorate.sst.stream.Catalog;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -46,7 +44,6 @@ final class TrustedTables {
     private static final Logger log = LoggerFactory.getLogger(TrustedTables.class);
     private static final int TRIES = 5;
     private static final int NAMED_MAX = 20;
-    private static final Duration READ_WAIT = Duration.ofSeconds(5);
 
     private final Copying owner;
     private final Copying.Ports ports;
@@ -177,17 +174,11 @@ final class TrustedTables {
 
     /** The writesets of rows that are ordered after {@code position}, up to {@code upTo}. */
     private void eachRows(long position, long upTo, Consumer<Certified> rows) throws IOException, InterruptedException {
-        try (WriteSetLog.Cursor cursor = ports.cache().read(position + 1)) {
-            for (long seqno = position + 1; seqno <= upTo; seqno++) {
-                Certified c = cursor.next(READ_WAIT);
-                if (c == null) {
-                    return;
-                }
-                if (!c.writeSet().isDefinition()) {
-                    rows.accept(c);
-                }
+        ports.cache().each(position + 1, upTo, c -> {
+            if (!c.writeSet().isDefinition()) {
+                rows.accept(c);
             }
-        }
+        });
     }
 
     private static boolean isOf(Certified c, UUID server) {

@@ -10,7 +10,6 @@ import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
 import io.quorate.core.binlog.TableMap;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.Set;
@@ -22,7 +21,6 @@ import java.util.UUID;
  * OrderedFirst#isTrust}). Then it is this server that is the odd one, and not the others that may be wrong.
  */
 public final class RanAhead {
-    private static final Duration READ_WAIT = Duration.ofSeconds(5);
 
     private final Difference where;
     private final UUID server;
@@ -47,18 +45,7 @@ public final class RanAhead {
             return false;
         }
         RanAhead search = new RanAhead(where, server);
-        try (WriteSetLog.Cursor cursor = log.read(position + 1)) {
-            for (long seqno = position + 1; seqno <= upTo; seqno++) {
-                Certified next = cursor.next(READ_WAIT);
-                if (next == null) {
-                    throw new IOException("the record does not have seqno " + seqno);
-                }
-                if (search.isAhead(next)) {
-                    return true;
-                }
-            }
-        }
-        return false;
+        return log.find(position + 1, upTo, search::isAhead) != null;
     }
 
     private boolean isAhead(Certified c) {

@@ -9,7 +9,6 @@ import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -20,7 +19,6 @@ public final class NextDefinition {
     private static final long ORDER_NANOS = TimeUnit.SECONDS.toNanos(20);
     private static final long SAY_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final long LOOK_MILLIS = 20;
-    private static final Duration READ_WAIT = Duration.ofSeconds(1);
 
     private final OrderedStream stream;
     private final WriteSetLog cache;
@@ -71,18 +69,10 @@ public final class NextDefinition {
      */
     public Certified find(long nonce, long after, long seen) throws IOException, InterruptedException {
         long to = stream.lastOrdered();
-        try (WriteSetLog.Cursor cursor = cache.read(seen + 1)) {
-            for (long seqno = seen + 1; seqno <= to; seqno++) {
-                Certified next = cursor.next(READ_WAIT);
-                if (next == null) {
-                    throw new IOException("the writeset cache ends before seqno " + seqno);
-                }
-                WriteSet w = next.writeSet();
-                if (OrderedFirst.is(w) && w.gtid().number() == after + 1) {
-                    return w.session() == nonce ? next : null;
-                }
-            }
-        }
-        return null;
+        Certified next = cache.find(
+                seen + 1,
+                to,
+                c -> OrderedFirst.is(c.writeSet()) && c.writeSet().gtid().number() == after + 1);
+        return next != null && next.writeSet().session() == nonce ? next : null;
     }
 }

@@ -8,7 +8,6 @@ import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
 import io.quorate.core.binlog.TableMap;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -23,7 +22,6 @@ import java.util.function.Predicate;
  * dropped ones are read again from the log, which holds whatever the copy needs.
  */
 public final class OrderScan {
-    private static final Duration READ_WAIT = Duration.ofSeconds(5);
     /** Some ten megabytes. By default a SYNCED donor is at most a thousand writesets behind. */
     private static final int KEPT_MAX = 20_000;
 
@@ -75,23 +73,12 @@ public final class OrderScan {
 
     /** Reads up to {@code upTo}, which the log must have. */
     public synchronized void advance(long upTo) throws IOException, InterruptedException {
-        if (scanned >= upTo) {
-            return;
-        }
-        try (WriteSetLog.Cursor cursor = log.read(scanned + 1)) {
-            while (scanned < upTo) {
-                Certified c = cursor.next(READ_WAIT);
-                if (c == null) {
-                    throw new IOException("the record does not go on at seqno " + (scanned + 1));
-                }
-                take(c);
-                scanned = c.seqno();
-            }
-        }
+        log.each(scanned + 1, upTo, this::take);
     }
 
     private void take(Certified c) {
         WriteSet w = c.writeSet();
+        scanned = c.seqno();
         if (w.voidsDefinition() > 0) {
             // The donor has passed over that definition, or couldn't give what it holds now.
             return;
@@ -138,21 +125,11 @@ public final class OrderScan {
     }
 
     private boolean isSpoiltInLog(Unit unit, Moment moment, long upTo) throws IOException, InterruptedException {
-        try (WriteSetLog.Cursor cursor = log.read(moment.applied() + 1)) {
-            while (true) {
-                Certified c = cursor.next(READ_WAIT);
-                if (c == null) {
-                    throw new IOException("the record no longer has what was ordered up to seqno " + upTo);
-                }
-                Unclear one = unclear(c);
-                if (one != null && one.spoils(unit, moment)) {
-                    return true;
-                }
-                if (c.seqno() >= upTo) {
-                    return false;
-                }
-            }
-        }
+        return log.find(moment.applied() + 1, upTo, c -> {
+                    Unclear one = unclear(c);
+                    return one != null && one.spoils(unit, moment);
+                })
+                != null;
     }
 
     /** How many writesets it has in memory. */
