@@ -21,18 +21,18 @@ import java.util.Deque;
  * @param <C> a connection of the capture
  */
 public final class AckTurns<C> {
+    /** What to do next: acknowledge, or end a session. */
+    public sealed interface Turn<C> {}
+
     /**
-     * What to do next: acknowledge, or end a session.
+     * To acknowledge.
      *
-     * @param to the connection to acknowledge on; null when a session is to be ended
-     * @param ack what to acknowledge; null when a session is to be ended
-     * @param ending the session to end; null when it is to be acknowledged
+     * @param to the connection to acknowledge on
      */
-    public record Turn<C>(C to, Ack ack, Ending ending) {
-        public boolean acknowledges() {
-            return ack != null;
-        }
-    }
+    public record Acknowledgement<C>(C to, Ack ack) implements Turn<C> {}
+
+    /** To end a session. */
+    public record End<C>(Ending ending) implements Turn<C> {}
 
     private final AckCourse course;
     private final long retryMillis;
@@ -74,12 +74,12 @@ public final class AckTurns<C> {
             return null;
         }
         if (isAckDue()) {
-            return new Turn<>(connection, course.acknowledged(), null);
+            return new Acknowledgement<>(connection, course.acknowledged());
         }
         if (endings.isEmpty()) {
             endings.addAll(course.endings(nowMillis));
         }
-        return endings.isEmpty() ? null : new Turn<>(null, null, endings.peek());
+        return endings.isEmpty() ? null : new End<>(endings.peek());
     }
 
     /** Whether the server can be told more than it was told last. */
@@ -93,23 +93,23 @@ public final class AckTurns<C> {
      *
      * @return whether that was on the present connection
      */
-    public boolean acknowledged(Turn<C> turn) {
+    public boolean acknowledged(Acknowledgement<C> turn) {
         boolean present = turn.to == connection;
         acknowledged = present ? turn.ack : acknowledged;
         return present;
     }
 
     /** The connection broke meanwhile; the capture will have another one. */
-    public void notAcknowledged(Turn<C> turn) {
+    public void notAcknowledged(Acknowledgement<C> turn) {
         if (turn.to == connection) {
             disconnected();
         }
     }
 
     /** The session is gone: its client won't hear OK. */
-    public void ended(Turn<C> turn) {
-        endings.remove(turn.ending);
-        course.ended(turn.ending.number());
+    public void ended(Ending ending) {
+        endings.remove(ending);
+        course.ended(ending.number());
     }
 
     /** The session couldn't be ended. */

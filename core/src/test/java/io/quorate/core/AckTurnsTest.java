@@ -3,7 +3,9 @@ package io.quorate.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quorate.core.AckTurns.Turn;
+import io.quorate.core.AckCourse.Ending;
+import io.quorate.core.AckTurns.Acknowledgement;
+import io.quorate.core.AckTurns.End;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -21,8 +23,7 @@ class AckTurnsTest {
         assertThat(turns.next(0)).isNull();
         course.decided(List.of(), 1);
         assertThat(turns.isAckDue()).isTrue();
-        Turn<String> turn = turns.next(0);
-        assertThat(turn.acknowledges()).isTrue();
+        Acknowledgement<String> turn = ack(0);
         assertThat(turn.to()).isEqualTo("first");
         assertThat(turn.ack().number()).isEqualTo(1);
         assertThat(turns.acknowledged(turn)).isTrue();
@@ -36,7 +37,7 @@ class AckTurnsTest {
         course.decided(List.of(), 1);
         assertThat(turns.next(0)).isNull();
         turns.connected("first");
-        assertThat(turns.next(0).acknowledges()).isTrue();
+        assertThat(turns.next(0)).isInstanceOf(Acknowledgement.class);
         turns.disconnected();
         assertThat(turns.next(0)).isNull();
     }
@@ -47,9 +48,9 @@ class AckTurnsTest {
         turns.connected("first");
         client(1);
         course.decided(List.of(), 1);
-        turns.acknowledged(turns.next(0));
+        turns.acknowledged(ack(0));
         turns.connected("second");
-        assertThat(turns.next(0).to()).isEqualTo("second");
+        assertThat(ack(0).to()).isEqualTo("second");
     }
 
     @Test
@@ -57,7 +58,7 @@ class AckTurnsTest {
         turns.connected("first");
         client(1);
         course.decided(List.of(), 1);
-        turns.notAcknowledged(turns.next(0));
+        turns.notAcknowledged(ack(0));
         assertThat(turns.next(0)).isNull();
     }
 
@@ -66,11 +67,11 @@ class AckTurnsTest {
         turns.connected("first");
         client(1);
         course.decided(List.of(), 1);
-        Turn<String> former = turns.next(0);
+        Acknowledgement<String> former = ack(0);
         turns.connected("second");
         assertThat(turns.acknowledged(former)).isFalse();
         turns.notAcknowledged(former);
-        assertThat(turns.next(0).to()).isEqualTo("second");
+        assertThat(ack(0).to()).isEqualTo("second");
     }
 
     @Test
@@ -81,7 +82,7 @@ class AckTurnsTest {
         assertThat(turns.mayConnect()).isFalse();
         course.decided(List.of(2L), 2);
         assertThat(turns.mayConnect()).isFalse();
-        turns.ended(turns.next(0));
+        turns.ended(ending(0));
         assertThat(turns.mayConnect()).isTrue();
     }
 
@@ -91,14 +92,13 @@ class AckTurnsTest {
         client(1);
         client(2);
         course.decided(List.of(2L), 2);
-        Turn<String> ack = turns.next(0);
+        Acknowledgement<String> ack = ack(0);
         assertThat(ack.ack().number()).isEqualTo(1);
         turns.acknowledged(ack);
-        Turn<String> end = turns.next(0);
-        assertThat(end.acknowledges()).isFalse();
-        assertThat(end.ending().number()).isEqualTo(2);
+        Ending end = ending(0);
+        assertThat(end.number()).isEqualTo(2);
         turns.ended(end);
-        assertThat(turns.next(0).ack().number()).isEqualTo(2);
+        assertThat(ack(0).ack().number()).isEqualTo(2);
     }
 
     /** Nobody hears OK for what its own session isn't ended for yet. */
@@ -108,13 +108,13 @@ class AckTurnsTest {
         client(1);
         client(2);
         course.decided(List.of(1L, 2L), 2);
-        Turn<String> first = turns.next(0);
-        assertThat(first.ending().number()).isEqualTo(1);
+        Ending first = ending(0);
+        assertThat(first.number()).isEqualTo(1);
         turns.ended(first);
-        Turn<String> ack = turns.next(0);
+        Acknowledgement<String> ack = ack(0);
         assertThat(ack.ack().number()).isEqualTo(1);
         turns.acknowledged(ack);
-        assertThat(turns.next(0).ending().number()).isEqualTo(2);
+        assertThat(ending(0).number()).isEqualTo(2);
     }
 
     @Test
@@ -123,16 +123,16 @@ class AckTurnsTest {
         client(1);
         client(2);
         course.decided(List.of(1L, 2L), 2);
-        assertThat(turns.next(5).ending().number()).isEqualTo(1);
+        assertThat(ending(5).number()).isEqualTo(1);
         turns.notEnded(5);
         assertThat(turns.next(5)).isNull();
         assertThat(turns.waitMillis(5, LIMIT)).isEqualTo(RETRY);
         assertThat(turns.next(5 + RETRY - 1)).isNull();
-        Turn<String> again = turns.next(5 + RETRY);
-        assertThat(again.ending().number()).isEqualTo(1);
+        Ending again = ending(5 + RETRY);
+        assertThat(again.number()).isEqualTo(1);
         turns.ended(again);
-        turns.acknowledged(turns.next(5 + RETRY));
-        assertThat(turns.next(5 + RETRY).ending().number()).isEqualTo(2);
+        turns.acknowledged(ack(5 + RETRY));
+        assertThat(ending(5 + RETRY).number()).isEqualTo(2);
     }
 
     @Test
@@ -140,11 +140,19 @@ class AckTurnsTest {
         client(1);
         assertThat(turns.waitMillis(LIMIT - 1, LIMIT)).isEqualTo(1);
         assertThat(turns.next(LIMIT - 1)).isNull();
-        assertThat(turns.next(LIMIT).ending().cause()).isEqualTo(AckCourse.Cause.UNDECIDED);
+        assertThat(ending(LIMIT).cause()).isEqualTo(AckCourse.Cause.UNDECIDED);
     }
 
     private void client(long number) {
         course.captured(number, 1000 + number, 0);
         course.read(new BinlogPosition("binlog.000001", 100 * number));
+    }
+
+    private Acknowledgement<String> ack(long nowMillis) {
+        return (Acknowledgement<String>) turns.next(nowMillis);
+    }
+
+    private Ending ending(long nowMillis) {
+        return ((End<String>) turns.next(nowMillis)).ending();
     }
 }

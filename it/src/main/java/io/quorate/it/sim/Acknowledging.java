@@ -134,14 +134,14 @@ final class Acknowledging implements OwnRegister.Listener {
         AckTurns.Turn<Integer> next = turns.next(world.millis());
         if (next == null) {
             pause();
-        } else if (next.acknowledges()) {
-            send((int) next.ack().end().offset());
-            then(1, () -> turns.acknowledged(next));
-        } else {
+        } else if (next instanceof AckTurns.Acknowledgement<Integer> due) {
+            send((int) due.ack().end().offset());
+            then(1, () -> turns.acknowledged(due));
+        } else if (next instanceof AckTurns.End<Integer> due) {
             if (world.bugs.contains(Bug.ENDED_AFTER_ACK)) {
-                course.ended(next.ending().number());
+                course.ended(due.ending().number());
             }
-            then(1 + world.random.nextInt(world.faults.stepMicrosMax()), () -> end(next));
+            then(1 + world.random.nextInt(world.faults.stepMicrosMax()), () -> end(due.ending()));
         }
     }
 
@@ -174,12 +174,11 @@ final class Acknowledging implements OwnRegister.Listener {
         });
     }
 
-    private void end(AckTurns.Turn<Integer> turn) {
+    private void end(Ending ending) {
         if (world.chance(world.faults.loss())) {
             turns.notEnded(world.millis());
             return;
         }
-        Ending ending = turn.ending();
         boolean lost = ending.cause() == Cause.LOST;
         world.statistics.endedLost += lost ? 1 : 0;
         world.statistics.endedUndecided += lost ? 0 : 1;
@@ -188,7 +187,7 @@ final class Acknowledging implements OwnRegister.Listener {
             requireWaits(ending);
             database.killSession(ending.session());
         }
-        turns.ended(turn);
+        turns.ended(ending);
     }
 
     /** Nobody's session is ended who has been answered, and is about something else by now. */

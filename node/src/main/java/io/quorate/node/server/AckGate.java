@@ -4,6 +4,7 @@ package io.quorate.node.server;
 import io.quorate.capture.SemiSyncReplica;
 import io.quorate.core.AckCourse;
 import io.quorate.core.AckCourse.Ending;
+import io.quorate.core.AckTurns.Acknowledgement;
 import io.quorate.core.AckTurns;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.Gtid;
@@ -175,13 +176,10 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
 
     private void run() throws InterruptedException {
         for (AckTurns.Turn<SemiSyncReplica.Acknowledger> next; (next = next()) != null; ) {
-            if (next.acknowledges()) {
-                acknowledge(next);
-            } else if (end(next.ending())) {
-                AckTurns.Turn<SemiSyncReplica.Acknowledger> done = next;
-                locked(() -> turns.ended(done));
-            } else {
-                locked(() -> turns.notEnded(millis()));
+            if (next instanceof Acknowledgement<SemiSyncReplica.Acknowledger> due) {
+                acknowledge(due);
+            } else if (next instanceof AckTurns.End<SemiSyncReplica.Acknowledger> due) {
+                endOf(due.ending());
             }
         }
     }
@@ -207,7 +205,7 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
         }
     }
 
-    private void acknowledge(AckTurns.Turn<SemiSyncReplica.Acknowledger> turn) {
+    private void acknowledge(Acknowledgement<SemiSyncReplica.Acknowledger> turn) {
         try {
             turn.to().acknowledge(turn.ack().end());
             locked(() -> {
@@ -231,6 +229,17 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
         } finally {
             lock.unlock();
         }
+    }
+
+    private void endOf(Ending ending) {
+        boolean ended = end(ending);
+        locked(() -> {
+            if (ended) {
+                turns.ended(ending);
+            } else {
+                turns.notEnded(millis());
+            }
+        });
     }
 
     private boolean end(Ending ending) {
