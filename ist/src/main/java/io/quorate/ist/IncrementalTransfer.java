@@ -80,7 +80,7 @@ public final class IncrementalTransfer {
         this.requireSpace = requireSpace;
         this.cache = cache;
         this.checkpoints = checkpoints;
-        this.requests = new DonorRequests(peers, incarnation, choice, progress, IncrementalTransfer::millis);
+        this.requests = new DonorRequests(peers, incarnation, choice, progress, progress::millis);
         this.offers = offers;
         this.progress = progress;
     }
@@ -98,7 +98,7 @@ public final class IncrementalTransfer {
     public CheckpointStore.Checkpoint run(TransferCourse.Goal goal) throws IOException, InterruptedException {
         TransferCourse course = new TransferCourse(goal, choice);
         Work work = new Work();
-        while (!course.step(work, offers.get(), millis())) {
+        while (!course.step(work, offers.get(), progress.millis())) {
             log.debug("the cache holds everything up to {}", cache.last());
         }
         progress.phase(Phase.DONE);
@@ -217,9 +217,5 @@ public final class IncrementalTransfer {
                 Thread.sleep(DonorChoice.REST_MILLIS / 4);
             }
         }
-    }
-
-    private static long millis() {
-        return System.nanoTime() / 1_000_000;
     }
 }

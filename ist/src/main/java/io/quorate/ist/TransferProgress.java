@@ -52,6 +52,11 @@ public final class TransferProgress {
         this.clockMillis = clockMillis;
     }
 
+    /** What the time is by the clock that it was given. */
+    long millis() {
+        return clockMillis.getAsLong();
+    }
+
     synchronized void phase(Phase next) {
         phase = next;
     }

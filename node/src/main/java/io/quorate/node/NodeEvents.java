@@ -7,6 +7,7 @@ import io.quorate.core.NodeState;
 import io.quorate.core.TotalOrder;
 import io.quorate.ist.RejoinCourse;
 import io.quorate.node.order.PausableOrder;
+import io.quorate.node.thread.MonotonicClock;
 import java.util.UUID;
 import org.springframework.boot.availability.AvailabilityChangeEvent;
 import org.springframework.boot.availability.ReadinessState;
@@ -57,7 +58,7 @@ final class NodeEvents {
             // It leaves the others; it hasn't lost them.
             return;
         }
-        node.loop.post(new NodeEvent.QuorumChanged(quorum, Upkeep.nowMillis()));
+        node.loop.post(new NodeEvent.QuorumChanged(quorum, MonotonicClock.millis()));
         node.beside.server().quorumChanged(quorum);
     }
 

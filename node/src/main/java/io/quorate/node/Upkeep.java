@@ -5,8 +5,8 @@ import io.quorate.certification.OrderedStream;
 import io.quorate.core.NodeEvent;
 import io.quorate.node.order.CacheForecast;
 import io.quorate.node.server.ApplyProgress;
+import io.quorate.node.thread.MonotonicClock;
 import io.quorate.transport.RatisTotalOrder;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** What has to be done again and again. Each of its methods is always called on the same thread. */
@@ -35,7 +35,7 @@ final class Upkeep {
         }
         long applied = progress.lastApplied();
         base.home().stores().retain(applied, stream, base.network().donor().oldestNeeded());
-        return new NodeEvent.Progress(members.standing().leaderOrdered(), applied, nowMillis());
+        return new NodeEvent.Progress(members.standing().leaderOrdered(), applied, MonotonicClock.millis());
     }
 
     /** Called with every report to the others. */
@@ -46,15 +46,11 @@ final class Upkeep {
         if (part != null) {
             part.members().forEach(m -> network.members().generation(m.name(), m.generation()));
         }
-        forecast.look(nowMillis(), members.standing().absent());
+        forecast.look(MonotonicClock.millis(), members.standing().absent());
         boolean gives = !network.donor().running().isEmpty();
         if (gives != gave) {
             gave = gives;
             events.accept(new NodeEvent.Donating(gives));
         }
-    }
-
-    static long nowMillis() {
-        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
     }
 }

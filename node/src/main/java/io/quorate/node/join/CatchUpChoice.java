@@ -12,11 +12,11 @@ import io.quorate.node.member.Standing;
 import io.quorate.node.question.Questions;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.Server;
+import io.quorate.node.thread.MonotonicClock;
 import io.quorate.sst.CopyProgress;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -87,7 +87,7 @@ final class CatchUpChoice {
         if (copying) {
             remember(copy.look());
         }
-        long now = nowMillis();
+        long now = MonotonicClock.millis();
         switch (plan.next(copying, state.get() == NodeState.JOINED, standing.behind(), now)) {
             case ESTIMATE -> estimate(now);
             case GIVE_UP -> {
@@ -98,10 +98,6 @@ final class CatchUpChoice {
                 // Most often.
             }
         }
-    }
-
-    private static long nowMillis() {
-        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
     }
 
     /** How fast copies come to this node; the newest counts. */

@@ -16,6 +16,7 @@ import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.order.Stores;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.Server;
+import io.quorate.node.thread.MonotonicClock;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -93,7 +94,7 @@ final class Rejoin {
             joins.count(JoinCounts.Step.CACHE_DAMAGED);
         }
         obstacle = null;
-        progress = new TransferProgress(() -> System.nanoTime() / 1_000_000);
+        progress = new TransferProgress(MonotonicClock::millis);
         startNanos = System.nanoTime();
         course = new RejoinCourse(RejoinCourse.Cause.of(cause));
         retry = new Retry(AGAIN, startNanos);
@@ -106,7 +107,7 @@ final class Rejoin {
      *     order again
      */
     long turn() throws IOException, InterruptedException {
-        String why = course.step(new Work(progress), TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+        String why = course.step(new Work(progress), MonotonicClock.millis());
         if (course.at() != RejoinCourse.Step.GO_ON) {
             return why == null ? 0 : waits(why);
         }
@@ -225,7 +226,7 @@ final class Rejoin {
             }
             case COPY_ALONE -> copy.want(0);
             case STATE_AND_COPY -> {
-                TransferProgress unseen = new TransferProgress(() -> System.nanoTime() / 1_000_000);
+                TransferProgress unseen = new TransferProgress(MonotonicClock::millis);
                 RejoinCourse.ofCopy().run(new Work(unseen));
             }
         }

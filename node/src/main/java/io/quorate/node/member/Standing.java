@@ -19,6 +19,7 @@ import io.quorate.node.server.NodeIdentity;
 import io.quorate.node.server.Server;
 import io.quorate.node.server.ServerSession;
 import io.quorate.node.server.WaitingCommits;
+import io.quorate.node.thread.MonotonicClock;
 import io.quorate.node.thread.NodeLoop;
 import io.quorate.transport.Lives;
 import io.quorate.transport.RatisTotalOrder;
@@ -83,7 +84,7 @@ public final class Standing {
     public synchronized MemberReport report() {
         WriteSetCache cache = stores.cache();
         CheckpointStore.Checkpoint newest = stores.checkpoints().newest().orElse(null);
-        long now = System.nanoTime() / 1_000_000;
+        long now = MonotonicClock.millis();
         RatisTotalOrder running = order.running();
         LogPosition end = running == null ? stream.resumeAfter() : running.logEnd();
         ServerSession session = server.session();

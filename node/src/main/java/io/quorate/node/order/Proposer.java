@@ -9,6 +9,7 @@ import io.quorate.core.ProposalWindow;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSet;
 import io.quorate.node.thread.FaultHandler;
+import io.quorate.node.thread.MonotonicClock;
 import io.quorate.node.thread.OwnedThread;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -45,7 +46,7 @@ public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable 
                 window,
                 new ProposalCourse.Timing(resendMillis, RETRY_MILLIS),
                 order.quorum().primary(),
-                millis());
+                MonotonicClock.millis());
         this.thread = OwnedThread.lasting("quorate-proposer", this::run, faults).start();
     }
 
@@ -56,7 +57,7 @@ public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable 
             while (course.isFull() && !closed) {
                 room.await();
             }
-            course.captured(writeSet, undecided, millis());
+            course.captured(writeSet, undecided, MonotonicClock.millis());
             work.signal();
         } finally {
             lock.unlock();
@@ -65,24 +66,24 @@ public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable 
 
     @Override
     public void progress(long last, long lastSeen, long[] undecided) {
-        tell(() -> course.progress(last, lastSeen, undecided, millis()), false);
+        tell(() -> course.progress(last, lastSeen, undecided, MonotonicClock.millis()), false);
     }
 
     @Override
     public void delivered(OriginPosition position) {
-        tell(() -> course.delivered(position, millis()), true);
+        tell(() -> course.delivered(position, MonotonicClock.millis()), true);
     }
 
     @Override
     public void gap() {
-        tell(() -> course.gap(millis()), true);
+        tell(() -> course.gap(MonotonicClock.millis()), true);
     }
 
     public void quorumChanged(TotalOrder.Quorum quorum) {
         tell(
                 () -> {
                     quorumHeard = true;
-                    course.quorumChanged(quorum.primary(), millis());
+                    course.quorumChanged(quorum.primary(), MonotonicClock.millis());
                 },
                 true);
     }
@@ -95,7 +96,7 @@ public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable 
         tell(
                 () -> {
                     if (!quorumHeard) {
-                        course.quorumChanged(order.quorum().primary(), millis());
+                        course.quorumChanged(order.quorum().primary(), MonotonicClock.millis());
                     }
                 },
                 true);
@@ -128,7 +129,7 @@ public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable 
         // Success proves nothing; only the delivery does. Nobody needs the stage that whenComplete returns.
         var unused = order.submit(next.entry()).whenComplete((done, failure) -> {
             if (failure != null) {
-                tell(() -> course.failed(next, String.valueOf(failure.getMessage()), millis()), true);
+                tell(() -> course.failed(next, String.valueOf(failure.getMessage()), MonotonicClock.millis()), true);
             }
         });
     }
@@ -138,7 +139,7 @@ public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable 
         lock.lockInterruptibly();
         try {
             while (!closed) {
-                long now = millis();
+                long now = MonotonicClock.millis();
                 Submission next = course.next(now);
                 if (next != null) {
                     return next;
@@ -169,10 +170,6 @@ public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable 
         } finally {
             lock.unlock();
         }
-    }
-
-    private static long millis() {
-        return System.nanoTime() / 1_000_000;
     }
 
     @Override

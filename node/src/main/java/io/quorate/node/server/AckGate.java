@@ -12,6 +12,7 @@ import io.quorate.core.GtidSet;
 import io.quorate.core.OwnRegister;
 import io.quorate.core.WriteSet;
 import io.quorate.node.thread.FaultHandler;
+import io.quorate.node.thread.MonotonicClock;
 import io.quorate.node.thread.OwnedThread;
 import java.io.IOException;
 import java.sql.Connection;
@@ -85,7 +86,7 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
             return; // It has been prepared, not committed; the verdict comes before its commit.
         }
         locked(() -> {
-            course.captured(w.gtid().number(), w.session(), millis());
+            course.captured(w.gtid().number(), w.session(), MonotonicClock.millis());
             stages.captured(w.gtid().number(), w.committedMicros(), System.nanoTime());
         });
     }
@@ -159,7 +160,7 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
     WaitingCommits waiting() {
         lock.lock();
         try {
-            return new WaitingCommits(course.size(), course.waitedMillis(millis()));
+            return new WaitingCommits(course.size(), course.waitedMillis(MonotonicClock.millis()));
         } finally {
             lock.unlock();
         }
@@ -189,7 +190,7 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
         lock.lockInterruptibly();
         try {
             while (!closed) {
-                long now = millis();
+                long now = MonotonicClock.millis();
                 AckTurns.Turn<SemiSyncReplica.Acknowledger> next = turns.next(now);
                 if (next != null) {
                     return next;
@@ -237,7 +238,7 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
             if (ended) {
                 turns.ended(ending);
             } else {
-                turns.notEnded(millis());
+                turns.notEnded(MonotonicClock.millis());
             }
         });
     }
@@ -297,9 +298,5 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
         });
         thread.close();
         closeConnection();
-    }
-
-    private static long millis() {
-        return System.nanoTime() / 1_000_000;
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.server;
 
+import io.quorate.node.thread.MonotonicClock;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -86,16 +86,12 @@ final class ClientWrites {
     }
 
     private void closeAmongWaiting(Connection connection, boolean captured) throws SQLException {
-        ClosingCourse course = new ClosingCourse(captured, commitTimeout.plus(GRACE), nowMillis());
+        ClosingCourse course = new ClosingCourse(captured, commitTimeout.plus(GRACE), MonotonicClock.millis());
         ClosingCourse.Server server = new ByConnection(connection);
         boolean closed = false;
         while (!closed) {
-            closed = course.step(server, nowMillis());
+            closed = course.step(server, MonotonicClock.millis());
         }
-    }
-
-    private static long nowMillis() {
-        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
     }
 
     /** Closes the server; false when running statements and commits don't end within {@code limit}. */

@@ -9,12 +9,12 @@ import io.quorate.core.GtidSet;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSetLog;
 import io.quorate.node.config.NodeProperties;
+import io.quorate.node.thread.MonotonicClock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Finds out, for a session, which of its last transactions the server has lost, and repairs it: {@link TailCourse}
@@ -78,16 +78,12 @@ final class LostTail {
 
     /** As {@link TailCourse#step}. */
     TailCourse.Step step(Connection connection) throws SQLException, IOException, InterruptedException {
-        return course.step(new ByConnection(connection), nowMillis());
+        return course.step(new ByConnection(connection), MonotonicClock.millis());
     }
 
     /** As {@link TailCourse#isCurrent}. */
     boolean isCurrent() {
-        return course.isCurrent(nowMillis());
-    }
-
-    private static long nowMillis() {
-        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+        return course.isCurrent(MonotonicClock.millis());
     }
 
     private final class OfStream implements TailCourse.Order {

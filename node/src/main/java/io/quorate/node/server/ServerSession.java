@@ -15,6 +15,7 @@ import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSetLog;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.thread.FaultHandler;
+import io.quorate.node.thread.MonotonicClock;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -247,7 +248,7 @@ public final class ServerSession implements AutoCloseable {
     /** Carries out what the node's state requires, and looks after the server. */
     void look(LinkSignals.Task task) throws SQLException, IOException, InterruptedException {
         try (Connection connection = access.connect()) {
-            course.look(new ByConnection(connection), task, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+            course.look(new ByConnection(connection), task, MonotonicClock.millis());
         }
     }
 

@@ -6,6 +6,7 @@ import io.quorate.certification.OrderedStream;
 import io.quorate.core.Ballot;
 import io.quorate.core.BallotCodec;
 import io.quorate.core.TotalOrder;
+import io.quorate.node.thread.MonotonicClock;
 import java.util.UUID;
 
 /**
@@ -43,7 +44,7 @@ final class Voting implements Verdicts {
 
     @Override
     public synchronized Verdict onRefused(long seqno) throws InterruptedException {
-        Verdict verdict = course.refused(seqno, System.nanoTime() / 1_000_000);
+        Verdict verdict = course.refused(seqno, MonotonicClock.millis());
         for (long left = WAIT_MILLIS / LOOK_MILLIS; left > 0 && verdict == Verdict.OPEN; left--) {
             Thread.sleep(LOOK_MILLIS);
             verdict = verdict(seqno);

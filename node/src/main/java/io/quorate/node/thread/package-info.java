@@ -2,6 +2,6 @@
 
 /**
  * The threads of a node and what becomes of the node when one of them ends: {@link io.quorate.node.thread.OwnedThread},
- * the fault handlers, and the loop that owns the node's state.
+ * the fault handlers, the loop that owns the node's state, and the clock that all of them go by.
  */
 package io.quorate.node.thread;
