@@ -301,7 +301,7 @@ public final class ApplyCourse {
 
     private void atHead() {
         if (group.isBarrier()) {
-            if (group.hasWork() && Definitions.closesTables(writeSet().writeSet())) {
+            if (group.hasWork() && TableClosing.isDueTo(writeSet().writeSet())) {
                 hold(true);
             }
             Position before = new Position(group.first() - 1, place.committedPosition());

@@ -7,16 +7,16 @@ import io.quorate.core.Keys;
 import io.quorate.core.WriteSet;
 import java.util.regex.Pattern;
 
-/** Tells of which definitions clients have to keep away. */
-final class Definitions {
+/** Whether clients are kept from writing until a definition has been run. */
+final class TableClosing {
     private static final int SHORTEST_STATEMENT_BYTES = 40;
     private static final Pattern CREATE_TABLE =
             Pattern.compile("\\s*CREATE\\s+TABLE\\b.*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
-    private Definitions() {}
+    private TableClosing() {}
 
     /** Whether rows that clients write to its tables right before it would lose. A table that it makes has none yet. */
-    static boolean closesTables(WriteSet w) {
+    static boolean isDueTo(WriteSet w) {
         return w.isDefinition() && conflictsWithRows(w.keys()) && !createsTable(w.payload());
     }
 
