@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import io.quorate.sandbox.Sandbox;
 import io.quorate.sandbox.SandboxException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -34,7 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(600)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class PowerLossIT {
-    private static final List<Integer> ALL = List.of(1, 2, 3);
+    private static final List<Integer> ALL = PowerCluster.ALL;
     private static final int ROUNDS_MAX = 5;
 
     /**
@@ -55,26 +54,17 @@ class PowerLossIT {
     @TempDir
     static Path images;
 
-    private static final List<Volume> VOLUMES = new ArrayList<>();
+    private static PowerCluster power;
     private static Cluster cluster;
     private static boolean refused;
 
     @BeforeAll
     static void start() throws Exception {
-        if (!Volume.possible(images)) {
+        power = PowerCluster.start(images, RELAXED);
+        if (power == null) {
             return;
         }
-        cluster = Cluster.create(ALL.size(), RELAXED);
-        for (int node : ALL) {
-            VOLUMES.add(Volume.make(images.resolve("n" + node + ".img"), cluster.directory(node)));
-        }
-        for (int node : ALL) {
-            cluster.mysql(node).start();
-            cluster.mysql(node).stop();
-            Volume.forceKeys(cluster.directory(node).resolve("data"));
-        }
-        cluster.start();
-        cluster.mysql(1).execute("CREATE DATABASE load_test", Load.TABLE);
+        cluster = power.cluster();
         Bank.open(cluster, 1);
         // Nothing can be taken back in tables without one.
         cluster.mysql(1).execute("ALTER TABLE bank.scrap ADD COLUMN id INT AUTO_INCREMENT PRIMARY KEY INVISIBLE");
@@ -83,20 +73,14 @@ class PowerLossIT {
 
     @BeforeEach
     void requireVolumes() {
-        assumeThat(VOLUMES)
-                .as("volumes, for which one must be allowed to mount")
-                .isNotEmpty();
+        PowerCluster.require(power);
         assumeThat(refused).as("refused before").isFalse();
     }
 
     @AfterAll
     static void end() throws Exception {
-        if (cluster != null) {
-            cluster.killAll();
-            for (Volume volume : VOLUMES) {
-                volume.close();
-            }
-            cluster.close();
+        if (power != null) {
+            power.close();
         }
     }
 
@@ -120,9 +104,9 @@ class PowerLossIT {
         }
         cluster.mysql(1).execute("DELETE FROM load_test.ledger");
         cluster.assertConverged();
-        for (Volume volume : VOLUMES) {
+        for (int node : ALL) {
             // What servers and services write once, at their first start, is not what is tried here.
-            volume.sync();
+            power.volume(node).sync();
         }
         Map<Integer, Integer> acknowledged;
         long lost = 0;
@@ -138,7 +122,7 @@ class PowerLossIT {
             for (int round = 1; lost == 0 && round <= ROUNDS_MAX; round++) {
                 Thread.sleep(2000 + random.nextInt(1000));
                 Map<Integer, Integer> before = load.acknowledged();
-                failPower(victims);
+                power.failPower(victims);
                 for (int node : victims) {
                     lost += lost(node, before.get(node), syncBinlog);
                 }
@@ -209,7 +193,7 @@ class PowerLossIT {
     void refusesForGoodWhatIsInTheTablesAloneAndSaysSo() throws Exception {
         cluster.mysql(3).execute("SET PERSIST sync_binlog = 0", "SET PERSIST innodb_flush_log_at_trx_commit = 1");
         cluster.assertConverged();
-        VOLUMES.get(2).sync();
+        power.volume(3).sync();
         String uuid = cluster.mysql(3).uuid();
         cluster.kill(3, Sandbox.Part.SERVICE);
         // root passes read_only. InnoDB itself needn't have flushed the end of a transaction when it is acknowledged,
@@ -219,9 +203,7 @@ class PowerLossIT {
                 .execute(
                         "INSERT INTO load_test.ledger VALUES (9, 1, 0, 'in the tables alone')",
                         "FLUSH LOCAL ENGINE LOGS");
-        List<ProcessHandle> server = cluster.processes(3).toList();
-        Volume.failPower(List.of(VOLUMES.get(2)), server);
-        VOLUMES.get(2).restorePower();
+        power.failPower(List.of(3), cluster.processes(3).toList());
         for (int start = 1; start <= 2; start++) {
             assertThatThrownBy(() -> cluster.startAgain())
                     .hasMessageContaining("n3 is INCONSISTENT: QRT-2008")
@@ -230,17 +212,5 @@ class PowerLossIT {
         }
         assertThat(cluster.mysql(1).queryLong("SELECT COUNT(*) FROM load_test.ledger WHERE writer = 9"))
                 .isZero();
-    }
-
-    private static void failPower(List<Integer> nodes) throws Exception {
-        // Asked for now: afterwards nobody can read any more which processes these are.
-        List<ProcessHandle> processes =
-                nodes.stream().flatMap(cluster::processes).toList();
-        List<Volume> volumes = nodes.stream().map(node -> VOLUMES.get(node - 1)).toList();
-        assertThat(processes).hasSize(2 * nodes.size());
-        Volume.failPower(volumes, processes);
-        for (Volume volume : volumes) {
-            volume.restorePower();
-        }
     }
 }
