@@ -145,7 +145,9 @@ public final class DefinitionWriter {
      * @param user,host the account that asks for it; it is the definer where the statement names none
      */
     public byte[] event(DefinitionText definition, String user, String host) {
-        byte[] text = definition.text(Identifiers.quoted(user) + "@" + Identifiers.quoted(host)).getBytes(StandardCharsets.UTF_8);
+        byte[] text = definition
+                .text(Identifiers.quoted(user) + "@" + Identifiers.quoted(host))
+                .getBytes(StandardCharsets.UTF_8);
         byte[] database = schema.getBytes(StandardCharsets.UTF_8);
         byte[] status = status(user, host);
         int length = BinlogEvents.HEADER_BYTES + 13 + status.length + database.length + 1 + text.length;

@@ -9,7 +9,6 @@ import io.quorate.core.NodeState;
 import io.quorate.core.QuorateException;
 import io.quorate.core.answer.NodeStatus;
 import io.quorate.node.audit.Audit;
-import io.quorate.node.audit.AuditedNodes;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.conflict.ConflictJournal;
 import io.quorate.node.definition.Definitions;
@@ -104,11 +103,7 @@ class Node implements SmartLifecycle, AutoCloseable {
             upkeep = new Upkeep(base, beside, members, forecast, loop::post);
             reporting = opened.add(new Reporting(
                     members.standing()::report, network.channels()::broadcast, upkeep::eachReport, json, faults));
-            audit = opened.add(new Audit(
-                    properties,
-                    new AuditedNodes(properties.node(), network.questions(), network.members()::present),
-                    json,
-                    faults));
+            audit = opened.add(new Audit(properties, network.questions(), network.members()::present, json, faults));
             disk = opened.add(
                     new DiskGuard(home.directory(), properties.disk().reserve(), order, events::happened, faults));
             complete = true;

@@ -3,15 +3,11 @@ package io.quorate.node;
 
 import io.quorate.core.NodeMachine;
 import io.quorate.node.audit.AuditSource;
-import io.quorate.node.audit.RowRepair;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.conflict.Explainer;
 import io.quorate.node.conflict.ServerKeyExplainer;
-import io.quorate.node.copy.ClonedSource;
-import io.quorate.node.copy.CopyQuestion;
 import io.quorate.node.copy.Copying;
 import io.quorate.node.copy.GivenCopies;
-import io.quorate.node.copy.StreamSource;
 import io.quorate.node.definition.Asking;
 import io.quorate.node.definition.Definitions;
 import io.quorate.node.definition.Fences;
@@ -137,17 +133,14 @@ final class ServerKind implements NodeKind {
     /** Registers the answers to what other nodes ask about the server: full copies, audits and repairs. */
     private GivenCopies answer(Base base, BooleanSupplier synced, Server server) {
         Network network = base.network();
-        new ClonedSource(properties, access, synced).register(network.answers());
-        StreamSource source = new StreamSource(
+        GivenCopies given = GivenCopies.open(
                 properties,
                 access,
                 server::session,
                 base.stream(),
                 base.counters().progress(),
-                synced);
-        source.register(network.answers());
-        network.answers().requireAll(CopyQuestion.class);
-        RowRepair repair = new RowRepair(properties, access, base.stream(), network.questions(), network.json());
+                synced,
+                network.answers());
         new AuditSource(
                         properties,
                         access,
@@ -155,8 +148,9 @@ final class ServerKind implements NodeKind {
                         base.stream(),
                         base.counters().progress(),
                         synced,
-                        repair)
+                        network.questions(),
+                        network.json())
                 .register(network.answers());
-        return source;
+        return given;
     }
 }

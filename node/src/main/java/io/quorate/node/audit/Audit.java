@@ -6,6 +6,8 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.answer.Difference;
 import io.quorate.node.audit.AuditHost.Stopped;
 import io.quorate.node.config.NodeProperties;
+import io.quorate.node.member.MemberReport;
+import io.quorate.node.question.Questions;
 import io.quorate.node.thread.FaultHandler;
 import io.quorate.node.thread.OwnedThread;
 import java.io.IOException;
@@ -13,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
@@ -40,10 +43,16 @@ public final class Audit implements AutoCloseable {
     private volatile boolean closed;
     private long savedNanos;
 
-    public Audit(NodeProperties properties, AuditedNodes nodes, JsonMapper json, FaultHandler faults)
+    /** @param present what the other nodes report about themselves */
+    public Audit(
+            NodeProperties properties,
+            Questions questions,
+            Supplier<List<MemberReport>> present,
+            JsonMapper json,
+            FaultHandler faults)
             throws IOException {
         this.properties = properties;
-        this.nodes = nodes;
+        this.nodes = new AuditedNodes(properties.node(), questions, present);
         this.schedule = new AuditSchedule(
                 properties.audit().interval(), properties.audit().share());
         this.file = new AuditFile(properties.dataDir(), json);

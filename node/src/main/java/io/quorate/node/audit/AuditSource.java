@@ -21,6 +21,7 @@ import io.quorate.node.audit.AuditQuestion.Versions;
 import io.quorate.node.audit.AuditQuestion.WholeRow;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.question.Answers;
+import io.quorate.node.question.Questions;
 import io.quorate.node.server.ApplyProgress;
 import io.quorate.node.server.ServerAccess;
 import io.quorate.node.server.ServerSession;
@@ -35,6 +36,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Answers what an audit asks about this node's server. Answers one question at a time. */
 public final class AuditSource implements AutoCloseable {
@@ -70,14 +72,15 @@ public final class AuditSource implements AutoCloseable {
             OrderedStream stream,
             ApplyProgress progress,
             BooleanSupplier synced,
-            RowRepair repair) {
+            Questions questions,
+            JsonMapper json) {
         this.properties = properties;
         this.access = access;
         this.session = session;
         this.stream = stream;
         this.progress = progress;
         this.synced = synced;
-        this.repair = repair;
+        this.repair = new RowRepair(properties, access, stream, questions, json);
     }
 
     public void register(Answers answers) {

@@ -19,7 +19,7 @@ import java.util.concurrent.Executors;
 import java.util.function.Supplier;
 
 /** The nodes that an audit compares, this one among them. Asks them their questions. */
-public final class AuditedNodes implements AutoCloseable {
+final class AuditedNodes implements AutoCloseable {
     private final String name;
     private final Questions questions;
     private final Supplier<List<MemberReport>> present;
@@ -33,7 +33,7 @@ public final class AuditedNodes implements AutoCloseable {
     record Answers<T>(Map<String, T> given, Set<String> without, String why) {}
 
     /** @param name this node's name */
-    public AuditedNodes(String name, Questions questions, Supplier<List<MemberReport>> present) {
+    AuditedNodes(String name, Questions questions, Supplier<List<MemberReport>> present) {
         this.name = name;
         this.questions = questions;
         this.present = present;

@@ -37,7 +37,7 @@ import tools.jackson.databind.json.JsonMapper;
  * its own row, once its server holds everything that is ordered by now; that row has to be as the audit found it, too.
  * So no writeset touches the row in between, and later writesets find it as they expect it.
  */
-public final class RowRepair {
+final class RowRepair {
     private static final Logger log = LoggerFactory.getLogger(RowRepair.class);
     private static final String JOURNAL = "repairs.jsonl";
 
@@ -62,7 +62,7 @@ public final class RowRepair {
             Map<String, String> put,
             String trusted) {}
 
-    public RowRepair(
+    RowRepair(
             NodeProperties properties,
             ServerAccess access,
             OrderedStream stream,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.config;
 
+import io.quorate.applier.ApplierSettings;
 import io.quorate.core.ColumnMask;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
@@ -63,6 +64,17 @@ public record NodeProperties(
         @DefaultValue @Valid Ddl ddl,
         @DefaultValue @Valid Sst sst,
         @DefaultValue @Valid Audit audit) {
+    /** How writesets are applied to the server. */
+    public ApplierSettings applierSettings() {
+        return ApplierSettings.DEFAULTS
+                .withWorkers(apply.workers())
+                .withGroups(
+                        apply.groupTransactionsMax(),
+                        (int) apply.groupBytesMax().toBytes(),
+                        apply.groupInterval())
+                .withMask(conflicts.mask());
+    }
+
     /** Refuses a configuration that names no server for a node that needs one, or a server for an arbitrator. */
     public void requireServerUnlessArbitrator() {
         if (mysql == null && !arbitrator) {

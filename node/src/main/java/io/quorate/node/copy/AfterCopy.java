@@ -9,7 +9,6 @@ import io.quorate.applier.Verdicts;
 import io.quorate.core.OwnWrites;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSetLog;
-import io.quorate.node.server.Applying;
 import io.quorate.node.server.LinkSignals;
 import io.quorate.node.server.ServerAccess;
 import java.io.IOException;
@@ -52,7 +51,7 @@ final class AfterCopy {
         }
         AtomicReference<Exception> failure = new AtomicReference<>();
         Applier applier = new Applier(
-                Applying.settings(ports.properties()),
+                ports.properties().applierSettings(),
                 access.workers(),
                 record,
                 server,

@@ -24,7 +24,7 @@ import java.util.function.BooleanSupplier;
  * The donor's side of method {@code clone}: prepares this node's server for it, and says where the server is. The two
  * servers do the rest.
  */
-public final class ClonedSource {
+final class ClonedSource {
     private static final String NOT_COPIED = """
             SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME, ' (', ENGINE, ')') FROM information_schema.TABLES
             WHERE TABLE_TYPE = 'BASE TABLE' AND ENGINE <> 'InnoDB'
@@ -35,13 +35,13 @@ public final class ClonedSource {
     private final BooleanSupplier gives;
 
     /** @param gives whether this node's server holds what the order says */
-    public ClonedSource(NodeProperties properties, ServerAccess access, BooleanSupplier gives) {
+    ClonedSource(NodeProperties properties, ServerAccess access, BooleanSupplier gives) {
         this.properties = properties;
         this.access = access;
         this.gives = gives;
     }
 
-    public void register(Answers answers) {
+    void register(Answers answers) {
         answers.on(CopyQuestion.CloneFrom.class, question -> ready());
     }
 

@@ -8,7 +8,6 @@ import io.quorate.core.QuorateException;
 import io.quorate.node.member.MemberReport;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.ServerAccess;
-import io.quorate.node.server.ServerCheck;
 import io.quorate.node.server.ServerSession;
 import io.quorate.sst.CloneCopy;
 import java.io.IOException;
@@ -104,7 +103,7 @@ final class CopyStart {
         }
         Connection connection = owner.reach();
         try {
-            ServerCheck.require(connection);
+            ServerAccess.requireSettings(connection);
             access.readOnly(connection, true);
             requireNothingUndecided(connection);
             return connection;

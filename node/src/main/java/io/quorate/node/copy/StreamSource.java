@@ -49,7 +49,7 @@ import org.slf4j.LoggerFactory;
  * this node's server, together with what the server had at that moment. The node stays SYNCED. Nothing is locked except
  * tables that must be read as a whole, and those only while a snapshot is opened.
  */
-public final class StreamSource implements GivenCopies {
+final class StreamSource implements GivenCopies {
     private static final Logger log = LoggerFactory.getLogger(StreamSource.class);
     private static final Duration LIMIT = Duration.ofSeconds(20);
     private static final int LOCK_WAIT_SECONDS = 1;
@@ -73,7 +73,7 @@ public final class StreamSource implements GivenCopies {
      * @param session the session with the server; null while there is none
      * @param synced whether this node's server holds what the order says
      */
-    public StreamSource(
+    StreamSource(
             NodeProperties properties,
             ServerAccess access,
             Supplier<ServerSession> session,
@@ -100,7 +100,7 @@ public final class StreamSource implements GivenCopies {
         return bytes.sum();
     }
 
-    public void register(Answers answers) {
+    void register(Answers answers) {
         answers.on(
                 CatalogAfter.class,
                 q -> read(q.after(), List.of(), (connection, server) -> catalog(connection, server, q)));

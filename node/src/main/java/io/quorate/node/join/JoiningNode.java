@@ -7,7 +7,6 @@ import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.member.MemberReport;
-import io.quorate.node.member.MemberWord;
 import io.quorate.node.member.Membership;
 import io.quorate.node.member.Standing;
 import io.quorate.node.order.PausableOrder.Hold;

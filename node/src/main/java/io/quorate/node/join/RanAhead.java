@@ -20,7 +20,7 @@ import java.util.UUID;
  * take was ordered before that; or because somebody has chosen another server's tables since ({@link
  * OrderedFirst#isTrust}). Then it is this server that is the odd one, and not the others that may be wrong.
  */
-public final class RanAhead {
+final class RanAhead {
 
     private final Difference where;
     private final UUID server;
@@ -39,7 +39,7 @@ public final class RanAhead {
      * @param position the seqno up to which the order is applied on this server
      * @param upTo the last seqno of the record; what this server has committed is ordered by then
      */
-    public static boolean of(Difference where, UUID server, WriteSetLog log, long position, long upTo)
+    static boolean of(Difference where, UUID server, WriteSetLog log, long position, long upTo)
             throws IOException, InterruptedException {
         if (where.mayBeAnywhere() || position >= upTo || log.first() > position + 1) {
             return false;

@@ -135,7 +135,7 @@ public final class Members {
     }
 
     /** The data directory of that member, according to {@link #directories}; null when none is known. */
-    static String directory(Map<String, String> directories, Peer member) {
+    public static String directory(Map<String, String> directories, Peer member) {
         return directories.get(directoryKey(member.name(), member.generation()));
     }
 

@@ -3,7 +3,6 @@ package io.quorate.node.server;
 
 import io.quorate.applier.Applier;
 import io.quorate.applier.ApplierListener;
-import io.quorate.applier.ApplierSettings;
 import io.quorate.applier.ApplierStats;
 import io.quorate.applier.TakenBack;
 import io.quorate.applier.Verdicts;
@@ -19,7 +18,7 @@ import java.util.function.Consumer;
  * Applies the order to the server, and passes on what the applier tells. Started by the link's thread; any thread may
  * read the statistics.
  */
-public final class Applying implements AutoCloseable {
+final class Applying implements AutoCloseable {
     /** What every applier of this node works with. */
     record Ports(
             NodeProperties properties,
@@ -42,7 +41,7 @@ public final class Applying implements AutoCloseable {
             Applier.OwnWritesSource register,
             Verdicts verdicts) {
         applier = new Applier(
-                settings(ports.properties()),
+                ports.properties().applierSettings(),
                 access.workers(),
                 ports.cache(),
                 server,
@@ -50,14 +49,6 @@ public final class Applying implements AutoCloseable {
                 register,
                 verdicts,
                 new Telling(ports, access, signals));
-    }
-
-    public static ApplierSettings settings(NodeProperties properties) {
-        NodeProperties.Apply a = properties.apply();
-        return ApplierSettings.DEFAULTS
-                .withWorkers(a.workers())
-                .withGroups(a.groupTransactionsMax(), (int) a.groupBytesMax().toBytes(), a.groupInterval())
-                .withMask(properties.conflicts().mask());
     }
 
     /** @param takenBack own transactions that the database lacks after its position */

@@ -15,7 +15,6 @@ import io.quorate.core.OwnOrder;
 import io.quorate.core.ProposalWindow;
 import io.quorate.core.TotalOrder;
 import io.quorate.node.config.NodeProperties;
-import io.quorate.node.order.Proposer;
 import io.quorate.node.thread.FaultHandler;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

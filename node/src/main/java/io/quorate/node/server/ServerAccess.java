@@ -91,6 +91,11 @@ public final class ServerAccess implements AutoCloseable {
         return pool.getConnection();
     }
 
+    /** Refuses a server whose settings or grants are wrong, with everything that is. */
+    public static void requireSettings(Connection connection) throws SQLException {
+        ServerCheck.require(connection);
+    }
+
     /**
      * Opens a connection outside the pool, which may be used as long as necessary. Fails at once where nobody listens.
      */

@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
  * Checks a MySQL server's version, settings and grants before anything relies on them. Finds everything that is wrong
  * at once, each with the statement that mends it.
  */
-public final class ServerCheck {
+final class ServerCheck {
     /**
      * @param what what is wrong
      * @param fix a statement that mends it, or what to put into my.cnf where only a restart helps
@@ -84,7 +84,7 @@ public final class ServerCheck {
     private ServerCheck() {}
 
     /** Fails with QRT-1001 and the whole list when anything is wrong. */
-    public static void require(Connection connection) throws SQLException {
+    static void require(Connection connection) throws SQLException {
         require(findings(connection));
     }
 

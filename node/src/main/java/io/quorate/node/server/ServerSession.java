@@ -120,7 +120,8 @@ public final class ServerSession implements AutoCloseable {
 
     /** Keeps clients from writing to a member's server that doesn't record what they write. */
     private void requireSettings(Connection connection) throws SQLException {
-        if (NodeIdentity.isKnown(ports.properties) && !ServerCheck.recording(connection).isWhole()) {
+        if (NodeIdentity.isKnown(ports.properties)
+                && !ServerCheck.recording(connection).isWhole()) {
             access.readOnly(connection, true);
         }
         ServerCheck.require(connection);

@@ -93,7 +93,8 @@ public final class AuditedTable {
         Map<String, String> all = new TreeMap<>();
         try (Statement statement = connection.createStatement()) {
             for (String[] each : names) {
-                try (ResultSet row = statement.executeQuery("SHOW CREATE TABLE " + Identifiers.quoted(each[0], each[1]))) {
+                try (ResultSet row =
+                        statement.executeQuery("SHOW CREATE TABLE " + Identifiers.quoted(each[0], each[1]))) {
                     row.next();
                     all.put(each[0] + "." + each[1], row.getString(2).replaceAll(" AUTO_INCREMENT=\\d+", ""));
                 } catch (SQLException e) {
@@ -381,7 +382,8 @@ public final class AuditedTable {
                 columns.stream().map(c -> c.literal(written.get(c.name()))).collect(Collectors.joining(", "));
         try (Statement statement = connection.createStatement()) {
             statement.setEscapeProcessing(false);
-            statement.execute("INSERT INTO " + Identifiers.quoted(schema, name) + " (" + names + ") VALUES (" + values + ")");
+            statement.execute(
+                    "INSERT INTO " + Identifiers.quoted(schema, name) + " (" + names + ") VALUES (" + values + ")");
         }
     }
 

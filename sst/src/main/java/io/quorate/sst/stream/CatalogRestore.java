@@ -40,7 +40,8 @@ public final class CatalogRestore {
                 if (row.get(1).equals("1")) {
                     session.setReadOnly(row.get(0), false);
                 }
-                session.make("room for schema " + row.get(0), "DROP DATABASE IF EXISTS " + Identifiers.quoted(row.get(0)));
+                session.make(
+                        "room for schema " + row.get(0), "DROP DATABASE IF EXISTS " + Identifiers.quoted(row.get(0)));
             }
         }
     }

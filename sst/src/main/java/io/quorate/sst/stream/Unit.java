@@ -105,6 +105,7 @@ public record Unit(int number, List<TableName> tables, boolean whole) {
             throw new IllegalArgumentException("not a foreign key: " + key);
         }
         String other = matcher.group(1);
-        return new TableName(other == null ? schema : Identifiers.unquoted(other), Identifiers.unquoted(matcher.group(2)));
+        return new TableName(
+                other == null ? schema : Identifiers.unquoted(other), Identifiers.unquoted(matcher.group(2)));
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.quorate.node.order;
+package io.quorate.node.server;
 
 import io.quorate.core.CaptureProtocol;
 import io.quorate.core.OriginPosition;
@@ -20,7 +20,7 @@ import java.util.function.LongConsumer;
  * Carries out a {@link ProposalCourse}: the capture fills the window of the course and is held back while that is full,
  * one thread submits proposals, and the course is told of deliveries and failures. One lock, one clock.
  */
-public final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
+final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
     private static final long RETRY_MILLIS = 100;
 
     private final ProposalCourse course;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.quorate.node.member;
+package io.quorate.node.join;
 
+import io.quorate.node.member.Members;
+import io.quorate.node.member.Membership;
 import io.quorate.transport.AdmissionPlan;
 import io.quorate.transport.Lives;
 import io.quorate.transport.TransportSettings.Peer;
@@ -8,8 +10,8 @@ import java.util.Collection;
 import java.util.List;
 
 /** What a node's answer says about who is a member, in the form that {@link AdmissionPlan} needs. */
-public record MemberWord(Membership answer) implements AdmissionPlan.Word {
-    public static List<MemberWord> all(Collection<Membership> answers) {
+record MemberWord(Membership answer) implements AdmissionPlan.Word {
+    static List<MemberWord> all(Collection<Membership> answers) {
         return answers.stream().map(MemberWord::new).toList();
     }
 
