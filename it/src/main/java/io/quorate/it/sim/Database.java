@@ -57,14 +57,9 @@ final class Database {
     private record Before(
             List<Change> done, long position, LogPosition positionLog, long visible, Map<Long, Long> undone) {}
 
-    private static final class Lock {
-        private final Set<Transaction> holders = new LinkedHashSet<>();
-        private boolean exclusive;
-    }
-
     private final UUID uuid;
     private final Rows rows;
-    private final Map<Long, Lock> locks = new HashMap<>();
+    private final Locks locks;
     private final Set<Transaction> transactions = new LinkedHashSet<>();
     private final List<Logged> binlog = new ArrayList<>();
     /** What is in the binlog, and what the tables kept that it lost. */
@@ -107,6 +102,7 @@ final class Database {
     Database(UUID uuid, Rows rows) {
         this.uuid = uuid;
         this.rows = rows;
+        this.locks = new Locks(rows);
     }
 
     /** A copy of another server, taken when it was at {@code position} and nothing was open there. */
@@ -171,12 +167,12 @@ final class Database {
         return positionLog;
     }
 
-    /** The seqno up to which the rows are the order's; above the position after a prepared one has committed. */
     /** The furthest that a transaction had seen that was prepared here. */
     long snapshotMax() {
         return binlog.stream().mapToLong(Logged::snapshot).max().orElse(0);
     }
 
+    /** The seqno up to which the rows are the order's; above the position after a prepared one has committed. */
     long visible() {
         return visible;
     }
@@ -201,74 +197,20 @@ final class Database {
      * @return who holds them; empty when it is done
      */
     Set<Transaction> change(Transaction t, Change wanted) throws Rows.Misfit {
-        Set<Transaction> holders = new LinkedHashSet<>();
         Change c = rows.actual(wanted);
-        List<Long> exclusive = new ArrayList<>();
-        List<Long> shared = new ArrayList<>();
-        needs(wanted, exclusive, shared);
-        needs(c, exclusive, shared);
-        for (long key : exclusive) {
-            addHolders(t, key, true, holders);
-        }
-        for (long key : shared) {
-            addHolders(t, key, false, holders);
-        }
+        Locks.Needed needed = locks.neededBy(wanted, c);
+        Set<Transaction> holders = locks.holders(needed, t);
         if (commits != null) {
             transactions.stream().filter(d -> d.defines == c.table()).forEach(holders::add);
         }
         if (!holders.isEmpty()) {
             return holders;
         }
-        exclusive.forEach(key -> hold(t, key, true));
-        shared.forEach(key -> hold(t, key, false));
+        locks.take(needed, t);
         rows.apply(c);
         t.done.push(c);
         t.changes.add(c);
         return holders;
-    }
-
-    private void needs(Change c, List<Long> exclusive, List<Long> shared) {
-        Table table = c.table();
-        if (!table.keyed) {
-            // Two may insert the same.
-            addWhole(c, c.before(), exclusive);
-            addWhole(c, c.after(), shared);
-            return;
-        }
-        for (Row row : new Row[] {c.before(), c.after()}) {
-            if (row == null) {
-                continue;
-            }
-            exclusive.add(table.key(0, row.get(0)));
-            for (int column : rows.unique(table)) {
-                if (row.get(column) != null) {
-                    exclusive.add(table.key(column, row.get(column)));
-                }
-            }
-            if (table.parent != null) {
-                shared.add(table.parent.key(0, row.get(1)));
-            }
-        }
-    }
-
-    private static void addWhole(Change c, Row row, List<Long> keys) {
-        if (row != null) {
-            keys.add(c.table().key(row));
-        }
-    }
-
-    private void addHolders(Transaction t, long key, boolean exclusive, Set<Transaction> holders) {
-        Lock lock = locks.get(key);
-        if (lock != null && (exclusive || lock.exclusive)) {
-            lock.holders.stream().filter(h -> h != t).forEach(holders::add);
-        }
-    }
-
-    private void hold(Transaction t, long key, boolean exclusive) {
-        Lock lock = locks.computeIfAbsent(key, k -> new Lock());
-        lock.holders.add(t);
-        lock.exclusive |= exclusive;
-        t.locks.add(key);
     }
 
     /** Takes the changes back and keeps the locks. */
@@ -295,13 +237,7 @@ final class Database {
         t.open = false;
         prepared.remove(t.prepared);
         transactions.remove(t);
-        for (long key : t.locks) {
-            Lock lock = locks.get(key);
-            lock.holders.remove(t);
-            if (lock.holders.isEmpty()) {
-                locks.remove(key);
-            }
-        }
+        locks.release(t);
     }
 
     void commitClient(Transaction t) {
@@ -481,7 +417,7 @@ final class Database {
 
     /** Changes a row without the binlog, if nobody holds it; null for none. */
     boolean tamper(Table table, long id, Row row) {
-        if (locks.containsKey(table.key(0, id))) {
+        if (locks.isHeld(table.key(0, id))) {
             return false;
         }
         rows.tamper(table, id, row);

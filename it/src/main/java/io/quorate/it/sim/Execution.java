@@ -38,9 +38,6 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     private static final int RETRIES_MAX = 100;
     private static final int LOCK_WAIT_TIMEOUT = 1205;
     private static final int ROW_NOT_FOUND = 1032;
-    private static final int DUPLICATE_ENTRY = 1062;
-    private static final int DUPLICATE_KEY_NAME = 1061;
-    private static final int NO_KEY = 1091;
     private static final int CONNECTION_LOST = 2013;
 
     /** A session waits for another one's lock. */
@@ -425,11 +422,11 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
 
     private void runAlone() throws SQLException {
         try {
-            DefinitionTurn.take(course.writeSet(), session.voting, Spoilt.server(this, world.bugs));
+            DefinitionTurn.take(course.writeSet(), session.voting, Spoilt.server(node, course.writeSet(), world.bugs));
             done();
-        } catch (InUse e) {
+        } catch (DefiningServer.InUse e) {
             // The server doesn't say that what is prepared keeps a table.
-            waitsFor = e.users.stream().filter(user -> user.prepared() == 0).collect(Collectors.toSet());
+            waitsFor = e.users().stream().filter(user -> user.prepared() == 0).collect(Collectors.toSet());
             waitForLock();
         }
     }
@@ -440,82 +437,6 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
         if (verdict != Verdicts.Verdict.OPEN) {
             end();
             course.answered(verdict);
-        }
-    }
-
-    /** The table of a definition is in use. */
-    private static final class InUse extends SQLException {
-        private static final long serialVersionUID = 1;
-        private final transient Set<Transaction> users;
-
-        InUse(Set<Transaction> users) {
-            this.users = users;
-        }
-    }
-
-    /** The server, at the place of a definition; open for what {@link Bug}s make of it. */
-    class OfDatabase implements DefinitionTurn.Server {
-        @Override
-        public boolean hasGtid() throws SQLException {
-            mayBreak();
-            return node.database().hasGtid(course.writeSet().seqno());
-        }
-
-        @Override
-        public void requireWhole() {
-            // There are no engines without transactions here.
-        }
-
-        @Override
-        public void run() throws SQLException {
-            byte[] definition = course.writeSet().writeSet().payload();
-            Table table = Table.ALL[definition[0]];
-            Set<Transaction> users = node.database().users(table);
-            if (!users.isEmpty()) {
-                throw new InUse(users);
-            }
-            if (table == Table.TAG) {
-                indexTags(Dispute.isAdded(definition));
-            } else {
-                node.database().ddlApplied(table, course.writeSet().seqno());
-            }
-        }
-
-        private void indexTags(boolean adds) throws SQLException {
-            Rows rows = node.database().rows();
-            if (adds == rows.isTagIndexed()) {
-                throw new SQLException(adds ? "is there" : "isn't there", "42000", adds ? DUPLICATE_KEY_NAME : NO_KEY);
-            }
-            if (adds && rows.hasEqualTags()) {
-                throw new SQLException("duplicate entry", "23000", DUPLICATE_ENTRY);
-            }
-            node.database().indexTagsApplied(adds, course.writeSet().seqno());
-            mayBreak();
-        }
-
-        @Override
-        public boolean hasPassedOver(long seqno) throws SQLException {
-            return node.database().passedOver().contains(seqno);
-        }
-
-        @Override
-        public void notePassedOver(long seqno) throws SQLException {
-            mayBreak();
-            node.database().passedOver().add(seqno);
-            world.trace(node.name() + " passes over the definition at seqno " + seqno);
-            mayBreak();
-        }
-
-        @Override
-        public void useUpGtid(long seqno) throws SQLException {
-            node.database().useUpGtid(seqno);
-            mayBreak();
-        }
-
-        private void mayBreak() throws SQLException {
-            if (world.dispute != null) {
-                world.dispute.mayBreak(node);
-            }
         }
     }
 

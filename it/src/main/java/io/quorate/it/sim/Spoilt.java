@@ -230,8 +230,8 @@ final class Spoilt {
     }
 
     /** A server that is told wrongly what it passes over. */
-    static DefinitionTurn.Server server(Execution execution, Set<Bug> bugs) {
-        return execution.new OfDatabase() {
+    static DefinitionTurn.Server server(Node node, Certified definition, Set<Bug> bugs) {
+        return new DefiningServer(node, definition) {
             @Override
             public void notePassedOver(long seqno) throws SQLException {
                 if (!bugs.contains(Bug.PASSED_OVER_UNNOTED)) {
