@@ -249,7 +249,7 @@ public final class Applier implements AutoCloseable {
     }
 
     /** Waits for room. */
-    private final class ToPipeline implements Intake.Schedule {
+    private final class ToPipeline implements Intake.Taker {
         @Override
         public Feed.Due read(Feed.Due due) {
             count(due);

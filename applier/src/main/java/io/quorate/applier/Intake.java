@@ -14,12 +14,12 @@ public final class Intake {
     private final Feed feed;
     private final int transactionsMax;
     private final long bytesMax;
-    private final Schedule schedule;
+    private final Taker taker;
     private final Deque<Feed.Due> batch = new ArrayDeque<>();
     private boolean more;
 
-    /** The schedule, as whoever guards it has it. */
-    public interface Schedule {
+    /** Takes what is read: the {@link Schedule}, as whoever guards it has it. */
+    public interface Taker {
         /** Says what has just been read, and is offered next; what is offered in its place. */
         Feed.Due read(Feed.Due due);
 
@@ -31,11 +31,11 @@ public final class Intake {
      * @param transactionsMax the most writesets of a group
      * @param bytesMax and their largest payload
      */
-    public Intake(Feed feed, int transactionsMax, long bytesMax, Schedule schedule) {
+    public Intake(Feed feed, int transactionsMax, long bytesMax, Taker taker) {
         this.feed = feed;
         this.transactionsMax = transactionsMax;
         this.bytesMax = bytesMax;
-        this.schedule = schedule;
+        this.taker = taker;
     }
 
     /**
@@ -45,14 +45,14 @@ public final class Intake {
      */
     public boolean turn(Duration wait) throws IOException, InterruptedException {
         more = batch.isEmpty() ? fill(wait) : more;
-        return schedule.offer(batch) && more;
+        return taker.offer(batch) && more;
     }
 
     private boolean fill(Duration wait) throws IOException, InterruptedException {
         Feed.Due next = feed.next(wait);
         long bytes = 0;
         while (next != null) {
-            batch.add(schedule.read(next));
+            batch.add(taker.read(next));
             bytes += next.duty() == Duty.NONE ? 0 : next.writeSet().writeSet().payload().length;
             if (batch.size() >= transactionsMax || bytes >= bytesMax) {
                 return true;

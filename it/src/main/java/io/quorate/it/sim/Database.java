@@ -121,6 +121,10 @@ final class Database {
         this.ddlDone.addAll(ddlDone);
     }
 
+    UUID uuid() {
+        return uuid;
+    }
+
     Rows rows() {
         return rows;
     }

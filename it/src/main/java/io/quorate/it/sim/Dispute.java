@@ -126,7 +126,7 @@ final class Dispute {
         List<Row> tags = node.database().rows().all(Table.TAG);
         Row tag = tags.isEmpty() ? null : tags.get(random.nextInt(tags.size()));
         int kind = random.nextInt(4);
-        if (!node.isMember() || !node.databaseUp || node.wantsCopy()) {
+        if (!node.isMember() || !node.databaseUp || node.replacement().isWanted()) {
             return;
         }
         if (kind < 2) {
@@ -182,18 +182,19 @@ final class Dispute {
      * them from; without a person's doing, or two clients that define at a time, that must not happen.
      */
     private void person() {
-        boolean all = world.nodes().stream().allMatch(n -> n.isArbitrator() || n.awaitsCopy());
+        boolean all = world.nodes().stream()
+                .allMatch(n -> n.isArbitrator() || n.replacement().isAwaited());
         allWait = all ? allWait + 1 : 0;
         if (allWait > PATIENCE && (tampered || definers.size() > 1)) {
             world.endsStuck();
         }
         for (Node node : world.nodes()) {
-            boolean waits = node.awaitsPerson();
+            boolean waits = node.replacement().awaitsPerson();
             waited.merge(node, 1, (count, one) -> waits ? count + one : 0);
             if (waited.get(node) > PATIENCE) {
                 waited.put(node, 0);
                 world.statistics.rebuilt++;
-                node.needsCopy("a person has its server rebuilt");
+                node.replacement().need("a person has its server rebuilt");
             }
         }
         world.after(10_000, this::person);

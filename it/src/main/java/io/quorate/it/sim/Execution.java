@@ -126,7 +126,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
             if (world.dispute != null && e.code().kind() == ErrorCode.Kind.DIFFERENCE) {
                 over = true;
                 world.dispute.requireCause(node, e);
-                node.differs(e);
+                node.replacement().differs(e);
                 return;
             }
             // Where a cache was lost it isn't known what failed, and what clients did since fails in case it was built
@@ -134,7 +134,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
             if (e.code() != ErrorCode.UNDO_IMPOSSIBLE || !node.hasLostCache()) {
                 throw e;
             }
-            node.needsCopy(e.getMessage());
+            node.replacement().need(e.getMessage());
         }
         if (!over) {
             again();

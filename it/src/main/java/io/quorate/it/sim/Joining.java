@@ -153,7 +153,7 @@ final class Joining implements JoinHost {
         inVain = turns.at() == before ? inVain : 0;
         if (turns.at() == Step.STAYING_OUT || inVain > IN_VAIN_MAX) {
             world.statistics.refused++;
-            node.needsCopy(turns.progress());
+            node.replacement().need(turns.progress());
         } else if (pause < JoinTurns.FOR_EVER) {
             next(pause == 0 ? world.delay() : 1 + world.random.nextInt((int) (2000 * pause / CLOCK)));
         }
@@ -172,7 +172,7 @@ final class Joining implements JoinHost {
         if (!(event instanceof NodeEvent.Failed failed)) {
             node.happened(event);
         } else if (failed.cause().code() == ErrorCode.COPY_NEEDED) {
-            node.needsCopy(failed.cause().detail());
+            node.replacement().need(failed.cause().detail());
         } else {
             throw failed.cause();
         }
@@ -237,7 +237,7 @@ final class Joining implements JoinHost {
 
     @Override
     public boolean isCopyPending() {
-        return node.wantsCopy();
+        return node.replacement().isWanted();
     }
 
     @Override
@@ -273,7 +273,7 @@ final class Joining implements JoinHost {
         if (difference.code() == ErrorCode.APPLY_MISMATCH && !odd.hasVoidDefinition() && !odd.hasRunAhead()) {
             world.dispute.requireEnough(holders);
         }
-        node.wantCopy(node.lastOrdered());
+        node.replacement().want(node.lastOrdered());
         world.dispute.mayCrashSoon(node);
     }
 
@@ -310,7 +310,7 @@ final class Joining implements JoinHost {
 
     @Override
     public boolean hasData() {
-        return node.isArbitrator() || node.wantsCopy();
+        return node.isArbitrator() || node.replacement().isWanted();
     }
 
     @Override

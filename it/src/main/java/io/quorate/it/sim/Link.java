@@ -148,12 +148,12 @@ final class Link implements LinkCourse.Work, SessionCourse.Work {
 
     @Override
     public boolean isCopyPending() {
-        return node.wantsCopy();
+        return node.replacement().isWanted();
     }
 
     @Override
     public void copy() {
-        node.awaitsServer();
+        node.joining().copying("a copy of another server");
     }
 
     @Override
@@ -220,7 +220,7 @@ final class Link implements LinkCourse.Work, SessionCourse.Work {
             return tail.step();
         } catch (QuorateException e) {
             world.statistics.tailsRefused++;
-            node.needsCopy(e.getMessage());
+            node.replacement().need(e.getMessage());
             throw new LostTail.BrokenOff();
         }
     }

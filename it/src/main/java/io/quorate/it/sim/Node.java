@@ -42,7 +42,6 @@ final class Node {
     /** Which life of the cluster it took part in last. */
     private int era;
 
-    private int copies;
     /** How many directories it has lost; the last one's name. */
     private int directories;
     /** The highest generation that it ever took part as, with this directory. */
@@ -53,8 +52,6 @@ final class Node {
     private boolean takenOut;
 
     private ServerLife serverLife = ServerLife.NONE;
-    /** What its server needs a copy to reach; -1 while it needs none. */
-    private long copyFrom = -1;
     /** Whether it is kept which server it is. */
     private boolean knowsServer;
 
@@ -69,14 +66,9 @@ final class Node {
     private long life;
     private final Link link;
     private Joining joining;
+    private final Replacement replacement;
     /** Why it takes no part in the order. */
     private final Set<Hold> holds = EnumSet.noneOf(Hold.class);
-
-    /** Whether a copy is due to what its server holds, rather than to what it missed. */
-    private boolean differs;
-
-    /** Nobody can bring it back: somebody has to copy another server. */
-    private boolean copyNeeded;
 
     Node(World world, int number, boolean arbitrator, Rows rows) {
         this.world = world;
@@ -85,6 +77,7 @@ final class Node {
         this.databaseUp = !arbitrator;
         this.uuid = new UUID(3, number);
         this.link = new Link(this);
+        this.replacement = new Replacement(this);
         this.database = new Database(uuid, rows);
         prepareServer();
         this.model = new Model(this, rows.copy(), 0);
@@ -211,7 +204,7 @@ final class Node {
     // The service.
 
     void startService() {
-        if (copyNeeded || isServing()) {
+        if (replacement.isNeeded() || isServing()) {
             return;
         }
         life++;
@@ -227,7 +220,7 @@ final class Node {
         holds.clear();
         holds.add(Hold.START);
         link.serviceStarts();
-        if (wantsCopy()) {
+        if (replacement.isWanted()) {
             world.replacesServer(this, life);
         }
         joining = new Joining(this);
@@ -265,6 +258,25 @@ final class Node {
 
     Link link() {
         return link;
+    }
+
+    /** Null while there is no service. */
+    Joining joining() {
+        return joining;
+    }
+
+    Replacement replacement() {
+        return replacement;
+    }
+
+    /** Has another server in place of its own. */
+    void replaceServer(Database with, Model expected) {
+        uuid = with.uuid();
+        database = with;
+        prepareServer();
+        model = expected;
+        databaseUp = true;
+        serverLife = ServerLife.NONE;
     }
 
     /** It belongs to a life of the cluster, of which it is no member yet. */
@@ -404,11 +416,6 @@ final class Node {
         world.after(2000 + world.random.nextInt(1000), () -> tick(ofLife));
     }
 
-    /** Its server is of no use before it has other data. */
-    void awaitsServer() {
-        joining.copying("a copy of another server");
-    }
-
     /** Something has to be received first. */
     void missing(QuorateException cause) {
         joining.missing(cause);
@@ -444,98 +451,8 @@ final class Node {
                 name(), 0, storage.cache().first(), storage.cache().last(), storage.durableSeqno(), at.index());
     }
 
-    /** Nobody has what is missing here, or it has a history of its own: somebody will have to copy another server. */
-    void needsCopy(String why) {
-        world.trace(name() + " needs a copy: " + why);
-        crashService();
-        if (arbitrator) {
-            // There is nothing to be copied: somebody has to clear its directory.
-            beginAnew();
-            world.after(3000, this::startService);
-            return;
-        }
-        copyNeeded = true;
-        crashDatabase();
-        world.copies(this);
-    }
-
     boolean hasLostCache() {
         return storage.hasLostCache();
-    }
-
-    boolean isCopyNeeded() {
-        return copyNeeded;
-    }
-
-    /** Its server needs a copy that reaches {@code from}: what comes after it is kept here. */
-    void wantCopy(long from) {
-        world.trace(name() + " wants a copy from " + from + " on");
-        copyFrom = from;
-        world.replacesServer(this, life);
-    }
-
-    boolean wantsCopy() {
-        return copyFrom >= 0;
-    }
-
-    long copyFrom() {
-        return copyFrom;
-    }
-
-    /** Its server has all of another one's data in place of its own; it is a member as before. */
-    void replaceServer(Node donor) {
-        world.statistics.replaced++;
-        if (world.dispute == null) {
-            crashDatabase();
-            takeServer(donor);
-            joining.copying(null);
-            return;
-        }
-        new Voting(this).withdraw();
-        if (databaseUp && differs) {
-            world.dispute.requireHandedOver(this);
-        }
-        // From now on its own rows are gone.
-        crashDatabase();
-        world.dispute.mayCrashSoon(this);
-        long ofLife = life;
-        world.after(1 + world.dispute.random.nextInt(4000), () -> {
-            if (ofLife == life
-                    && world.dispute.mayGive(donor)
-                    && donor.database().visible() >= copyFrom) {
-                takeServer(donor);
-                world.statistics.healed += differs ? 1 : 0;
-                differs = false;
-                joining.copying(null);
-            } else {
-                databaseUp = true;
-                world.replacesServer(this, ofLife);
-            }
-        });
-    }
-
-    /** Begins anew with the rows of another server, as a server of its own. */
-    void copy(Node donor) {
-        world.statistics.copies++;
-        copyNeeded = false;
-        takeServer(donor);
-        beginAnew();
-        startService();
-    }
-
-    private void takeServer(Node donor) {
-        long at = donor.database.visible();
-        world.trace(name() + " is copied from " + donor.name() + " at " + at);
-        Rows ordered = donor.model.ordered();
-        Rows rows = donor.model.tampered(ordered.copy());
-        rows.indexTags(donor.database.rows().isTagIndexed());
-        uuid = new UUID(3, number + 16L * ++copies);
-        database = world.decided.copyOf(uuid, rows, at, donor.database);
-        prepareServer();
-        model = new Model(this, ordered, at).tamperedLike(donor.model);
-        databaseUp = true;
-        serverLife = ServerLife.NONE;
-        copyFrom = -1;
     }
 
     /**
@@ -574,10 +491,10 @@ final class Node {
     }
 
     /** A new directory beside a server: what was promised and acknowledged is forgotten. */
-    private void beginAnew() {
+    void beginAnew() {
         takenOut = false;
         serverLife = ServerLife.NONE;
-        copyFrom = -1;
+        replacement.cancel();
         knowsServer = false;
         storage.lose();
         directories++;
@@ -603,14 +520,6 @@ final class Node {
         wake();
     }
 
-    // What it holds differs.
-
-    /** Its server holds something else than the order says. */
-    void differs(QuorateException cause) {
-        differs = true;
-        joining.differs(cause);
-    }
-
     /** Whether others may count on its server: it holds what the order says, as far as it knows. */
     boolean isSynced() {
         return machine != null && machine.state().writable();
@@ -619,18 +528,6 @@ final class Node {
     /** Whether it is a member that works on its server. */
     boolean isMember() {
         return link.session() != null && joining.at() == JoinMachine.Step.MEMBER;
-    }
-
-    /** Whether its server is of no use before it has a copy of another one. */
-    boolean awaitsCopy() {
-        return copyNeeded || wantsCopy() || (joining != null && joining.at() == JoinMachine.Step.AWAITING_COPY);
-    }
-
-    /** Whether only a person can say which of the servers is right. */
-    boolean awaitsPerson() {
-        return joining != null
-                && joining.at() == JoinMachine.Step.AWAITING_COPY
-                && joining.toString().contains("waiting, because only");
     }
 
     // The order.

@@ -248,13 +248,16 @@ final class Order {
     /** Whether there would be a majority if all came back that can, but for one. */
     boolean canSpare(Node node) {
         return isMajority(members.stream()
-                .filter(r -> r.node != node && r.node.replica() == r && !r.node.isCopyNeeded())
+                .filter(r -> r.node != node
+                        && r.node.replica() == r
+                        && !r.node.replacement().isNeeded())
                 .count());
     }
 
     /** Whether no member is left that could ever take part again. */
     boolean isGone() {
-        return members.stream().allMatch(r -> r.node.replica() != r || r.node.isCopyNeeded());
+        return members.stream()
+                .allMatch(r -> r.node.replica() != r || r.node.replacement().isNeeded());
     }
 
     /** The majority is lost for good: one goes on alone with all that it has, also what no majority had. */

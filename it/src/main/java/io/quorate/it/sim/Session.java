@@ -30,7 +30,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** One session of a service with its database: schedule, workers, capture and proposer. */
-final class Session implements Intake.Schedule {
+final class Session implements Intake.Taker {
     private static final int WORKERS = 3;
     private static final int BYTES_MAX = 1 << 20;
     private static final int GROUP_MICROS_MAX = 3000;

@@ -81,7 +81,7 @@ final class Transfer implements TransferCourse.Work {
         }
         inVain = why == null ? 0 : inVain;
         if (why != null && nobodyHasIt && ++inVain > IN_VAIN_MAX) {
-            node.needsCopy(why);
+            node.replacement().need(why);
         }
         return why == null ? 0 : PAUSE_MILLIS;
     }
@@ -102,7 +102,8 @@ final class Transfer implements TransferCourse.Work {
         public RejoinCourse.Copy copy() {
             return node.isArbitrator()
                     ? RejoinCourse.Copy.NONE
-                    : new RejoinCourse.Copy(world.copiesAllowed, node.wantsCopy());
+                    : new RejoinCourse.Copy(
+                            world.copiesAllowed, node.replacement().isWanted());
         }
 
         @Override
@@ -139,7 +140,7 @@ final class Transfer implements TransferCourse.Work {
 
         @Override
         public void wantCopy(long from) {
-            node.wantCopy(from);
+            node.replacement().want(from);
         }
     }
 

@@ -191,7 +191,7 @@ final class World {
                 return;
             }
             if (order.canSpare(node) && !donors.isEmpty()) {
-                node.copy(donors.get(random.nextInt(donors.size())));
+                node.replacement().rebuild(donors.get(random.nextInt(donors.size())));
             } else {
                 // What a server has lost is found out with a majority only. Without any server among the members, one
                 // that
@@ -213,7 +213,11 @@ final class World {
 
     /** Whether there is nobody to copy from, or to go on with: only a backup helps then. */
     private boolean isNobodyLeft() {
-        return order.isGone() || nodes.stream().allMatch(n -> n.isArbitrator() || n.isCopyNeeded() || n.wantsCopy());
+        return order.isGone()
+                || nodes.stream()
+                        .allMatch(n -> n.isArbitrator()
+                                || n.replacement().isNeeded()
+                                || n.replacement().isWanted());
     }
 
     /**
@@ -223,16 +227,20 @@ final class World {
     void replacesServer(Node node, long life) {
         after(3000, () -> {
             stuck |= isNobodyLeft();
-            if (stuck || !node.wantsCopy() || life != node.life()) {
+            if (stuck || !node.replacement().isWanted() || life != node.life()) {
                 return;
             }
             List<Node> donors = nodes.stream()
-                    .filter(n -> n.takesPart() && n.databaseUp && !n.isArbitrator() && !n.wantsCopy() && !n.isSuspect())
-                    .filter(n -> n.database().visible() >= node.copyFrom())
+                    .filter(n -> n.takesPart()
+                            && n.databaseUp
+                            && !n.isArbitrator()
+                            && !n.replacement().isWanted()
+                            && !n.isSuspect())
+                    .filter(n -> n.database().visible() >= node.replacement().from())
                     .filter(n -> dispute == null || dispute.mayGive(n))
                     .toList();
             if (node.takesPart() && node.databaseUp && !donors.isEmpty()) {
-                node.replaceServer(donors.get(random.nextInt(donors.size())));
+                node.replacement().replace(donors.get(random.nextInt(donors.size())));
             } else {
                 replacesServer(node, life);
             }
