@@ -22,6 +22,8 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Captures what clients commit on the server. The {@link CaptureProtocol} decides what to do; a {@link MySqlCapture},
@@ -29,6 +31,8 @@ import java.util.function.LongSupplier;
  * link's thread; any thread may read the statistics.
  */
 final class Capturing implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Capturing.class);
+
     /** What every capture of this node works with. */
     record Ports(
             NodeProperties properties,
@@ -43,6 +47,9 @@ final class Capturing implements AutoCloseable {
      * times its size where it is applied. One that is larger would end every service, and again after each start.
      */
     private static final int HEAP_SHARE = 12;
+
+    /** mysqld ends the connections of replicas after eight seconds, at the latest. */
+    private static final Duration STOP_MAX = Duration.ofSeconds(15);
 
     private static final long LOOK_MILLIS = 20;
     private static final long HEAP_MAX = Runtime.getRuntime().maxMemory();
@@ -193,12 +200,36 @@ final class Capturing implements AutoCloseable {
      *
      * @return the transactions that still wait
      */
-    GtidSet awaitVerdicts(Duration limit) throws InterruptedException {
+    private GtidSet awaitVerdicts(Duration limit) throws InterruptedException {
         long end = System.nanoTime() + limit.toNanos();
         while (waitingCommits().count() > 0 && isUp() && System.nanoTime() < end) {
             Thread.sleep(LOOK_MILLIS);
         }
         return gate == null ? new GtidSet() : gate.open();
+    }
+
+    /**
+     * When mysqld is stopped without having been drained, it ends all sessions but those that wait within a commit, and
+     * leaves the capture's connection alone for eight seconds more. As soon as that ends, everybody who still waits is
+     * told OK. So it isn't given up before the order has decided, or mysqld has ended it.
+     */
+    void awaitVerdictsWhileServerStops() {
+        ports.events()
+                .accept(new NodeEvent.DatabaseDown("mysqld is being stopped while "
+                        + waitingCommits().count() + " commits wait for their verdict"));
+        try {
+            GtidSet open = awaitVerdicts(STOP_MAX);
+            if (!open.isEmpty()) {
+                log.warn(
+                        "mysqld has ended while {} commits waited for their verdict. If it was stopped without quorate"
+                                + " drain, it told their clients OK, although the order had not decided; quorate"
+                                + " outcome will say what became of them: {}",
+                        open.count(),
+                        open);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /**

@@ -38,9 +38,6 @@ public final class ServerSession implements AutoCloseable {
     private static final long STAYS_OPEN_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     private static final int LOOKS_PER_TABLE_LOOK = 60;
-    /** mysqld ends the connections of replicas after eight seconds, at the latest. */
-    private static final Duration STOP_MAX = Duration.ofSeconds(15);
-
     /** What every session of this node works with. */
     public record Ports(
             NodeProperties properties,
@@ -452,7 +449,7 @@ public final class ServerSession implements AutoCloseable {
     public void close() {
         Capturing c = capturing;
         if (c != null && c.waitingCommits().count() > 0 && access.refusesConnections()) {
-            awaitVerdicts(c);
+            c.awaitVerdictsWhileServerStops();
         }
         close(capturing);
         letThrough();
@@ -468,29 +465,6 @@ public final class ServerSession implements AutoCloseable {
             access.settleCommits(connection);
         } catch (SQLException e) {
             log.debug("commits that may wait on {}: {}", access, e.toString());
-        }
-    }
-
-    /**
-     * When mysqld is stopped without having been drained, it ends all sessions but those that wait within a commit, and
-     * leaves the capture's connection alone for eight seconds more. As soon as that ends, everybody who still waits is
-     * told OK. So it isn't given up before the order has decided, or mysqld has ended it.
-     */
-    private void awaitVerdicts(Capturing c) {
-        ports.events.accept(new NodeEvent.DatabaseDown(
-                "mysqld is being stopped while " + c.waitingCommits().count() + " commits wait for their verdict"));
-        try {
-            GtidSet open = c.awaitVerdicts(STOP_MAX);
-            if (!open.isEmpty()) {
-                log.warn(
-                        "mysqld has ended while {} commits waited for their verdict. If it was stopped without quorate"
-                                + " drain, it told their clients OK, although the order had not decided; quorate"
-                                + " outcome will say what became of them: {}",
-                        open.count(),
-                        open);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 
