@@ -132,11 +132,11 @@ final class Pipeline {
     private boolean await(Group group, boolean mayYield) throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            while (!schedule.isHead(group)) {
+            for (Schedule.Turn now; (now = schedule.turn(group)) != Schedule.Turn.COMMIT; ) {
                 if (stopped) {
                     throw new InterruptedException("the applier is stopping");
                 }
-                if (mayYield && schedule.mustYield(group)) {
+                if (mayYield && now == Schedule.Turn.YIELD) {
                     return false;
                 }
                 turn.await();

@@ -176,9 +176,17 @@ public final class Schedule {
         running.stream().skip(1).forEach(yielding::add);
     }
 
-    /** Whether a group has to give up its locks rather than wait with them until it is the head. */
-    public boolean mustYield(Group group) {
-        return yielding.contains(group) && !isHead(group);
+    /** What a group has to do that could commit. */
+    public enum Turn {
+        /** It is the head. */
+        COMMIT,
+        /** It has to give up its locks rather than wait with them. */
+        YIELD,
+        WAIT
+    }
+
+    public Turn turn(Group group) {
+        return isHead(group) ? Turn.COMMIT : yielding.contains(group) ? Turn.YIELD : Turn.WAIT;
     }
 
     /** The head has been committed. */

@@ -7,6 +7,7 @@ import io.quorate.applier.Blockers;
 import io.quorate.applier.DefinitionTurn;
 import io.quorate.applier.Group;
 import io.quorate.applier.Patience;
+import io.quorate.applier.Schedule.Turn;
 import io.quorate.applier.Settlement;
 import io.quorate.applier.Verdicts;
 import io.quorate.core.CertifiedXid;
@@ -234,10 +235,9 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
     }
 
     private void awaitTurn() {
-        if (isHead() || Spoilt.outOfOrder(session, world.bugs)) {
-            answer(true);
-        } else if (session.schedule.mustYield(group)) {
-            answer(false);
+        Turn turn = Spoilt.outOfOrder(session, world.bugs) ? Turn.COMMIT : session.schedule.turn(group);
+        if (turn != Turn.WAIT) {
+            answer(turn == Turn.COMMIT);
         }
     }
 
