@@ -196,14 +196,21 @@ final class Link implements LinkCourse.Work, SessionCourse.Work {
     @Override
     public void openForClients() {
         if (opening != null) {
-            tellAnswered();
             opening.open();
         }
     }
 
-    private void tellAnswered() {
-        if (session != null) {
+    @Override
+    public void noteAnswered() {
+        if (opening != null && session != null) {
             session.acknowledging().answered();
+        }
+    }
+
+    @Override
+    public void holdCommits() {
+        if (opening != null) {
+            opening.hold();
         }
     }
 
@@ -283,10 +290,6 @@ final class Link implements LinkCourse.Work, SessionCourse.Work {
 
     @Override
     public void up() {
-        if (opening != null) {
-            tellAnswered();
-            opening.hold();
-        }
         node.happened(new NodeEvent.DatabaseUp());
     }
 

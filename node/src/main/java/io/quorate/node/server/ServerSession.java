@@ -295,12 +295,12 @@ public final class ServerSession implements AutoCloseable {
 
         @Override
         public void openForClients() throws SQLException {
-            tellAnswered();
             access.readOnly(connection, false);
             waits.changed();
         }
 
-        private void tellAnswered() throws SQLException {
+        @Override
+        public void noteAnswered() throws SQLException {
             if (capturing != null) {
                 capturing.answered(ServerAccess.executed(connection).last(identity.server()));
             }
@@ -379,11 +379,12 @@ public final class ServerSession implements AutoCloseable {
         }
 
         @Override
-        public void up() throws SQLException {
-            // Not first when clients are let in: whom read_only doesn't keep from writing may not hear OK before
-            // the verdict either.
-            tellAnswered();
+        public void holdCommits() throws SQLException {
             access.holdCommits(connection);
+        }
+
+        @Override
+        public void up() {
             ports.events.accept(new NodeEvent.DatabaseUp());
         }
 

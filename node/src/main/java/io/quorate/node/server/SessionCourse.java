@@ -29,6 +29,12 @@ public final class SessionCourse {
         /** Whether a server that is open for clients may stay so for now, though it should be closed. */
         boolean staysOpen() throws SQLException;
 
+        /** Notes up to where the server has committed by now: nobody waits for a verdict about that. */
+        void noteAnswered() throws SQLException;
+
+        /** From now on commits wait for their verdict, in mode {@code after-sync}. */
+        void holdCommits() throws SQLException;
+
         /** Lets clients write. */
         void openForClients() throws SQLException;
 
@@ -120,6 +126,7 @@ public final class SessionCourse {
             return;
         }
         if (task == Task.WRITABLE) {
+            work.noteAnswered();
             work.openForClients();
         } else {
             work.closeForClients();
@@ -155,6 +162,10 @@ public final class SessionCourse {
         boolean captureUp = applies && work.isCaptureUp();
         if (captureUp && !up) {
             up = true;
+            // Not first when clients are let in: whom read_only doesn't keep from writing may not hear OK before the
+            // verdict either.
+            work.noteAnswered();
+            work.holdCommits();
             work.up();
         }
         if (captureUp || !up) {

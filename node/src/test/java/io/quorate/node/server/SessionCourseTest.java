@@ -97,6 +97,19 @@ class SessionCourseTest {
         assertThat(work.done).containsOnlyOnce("up");
     }
 
+    /** Nobody's session may be ended for what was committed before. */
+    @Test
+    void commitsWaitFromThenOnAndWhatWasCommittedBeforeIsNoted() throws Exception {
+        course.begin(work, Task.READ_ONLY, true);
+        work.mayCapture = true;
+        work.captureUp = true;
+        look(Task.READ_ONLY);
+        assertThat(work.done).containsSubsequence("note", "hold", "up");
+        work.done.clear();
+        look(Task.WRITABLE);
+        assertThat(work.done).containsSubsequence("note", "open");
+    }
+
     @Test
     void theSessionIsLostWhenTheBinlogCantBeReadForLong() throws Exception {
         course.begin(work, Task.READ_ONLY, true);
@@ -160,6 +173,16 @@ class SessionCourseTest {
         @Override
         public boolean staysOpen() {
             return staysOpen;
+        }
+
+        @Override
+        public void noteAnswered() {
+            done.add("note");
+        }
+
+        @Override
+        public void holdCommits() {
+            done.add("hold");
         }
 
         @Override
