@@ -34,8 +34,11 @@ import org.slf4j.LoggerFactory;
 public final class ServerSession implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerSession.class);
     private static final long PAUSE_MILLIS = 50;
-    /** How long a server that was left open may stay so while its service starts. */
-    private static final long STAYS_OPEN_NANOS = TimeUnit.SECONDS.toNanos(20);
+    /**
+     * How long a server that was left open may stay so while its service starts, which takes two to five seconds, and
+     * half a minute on a machine that is ten times overloaded.
+     */
+    private static final long STAYS_OPEN_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final int LOOKS_PER_TABLE_LOOK = 60;
     /** What every session of this node works with. */
