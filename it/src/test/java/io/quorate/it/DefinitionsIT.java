@@ -4,8 +4,10 @@ package io.quorate.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sandbox.Sandbox.Part;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -28,6 +30,9 @@ class DefinitionsIT {
     private static final boolean ALL = "all".equals(System.getProperty("quorate.cells"));
     private static final String T = "CREATE TABLE t (id INT PRIMARY KEY, a INT)";
     private static final String ONE = "INSERT INTO t VALUES (1, 1)";
+
+    private static final int BETWEEN = 400;
+    private static final int LOSING_ATTEMPTS = 5;
 
     private static Cluster cluster;
 
@@ -497,6 +502,63 @@ class DefinitionsIT {
             assertThat(rows(n, "still")).as("n%d", n).isEqualTo("1:1,2:2,3:3,4:4");
         }
         assertThat(untouched().get(0)).isEqualTo(untouched.get(0));
+    }
+
+    /** Each because of a definition of its own clients that lost, of another table: they give one another theirs. */
+    @Test
+    @Order(11)
+    void whereAllServersDifferInDifferentTablesNobodyNeedsToChoose() throws Exception {
+        List<Long> untouched = null;
+        // Which of them loses is decided by the order in which they are heard; most of the time, all do.
+        for (int attempt = 0; attempt < LOSING_ATTEMPTS && !oneHasBegunAmongWaiting(); attempt++) {
+            untouched = allLoseADefinition();
+            cluster.assertConverged();
+        }
+        assertThat(oneHasBegunAmongWaiting()).as("all waited, and one began").isTrue();
+        assertThat(untouched()).isEqualTo(untouched);
+        for (int n = 1; n <= 3; n++) {
+            for (int each = 1; each <= 3; each++) {
+                assertThat(rows(n, "t" + each)).as("t%d of n%d", each, n).isEqualTo("1:1,2:20,3:3");
+            }
+            assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.still"))
+                    .isEqualTo(2 + 3 * BETWEEN);
+        }
+    }
+
+    /** What each of them writes to the table of the next comes before the definitions, but is seen after them. */
+    private static List<Long> allLoseADefinition() throws Exception {
+        List<String> setUp = new ArrayList<>(List.of(T));
+        for (int n = 1; n <= 3; n++) {
+            setUp.add("CREATE TABLE t" + n + " (id INT PRIMARY KEY, a INT)");
+            setUp.add("INSERT INTO t" + n + " VALUES (1, 1), (2, 2), (3, 3)");
+        }
+        begin(setUp);
+        List<Long> untouched = untouched();
+        for (int n = 1; n <= 3; n++) {
+            cluster.pause(n);
+        }
+        try {
+            for (int n = 1; n <= 3; n++) {
+                List<String> statements = new ArrayList<>();
+                statements.add("UPDATE t" + (n % 3 + 1) + " SET a = 20 WHERE id = 2");
+                for (int i = 0; i < BETWEEN; i++) {
+                    statements.add("INSERT INTO still VALUES (" + (n * 10_000 + i) + ", 1)");
+                }
+                statements.add("ALTER TABLE t" + n + " DROP COLUMN a");
+                run(n, statements);
+            }
+        } finally {
+            for (int n = 1; n <= 3; n++) {
+                cluster.goOn(n);
+            }
+        }
+        return untouched;
+    }
+
+    private static boolean oneHasBegunAmongWaiting() {
+        return IntStream.rangeClosed(1, 3)
+                .mapToObj(cluster::story)
+                .anyMatch(story -> story.contains("this one begins"));
     }
 
     private static void oneLosesItsRowsAndWrites() throws Exception {

@@ -29,7 +29,8 @@ record MemberRoom(Standing standing, MemberDesk desk, Join join) {
                 beside.server(),
                 participation,
                 network.members(),
-                network.configured()::lives);
+                network.configured()::lives,
+                beside.copy()::notGiven);
         MemberDesk desk = new MemberDesk(
                 properties.node(),
                 base.stream(),

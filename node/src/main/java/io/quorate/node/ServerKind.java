@@ -73,7 +73,7 @@ final class ServerKind implements NodeKind {
                 told.copying());
         ServerLink link = opened.add(
                 new ServerLink(properties.mysql(), access, sessions, signals, copy, told.events(), told.faults()));
-        return new ServerRoom(link, copy, answer(base, synced, link));
+        return new ServerRoom(link, copy, answer(base, synced, link, copy));
     }
 
     private ServerSession.Ports ports(Base base, Told told) {
@@ -131,7 +131,7 @@ final class ServerKind implements NodeKind {
     }
 
     /** Registers the answers to what other nodes ask about the server: full copies, audits and repairs. */
-    private GivenCopies answer(Base base, BooleanSupplier synced, Server server) {
+    private GivenCopies answer(Base base, BooleanSupplier synced, Server server, Copying copy) {
         Network network = base.network();
         GivenCopies given = GivenCopies.open(
                 properties,
@@ -140,6 +140,7 @@ final class ServerKind implements NodeKind {
                 base.stream(),
                 base.counters().progress(),
                 synced,
+                copy::notGiven,
                 network.answers());
         new AuditSource(
                         properties,

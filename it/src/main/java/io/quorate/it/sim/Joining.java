@@ -278,6 +278,21 @@ final class Joining implements JoinHost {
     }
 
     @Override
+    public void offer(QuorateException difference) {
+        // Copies are of everything here.
+    }
+
+    @Override
+    public boolean beginsAmongWaiting() {
+        return false;
+    }
+
+    @Override
+    public void wantCopyOfWaiting(QuorateException difference) {
+        throw new IllegalStateException();
+    }
+
+    @Override
     public String trust(Difference where) {
         return "copies are of everything here";
     }

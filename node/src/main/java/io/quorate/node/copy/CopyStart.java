@@ -83,7 +83,7 @@ final class CopyStart {
     @Nullable
     MemberReport donor() {
         return donors.present().get().stream()
-                .filter(m -> m.hasSyncedServer() && m.applied() >= owner.note().from())
+                .filter(m -> PieceFetcher.canGive(m, owner.note().from(), owner.ofWaiting()))
                 .min(MemberReport.nearest(ports.properties().zone()))
                 .orElse(null);
     }

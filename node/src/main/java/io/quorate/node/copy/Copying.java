@@ -3,12 +3,14 @@ package io.quorate.node.copy;
 
 import io.quorate.applier.ServerLife;
 import io.quorate.applier.TakenBack;
+import io.quorate.capture.DefinedTables;
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
+import io.quorate.core.TableName;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSetLog;
 import io.quorate.ist.RejoinCourse;
@@ -25,12 +27,14 @@ import io.quorate.node.server.ServerAccess;
 import io.quorate.node.server.ServerLifeFile;
 import io.quorate.node.server.ServerSession;
 import io.quorate.sst.CopyProgress;
+import io.quorate.sst.stream.Catalog;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -73,6 +77,10 @@ public final class Copying implements ServerCopy, Refill {
     private final CopyMethod method;
     private final CopyStart start;
     private volatile String obstacle;
+    private volatile List<TableName> notGiven;
+    /** What {@link #notGiven} was before this server's own copy began. */
+    private volatile List<TableName> wanted = List.of();
+
     private long toldNanos;
     private String told = "";
 
@@ -112,7 +120,7 @@ public final class Copying implements ServerCopy, Refill {
         this.budget =
                 new ByteBudget(ports.properties().sst().bytesPerSecondMax().toBytes());
         this.cloned = new ClonedCopy(this, ports, access, signals, donors, budget);
-        this.streamed = new StreamedCopy(ports, access, signals, donors, budget, this::tell);
+        this.streamed = new StreamedCopy(ports, access, signals, donors, budget, this::ofWaiting, this::tell);
         this.copiedTables = new CopiedTables(this, streamed, ports, access, signals);
         this.trustedTables = new TrustedTables(this, ports);
         this.method = new CopyMethod(ports.properties());
@@ -137,6 +145,7 @@ public final class Copying implements ServerCopy, Refill {
 
     @Override
     public void want(long from, Difference where) throws IOException {
+        withhold();
         CopyNote before = note;
         // Of a server that was to be copied before, more may be gone than differs now.
         keep(
@@ -155,8 +164,54 @@ public final class Copying implements ServerCopy, Refill {
         if (note != null) {
             return "its tables may be gone already, for a copy";
         }
+        withhold();
         keep(CopyNote.trusting(from, where));
         return null;
+    }
+
+    @Override
+    public void offer(Difference where) {
+        if (notGiven == null && note == null && !where.mayBeAnywhere()) {
+            try (Connection connection = access.connectAlone()) {
+                Set<TableName> tables = new DifferingTables(
+                                DefinedTables.at(connection)::of, ports.cache(), ServerAccess.uuid(connection))
+                        .findAllSpoilt(
+                                where,
+                                ServerAccess.applied(connection),
+                                ports.stream().lastOrdered(),
+                                Catalog.read(
+                                        connection, ports.properties().sst().omitted()));
+                notGiven = List.copyOf(tables);
+                log.info(
+                        "until its copy, this server gives others that wait what differs there, but not {}",
+                        TableName.some(tables));
+            } catch (NotByTables | SQLException | IOException e) {
+                log.debug("this server can't give others anything while it waits: {}", e.getMessage());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    public void withhold() {
+        if (notGiven != null) {
+            wanted = notGiven;
+            notGiven = null;
+        }
+    }
+
+    @Override
+    public List<TableName> notGiven() {
+        return notGiven;
+    }
+
+    /**
+     * The tables that a server may give which waits for a copy itself; null while only those may give anything that
+     * are SYNCED.
+     */
+    List<TableName> ofWaiting() {
+        return note == null || note.from() > 0 || note.where().mayBeAnywhere() ? null : wanted;
     }
 
     @Override

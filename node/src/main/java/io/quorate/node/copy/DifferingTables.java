@@ -42,6 +42,7 @@ final class DifferingTables {
     private final Function<WriteSet, @Nullable Set<TableName>> defined;
     private final WriteSetLog log;
     private final UUID server;
+    private boolean losersToo;
 
     /**
      * @param defined the tables that a definition names, as {@link io.quorate.capture.DefinedTables#of} says
@@ -98,6 +99,16 @@ final class DifferingTables {
         return Set.copyOf(found);
     }
 
+    /**
+     * Finds these, and the tables of own transactions that failed and may not be undone: of all these this server's rows
+     * are of no use to others. For the rest as {@link #find}.
+     */
+    Set<TableName> findAllSpoilt(Difference where, long position, long upTo, Catalog own)
+            throws NotByTables, IOException, InterruptedException {
+        losersToo = true;
+        return find(where, position, upTo, own);
+    }
+
     private Certified at(long seqno) throws NotByTables, IOException, InterruptedException {
         if (seqno < log.first()) {
             throw new NotByTables("the record no longer has seqno " + seqno);
@@ -116,8 +127,9 @@ final class DifferingTables {
 
     private void take(Certified c, Difference where, Set<Object> wanted) throws NotByTables {
         WriteSet w = c.writeSet();
-        boolean failedHere =
-                w.isDefinition() && !c.passed() && w.gtid().source().equals(server);
+        boolean failedHere = (w.isDefinition() || losersToo)
+                && !c.passed()
+                && w.gtid().source().equals(server);
         boolean trusted = c.passed() && OrderedFirst.isTrust(w);
         if (wanted.remove(w.gtid()) || where.seqnos().contains(c.seqno()) || failedHere || trusted) {
             found.addAll(tables(c));

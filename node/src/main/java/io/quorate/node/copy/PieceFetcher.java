@@ -36,6 +36,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -66,6 +67,7 @@ final class PieceFetcher implements AutoCloseable {
     private final CopyLedger ledger;
     private final OrderScan scan;
     private final long since;
+    private final @Nullable List<TableName> ofWaiting;
     private final ByteBudget budget;
     private final LinkedBlockingDeque<Piece> queue = new LinkedBlockingDeque<>();
     private final AtomicInteger open = new AtomicInteger();
@@ -77,7 +79,10 @@ final class PieceFetcher implements AutoCloseable {
     private volatile String obstacle;
     private volatile boolean closed;
 
-    /** @param since donors must have applied everything up to this seqno */
+    /**
+     * @param since donors must have applied everything up to this seqno
+     * @param ofWaiting tables that may come from a server which waits for a copy of others; null for none
+     */
     PieceFetcher(
             Copying.Ports ports,
             ServerAccess access,
@@ -85,6 +90,7 @@ final class PieceFetcher implements AutoCloseable {
             CopyLedger ledger,
             OrderScan scan,
             long since,
+            @Nullable List<TableName> ofWaiting,
             ByteBudget budget) {
         this.ports = ports;
         this.access = access;
@@ -92,6 +98,7 @@ final class PieceFetcher implements AutoCloseable {
         this.ledger = ledger;
         this.scan = scan;
         this.since = since;
+        this.ofWaiting = ofWaiting;
         this.budget = budget;
     }
 
@@ -326,22 +333,30 @@ final class PieceFetcher implements AutoCloseable {
 
     /** The donor to ask: the same one as long as it is available, so that no other node is bothered. */
     private String chosen() {
-        return choose(donors, ports.properties().zone(), since, donor);
+        return choose(donors, ports.properties().zone(), since, ofWaiting, donor);
     }
 
     /**
      * Chooses a node that can give a copy.
      *
+     * @param ofWaiting tables that may come from a server which waits for a copy of others; null for none
      * @param before name of the node that is preferred
      */
-    static String choose(Copying.Donors donors, String zone, long since, String before) {
+    static String choose(
+            Copying.Donors donors, String zone, long since, @Nullable List<TableName> ofWaiting, String before) {
         return donors.present().get().stream()
-                .filter(m -> m.hasSyncedServer() && m.applied() >= since)
-                .min(Comparator.<MemberReport>comparingInt(m -> m.node().equals(before) ? 0 : 1)
+                .filter(m -> canGive(m, since, ofWaiting))
+                .min(Comparator.<MemberReport>comparingInt(m -> m.hasSyncedServer() ? 0 : 1)
+                        .thenComparing(m -> m.node().equals(before) ? 0 : 1)
                         .thenComparing(MemberReport.nearest(zone)))
                 .orElseThrow(() -> new QuorateException(
                         ErrorCode.COPY_NO_DONOR, "no node with a server is SYNCED and has applied seqno " + since))
                 .node();
+    }
+
+    /** Whether a node can give a copy; how far a server is that waits, it knows better than its report. */
+    static boolean canGive(MemberReport m, long since, @Nullable List<TableName> ofWaiting) {
+        return m.hasSyncedServer() ? m.applied() >= since : m.gives(ofWaiting);
     }
 
     /**

@@ -2,9 +2,11 @@
 package io.quorate.node.copy;
 
 import io.quorate.core.Difference;
+import io.quorate.core.TableName;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.sst.CopyProgress;
 import java.io.IOException;
+import java.util.List;
 
 /** The copy of another server's data that this node's server may get. An arbitrator gets none: {@link #NONE}. */
 public interface ServerCopy {
@@ -18,7 +20,8 @@ public interface ServerCopy {
     boolean isPending();
 
     /**
-     * Says that a copy is needed, which has to reach at least to seqno {@code from}, where this node's cache begins.
+     * Says that a copy is needed, which has to reach at least to seqno {@code from}, where this node's cache begins; 0
+     * if servers that wait for a copy themselves may give what they have.
      * Only to be called while the link has no session.
      */
     default void want(long from) throws IOException {
@@ -30,6 +33,18 @@ public interface ServerCopy {
      * it is known which, otherwise of everything. For the rest as {@link #want(long)}.
      */
     void want(long from, Difference where) throws IOException;
+
+    /**
+     * While this server waits for a copy, with all that its clients have committed in the order, and no session works
+     * on it: gives copies of the tables in which it doesn't differ, to others that wait too.
+     */
+    void offer(Difference where);
+
+    /** Gives none any more. */
+    void withhold();
+
+    /** The tables of which a waiting server can't give a copy; null when it gives none. */
+    List<TableName> notGiven();
 
     /**
      * Says that this server's tables are right where it differs. For the rest as {@link #want(long)}.
@@ -92,6 +107,21 @@ public interface ServerCopy {
         @Override
         public void want(long from, Difference where) {
             throw new IllegalStateException("an arbitrator has no server that could get a copy");
+        }
+
+        @Override
+        public void offer(Difference where) {
+            // It has nothing to give.
+        }
+
+        @Override
+        public void withhold() {
+            // Likewise.
+        }
+
+        @Override
+        public List<TableName> notGiven() {
+            return null;
         }
 
         @Override

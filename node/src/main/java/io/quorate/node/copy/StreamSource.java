@@ -35,12 +35,14 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -66,12 +68,15 @@ final class StreamSource implements GivenCopies {
     private final OrderedStream stream;
     private final ApplyProgress progress;
     private final BooleanSupplier synced;
+    private final Supplier<@Nullable List<TableName>> notGiven;
     private final LongAdder bytes = new LongAdder();
     private final DonorPace pace;
 
     /**
      * @param session the session with the server; null while there is none
      * @param synced whether this node's server holds what the order says
+     * @param notGiven the tables that it can't give though it isn't SYNCED, but waits for a copy; null when it can give
+     *     nothing then
      */
     StreamSource(
             NodeProperties properties,
@@ -79,13 +84,15 @@ final class StreamSource implements GivenCopies {
             Supplier<ServerSession> session,
             OrderedStream stream,
             ApplyProgress progress,
-            BooleanSupplier synced) {
+            BooleanSupplier synced,
+            Supplier<@Nullable List<TableName>> notGiven) {
         this.properties = properties;
         this.access = access;
         this.session = session;
         this.stream = stream;
         this.progress = progress;
         this.synced = synced;
+        this.notGiven = notGiven;
         this.pace = new DonorPace(
                 stream::lastOrdered, progress::lastApplied, properties.sst().donorLagMax(), System::nanoTime);
     }
@@ -129,12 +136,17 @@ final class StreamSource implements GivenCopies {
      * @param tables the tables that are read
      */
     private <A> A read(long after, List<TableName> tables, Reading<A> reading) throws IOException {
-        if (!synced.getAsBoolean()) {
-            throw refused(ErrorCode.COPY_NO_DONOR, "is not SYNCED");
+        boolean waits = !synced.getAsBoolean();
+        if (waits) {
+            requireGivenWhileWaiting(tables);
+        } else {
+            await(() -> progress.lastApplied() >= after, "has not applied seqno " + after + " yet");
         }
-        await(() -> progress.lastApplied() >= after, "has not applied seqno " + after + " yet");
         try (Connection connection = access.connectAlone()) {
             RowWriter.prepare(connection);
+            if (waits && ServerAccess.applied(connection) < after) {
+                throw refused(ErrorCode.COPY_TOO_EARLY, "waits for a copy, and has not applied seqno " + after);
+            }
             UUID server = ServerAccess.uuid(connection);
             // Own transactions that the order has must be in the rows. Some are ordered before they are committed.
             long ordered = stream.own().last();
@@ -149,6 +161,17 @@ final class StreamSource implements GivenCopies {
             throw refused(ErrorCode.COPY_NO_DONOR, "ends");
         } catch (IllegalArgumentException e) {
             throw refused(ErrorCode.COPY_REFUSED, e.getMessage());
+        }
+    }
+
+    /** Nobody writes to a server that waits, and what its clients had committed is decided. */
+    private void requireGivenWhileWaiting(List<TableName> tables) {
+        List<TableName> without = notGiven.get();
+        if (without == null) {
+            throw refused(ErrorCode.COPY_NO_DONOR, "is not SYNCED");
+        }
+        if (!Collections.disjoint(without, tables)) {
+            throw refused(ErrorCode.COPY_NO_DONOR, "waits for a copy of " + TableName.some(without) + " itself");
         }
     }
 
@@ -250,9 +273,10 @@ final class StreamSource implements GivenCopies {
         return new Moment(server, applied, CopyReplay.lastCommitting(connection, server, reserved), undone);
     }
 
-    private ServerSession working() {
+    /** The session with the server; null while that waits for a copy. */
+    private @Nullable ServerSession working() {
         ServerSession working = session.get();
-        if (working == null) {
+        if (working == null && notGiven.get() == null) {
             throw refused(ErrorCode.COPY_NO_DONOR, "has no session with its server");
         }
         return working;
@@ -265,7 +289,10 @@ final class StreamSource implements GivenCopies {
      *
      * @return the seqno by which the order has decided
      */
-    private long decided(ServerSession working, Moment moment) throws InterruptedException {
+    private long decided(@Nullable ServerSession working, Moment moment) throws InterruptedException {
+        if (working == null) {
+            return decidedBefore(moment);
+        }
         long end = System.nanoTime() + LIMIT.toNanos();
         while (working.undecided(moment.own(), LIMIT) != 0) {
             if (session.get() != working || System.nanoTime() > end) {
@@ -277,6 +304,19 @@ final class StreamSource implements GivenCopies {
         }
         if (session.get() != working) {
             throw refused(ErrorCode.COPY_NO_DONOR, "has lost its server meanwhile");
+        }
+        return stream.lastOrdered();
+    }
+
+    /** Likewise, of a server that waits: it must still wait, and nobody may have written there meanwhile. */
+    private long decidedBefore(Moment moment) {
+        if (notGiven.get() == null) {
+            throw refused(ErrorCode.COPY_NO_DONOR, "doesn't wait for a copy any more");
+        }
+        if (stream.positionOf(moment.server()).last() < moment.own()) {
+            throw refused(
+                    ErrorCode.COPY_TOO_EARLY,
+                    "has transactions up to " + moment.own() + " of its own that aren't ordered");
         }
         return stream.lastOrdered();
     }

@@ -34,6 +34,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,6 +65,7 @@ final class StreamedCopy {
     private final Copying.Donors donors;
     private final Consumer<String> tell;
     private final ByteBudget budget;
+    private final Supplier<@Nullable List<TableName>> ofWaiting;
     private volatile CopyProgress progress = CopyProgress.NONE;
     private volatile String donor = "";
     private volatile String obstacle;
@@ -90,19 +93,24 @@ final class StreamedCopy {
         }
     }
 
-    /** @param tell is told what the copy is doing or waiting for */
+    /**
+     * @param ofWaiting tables that may come from a server which waits for a copy of others; null for none
+     * @param tell is told what the copy is doing or waiting for
+     */
     StreamedCopy(
             Copying.Ports ports,
             ServerAccess access,
             LinkSignals signals,
             Copying.Donors donors,
             ByteBudget budget,
+            Supplier<@Nullable List<TableName>> ofWaiting,
             Consumer<String> tell) {
         this.ports = ports;
         this.access = access;
         this.signals = signals;
         this.donors = donors;
         this.budget = budget;
+        this.ofWaiting = ofWaiting;
         this.tell = tell;
     }
 
@@ -302,7 +310,7 @@ final class StreamedCopy {
     }
 
     private CopyQuestion.Contents catalog(long after) throws IOException {
-        donor = PieceFetcher.choose(donors, ports.properties().zone(), after, donor);
+        donor = PieceFetcher.choose(donors, ports.properties().zone(), after, ofWaiting.get(), donor);
         try {
             return donors.questions()
                     .ask(
@@ -314,12 +322,17 @@ final class StreamedCopy {
         }
     }
 
+    private @Nullable List<TableName> fromWaiting() {
+        return ofWaiting.get() == null || plan.tables() == null ? null : List.copyOf(plan.tables());
+    }
+
     // FETCHING
 
     private boolean fetch(Connection connection) throws SQLException, IOException, InterruptedException {
         long before = here(connection);
         long start = System.nanoTime();
-        try (PieceFetcher fetcher = new PieceFetcher(ports, access, donors, ledger, scan, plan.since(), budget)) {
+        try (PieceFetcher fetcher =
+                new PieceFetcher(ports, access, donors, ledger, scan, plan.since(), fromWaiting(), budget)) {
             fetcher.start(
                     ledger.missing(connection, units), ports.properties().sst().streams());
             while (!fetcher.isDone()) {

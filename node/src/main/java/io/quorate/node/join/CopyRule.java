@@ -49,6 +49,15 @@ public record CopyRule(ErrorCode difference, long orderedThen, List<String> hold
         return null;
     }
 
+    /** Whether it is this server that is wrong, whatever the others hold. */
+    public boolean isItsOwnFault(Server server) throws InterruptedException {
+        try {
+            return !isAboutRows() || isTheOdd(server);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     private static boolean isTheOdd(Server server) throws IOException, InterruptedException {
         return server.hasVoidDefinition() || server.hasRunAhead();
     }

@@ -78,6 +78,18 @@ public interface JoinHost {
     void wantCopy(QuorateException difference) throws IOException, InterruptedException;
 
     /**
+     * Once it has handed over: gives other servers that wait for a copy, too, the tables in which this one doesn't
+     * differ.
+     */
+    void offer(QuorateException difference);
+
+    /** Whether all servers wait for a copy, and it is this one that begins, with tables that the others give it. */
+    boolean beginsAmongWaiting();
+
+    /** As {@link #wantCopy}, of servers that wait, too. */
+    void wantCopyOfWaiting(QuorateException difference) throws IOException, InterruptedException;
+
+    /**
      * After {@link #handOver} and {@link #suspendServer}: has its server's tables be right where it differs.
      *
      * @return why that can't be; null when it is so

@@ -428,22 +428,29 @@ public final class JoinTurns {
 
     private long awaitCopy() throws IOException, InterruptedException {
         QuorateException difference = ask(JoinMachine::difference);
-        String why = obstacleToCopy(difference, ask(JoinMachine::orderedThen));
-        if (why != null) {
+        if (!host.hasHandedOver()) {
+            return waits(difference.getMessage() + "; " + NOT_HANDED_OVER, NOT_HANDED_OVER, "no copy yet");
+        }
+        long orderedThen = ask(JoinMachine::orderedThen);
+        CopyRule rule = new CopyRule(difference.code(), orderedThen, host.holders(orderedThen), host.voters());
+        String why = rule.obstacle(host.odd(difference));
+        if (why == null) {
+            host.suspendServer();
+            host.wantCopy(difference);
+        } else if (rule.isItsOwnFault(host.odd(difference)) && isFirstOfWaiting(difference)) {
+            log.warn("all servers wait for a copy; this one begins, with what the others have");
+            host.suspendServer();
+            host.wantCopyOfWaiting(difference);
+        } else {
             return waits(difference.getMessage() + "; " + why, why, "no copy yet");
         }
-        host.suspendServer();
-        host.wantCopy(difference);
         on(JoinMachine::copyBegins);
         return 0;
     }
 
-    /** Why its server can't get a copy yet; null when it can. */
-    private String obstacleToCopy(QuorateException difference, long orderedThen) throws InterruptedException {
-        return host.hasHandedOver()
-                ? new CopyRule(difference.code(), orderedThen, host.holders(orderedThen), host.voters())
-                        .obstacle(host.odd(difference))
-                : NOT_HANDED_OVER;
+    private boolean isFirstOfWaiting(QuorateException difference) {
+        host.offer(difference);
+        return host.beginsAmongWaiting();
     }
 
     private long receive() throws IOException, InterruptedException {

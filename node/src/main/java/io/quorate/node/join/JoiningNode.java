@@ -85,6 +85,7 @@ record JoiningNode(
 
     @Override
     public void resumeServer() {
+        copy.withhold();
         server.resume();
     }
 
@@ -126,6 +127,25 @@ record JoiningNode(
     }
 
     @Override
+    public void offer(QuorateException difference) {
+        copy.offer(difference.difference());
+    }
+
+    @Override
+    public boolean beginsAmongWaiting() {
+        return new WaitingServers(
+                        memberNames(),
+                        others.standing().report(),
+                        others.members().present())
+                .begins();
+    }
+
+    @Override
+    public void wantCopyOfWaiting(QuorateException difference) throws IOException {
+        copy.want(0, difference.difference());
+    }
+
+    @Override
     public String trust(Difference where) throws IOException {
         return copy.trust(own.stream().lastOrdered(), where);
     }
@@ -140,10 +160,12 @@ record JoiningNode(
 
     @Override
     public int voters() {
-        Set<String> members = others.standing().membership().members().stream()
-                .map(Peer::name)
-                .collect(Collectors.toSet());
+        Set<String> members = memberNames();
         return own.stream().ask(certifier -> certifier.voters(members));
+    }
+
+    private Set<String> memberNames() {
+        return others.standing().membership().members().stream().map(Peer::name).collect(Collectors.toSet());
     }
 
     @Override

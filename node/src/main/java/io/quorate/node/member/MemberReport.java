@@ -3,7 +3,10 @@ package io.quorate.node.member;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.quorate.core.LogPosition;
+import io.quorate.core.TableName;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.List;
 
 /**
  * What a node reports about itself to the others, four times a second. Fields of a newer version that a node doesn't
@@ -31,6 +34,8 @@ import java.util.Comparator;
  * @param desynced whether the others are not to wait for it, however far behind it is
  * @param waitingCommits how many commits of its clients wait for their verdict; null when an older version doesn't say
  * @param waitingMillis how long the first of them has waited; likewise
+ * @param notGiven while its server waits for a copy of some tables: the tables of which it can't give a copy to others
+ *     that wait, these and what hangs together with them; otherwise null
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record MemberReport(
@@ -55,10 +60,20 @@ public record MemberReport(
         String cause,
         boolean desynced,
         Long waitingCommits,
-        Long waitingMillis) {
+        Long waitingMillis,
+        List<TableName> notGiven) {
     /** Whether the node has a server that holds what the order says. */
     public boolean hasSyncedServer() {
         return mysql != null && (state.equals("SYNCED") || state.equals("DONOR"));
+    }
+
+    /**
+     * Whether its server can give a copy of tables: it holds what the order says, or it waits for a copy of others.
+     *
+     * @param tables null for everything
+     */
+    public boolean gives(List<TableName> tables) {
+        return hasSyncedServer() || (notGiven != null && tables != null && Collections.disjoint(notGiven, tables));
     }
 
     /** Puts nodes of this zone first. */

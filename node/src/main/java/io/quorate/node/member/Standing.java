@@ -5,6 +5,7 @@ import io.quorate.certification.OrderedStream;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeState;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.answer.NodeStatus;
 import io.quorate.ist.CheckpointStore;
@@ -50,11 +51,15 @@ public final class Standing {
     private final Participation participation;
     private final Members members;
     private final Supplier<Lives> lives;
+    private final Supplier<List<TableName>> notGiven;
     private final Rate orderedRate = new Rate(RATES_OVER);
     private final Rate appliedRate = new Rate(RATES_OVER);
     private volatile boolean desynced;
 
-    /** @param lives the lives of the cluster, as far as this node knows */
+    /**
+     * @param lives the lives of the cluster, as far as this node knows
+     * @param notGiven what {@link MemberReport#notGiven} says
+     */
     public Standing(
             NodeProperties properties,
             String directoryId,
@@ -66,7 +71,8 @@ public final class Standing {
             Server server,
             Participation participation,
             Members members,
-            Supplier<Lives> lives) {
+            Supplier<Lives> lives,
+            Supplier<List<TableName>> notGiven) {
         this.properties = properties;
         this.directoryId = directoryId;
         this.stores = stores;
@@ -78,6 +84,7 @@ public final class Standing {
         this.participation = participation;
         this.members = members;
         this.lives = lives;
+        this.notGiven = notGiven;
     }
 
     /** What this node reports to the others about itself. */
@@ -111,7 +118,8 @@ public final class Standing {
                 cause(),
                 desynced,
                 (long) waiting.count(),
-                waiting.millis());
+                waiting.millis(),
+                notGiven.get());
     }
 
     private long queue() {

@@ -171,7 +171,8 @@ final class AuditedCluster implements AutoCloseable {
                 null,
                 false,
                 0L,
-                0L);
+                0L,
+                null);
     }
 
     Node node(int number) {

@@ -116,6 +116,7 @@ class JoinTurnsTest {
         private List<String> holders = List.of("n2");
         private int voters = 1;
         private boolean odd;
+        private boolean first;
         private String noTrust;
         private boolean copies;
 
@@ -213,6 +214,22 @@ class JoinTurnsTest {
         public void wantCopy(QuorateException difference) {
             assertThat(difference.code()).isEqualTo(ErrorCode.APPLY_MISMATCH);
             does("want copy");
+            copies = true;
+        }
+
+        @Override
+        public void offer(QuorateException difference) {
+            does("offer");
+        }
+
+        @Override
+        public boolean beginsAmongWaiting() {
+            return first;
+        }
+
+        @Override
+        public void wantCopyOfWaiting(QuorateException difference) {
+            does("want copy of waiting");
             copies = true;
         }
 
@@ -443,6 +460,34 @@ class JoinTurnsTest {
         assertThat(turns.at()).isEqualTo(Step.COPYING);
         assertThat(done).containsExactly("suspend server", "hand over", "suspend server", "want copy", "resume server");
         assertThat(events).noneMatch(NodeEvent.Failed.class::isInstance);
+    }
+
+    @Test
+    void whereAllServersWaitTheFirstTakesWhatTheOthersHaveIfItIsKnownToBeWrong() throws Exception {
+        node.known = List.of(N1, N2);
+        node.holders = List.of();
+        node.first = true;
+        turns.begin("n1", null);
+        turn(1);
+        done.clear();
+        turns.differs(new QuorateException(ErrorCode.APPLY_MISMATCH, "a row is missing"));
+        assertThat(turns.turn()).as("the others may be wrong").isPositive();
+        assertThat(turns.at()).isEqualTo(Step.AWAITING_COPY);
+        node.odd = true;
+        node.first = false;
+        assertThat(turns.turn()).as("another one is first").isPositive();
+        node.first = true;
+        turn(2);
+        assertThat(turns.at()).isEqualTo(Step.COPYING);
+        assertThat(done)
+                .containsExactly(
+                        "suspend server",
+                        "hand over",
+                        "offer",
+                        "offer",
+                        "suspend server",
+                        "want copy of waiting",
+                        "resume server");
     }
 
     @Test

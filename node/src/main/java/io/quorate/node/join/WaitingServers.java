@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.join;
+
+import io.quorate.node.member.MemberReport;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * The servers of a cluster, where all of them may wait for a copy at one time, each because of a statement of its own
+ * clients. Where two of them differ in different tables, one can give the other what that lacks. One begins, the first
+ * by name of those that can; when it is SYNCED, the others get theirs from it. Not two at a time: they would wait for
+ * one another without the tables that they had.
+ *
+ * @param members names of all members
+ * @param self this node's report
+ * @param present the reports of the others that are present
+ */
+record WaitingServers(Set<String> members, MemberReport self, List<MemberReport> present) {
+    /** Whether all wait, and this node is to begin. */
+    boolean begins() {
+        List<MemberReport> all = new ArrayList<>();
+        for (String member : members) {
+            MemberReport report = report(member);
+            if (report == null || (report.mysql() != null && report.notGiven() == null)) {
+                return false;
+            }
+            if (report.mysql() != null) {
+                all.add(report);
+            }
+        }
+        return all.stream()
+                .filter(each -> all.stream().anyMatch(other -> !other.equals(each) && other.gives(each.notGiven())))
+                .min(Comparator.comparing(MemberReport::node))
+                .filter(self::equals)
+                .isPresent();
+    }
+
+    private MemberReport report(String member) {
+        return Stream.concat(Stream.of(self), present.stream())
+                .filter(report -> report.node().equals(member))
+                .findFirst()
+                .orElse(null);
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.join;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.core.TableName;
+import io.quorate.node.member.MemberReport;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class WaitingServersTest {
+    private static final Set<String> MEMBERS = Set.of("n1", "n2", "n3");
+
+    private static MemberReport report(String node, String mysql, String state, List<TableName> notGiven) {
+        return new MemberReport(
+                node, "d", 1, "", null, mysql, state, 10, 9, 0, 0, 1, 10, 0, -1, 3, 40, 1, null, false, 0L, 0L,
+                notGiven);
+    }
+
+    private static MemberReport waiting(String node, String... tables) {
+        return report(
+                node,
+                "h:3306",
+                "JOINER",
+                Stream.of(tables).map(t -> new TableName("s", t)).toList());
+    }
+
+    private static List<String> beginning(MemberReport... all) {
+        return Stream.of(all)
+                .filter(self -> new WaitingServers(
+                                MEMBERS,
+                                self,
+                                Stream.of(all).filter(r -> !r.equals(self)).toList())
+                        .begins())
+                .map(MemberReport::node)
+                .toList();
+    }
+
+    @Test
+    void theFirstByNameBeginsAndNobodyElse() {
+        assertThat(beginning(waiting("n3", "c"), waiting("n1", "a"), waiting("n2", "b")))
+                .containsExactly("n1");
+    }
+
+    @Test
+    void whoLacksWhatNobodyHasIsPassedOver() {
+        assertThat(beginning(waiting("n1", "a", "b"), waiting("n2", "b"), waiting("n3", "a")))
+                .containsExactly("n2");
+    }
+
+    @Test
+    void nobodyBeginsWhereAllDifferInOneTable() {
+        assertThat(beginning(waiting("n1", "a"), waiting("n2", "a"), waiting("n3", "a", "b")))
+                .isEmpty();
+    }
+
+    @Test
+    void nobodyBeginsWhileAServerIsSyncedOrBeingCopied() {
+        assertThat(beginning(waiting("n1", "a"), waiting("n2", "b"), report("n3", "h:3306", "SYNCED", null)))
+                .isEmpty();
+        assertThat(beginning(waiting("n1", "a"), waiting("n2", "b"), report("n3", "h:3306", "JOINER", null)))
+                .isEmpty();
+    }
+
+    @Test
+    void nobodyBeginsWhileAMemberIsAwayThatMayHoldEverything() {
+        assertThat(beginning(waiting("n1", "a"), waiting("n2", "b"))).isEmpty();
+    }
+
+    @Test
+    void anArbitratorNeitherGivesNorHinders() {
+        assertThat(beginning(waiting("n1", "a"), waiting("n2", "b"), report("n3", null, "ARBITRATOR", null)))
+                .containsExactly("n1");
+    }
+}
