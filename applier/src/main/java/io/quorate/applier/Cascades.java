@@ -3,6 +3,7 @@ package io.quorate.applier;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Keys;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.RowImage;
@@ -42,6 +43,7 @@ final class Cascades {
         byte[] b = w.payload();
         Map<Long, TableMap> maps = new HashMap<>();
         Map<String, Rules> rules = new HashMap<>();
+        boolean deletedWithoutRules = false;
         for (int at = 0; at < b.length; at += BinlogEvents.length(b, at)) {
             int type = BinlogEvents.type(b, at);
             if (type == BinlogEvents.TABLE_MAP) {
@@ -60,7 +62,15 @@ final class Cascades {
                             "it deleted or renamed rows of " + table
                                     + ", whose foreign keys cascade to rows that the binlog doesn't have");
                 }
+                deletedWithoutRules |= !r.any() && type == BinlogEvents.DELETE_ROWS;
             }
+        }
+        if (w.keys().contains(Keys.CASCADES)
+                && (deletedWithoutRules || rules.values().stream().noneMatch(Rules::any))) {
+            throw new QuorateException(
+                    ErrorCode.UNDO_IMPOSSIBLE,
+                    "it deleted or renamed rows from which foreign keys cascaded that are gone since: to rows that the"
+                            + " binlog doesn't have");
         }
     }
 

@@ -539,7 +539,20 @@ class UndoIT {
         refused("INSERT INTO m VALUES (1)", ".m, whose engine MyISAM has no transactions");
     }
 
+    /** As where a transaction loses against the statement that drops the foreign key. */
+    @Test
+    void whatCascadedCantBeUndoneWhenItsForeignKeyIsGone() throws Exception {
+        String dropped = "SET SESSION sql_log_bin = 0;ALTER TABLE c DROP FOREIGN KEY c_ibfk_1";
+        refused("DELETE FROM p WHERE id = 1", dropped, "cascaded that are gone since");
+        refused("UPDATE p SET id = 5 WHERE id = 2", dropped, "cascaded that are gone since");
+    }
+
     private void refused(String sql, String why) throws Exception {
+        refused(sql, "DO 0", why);
+    }
+
+    /** @param since what is done before it is undone */
+    private void refused(String sql, String since, String why) throws Exception {
         begin();
         both(
                 "USE " + schema,
@@ -551,6 +564,7 @@ class UndoIT {
                 "CREATE TABLE m (id INT PRIMARY KEY) ENGINE=MyISAM");
         in(server, sql);
         capture();
+        in(server, since);
         in(origin, "UPDATE p SET v = 9 WHERE id = 2");
         replica.append(winners());
         replica.start(Replica.SETTINGS);

@@ -2,6 +2,7 @@
 package io.quorate.capture;
 
 import io.quorate.core.KeyType;
+import io.quorate.core.Keys;
 import io.quorate.core.KeysBuilder;
 import io.quorate.core.binlog.RowImage;
 import io.quorate.core.binlog.RowsEvent;
@@ -107,6 +108,9 @@ final class RowKeys {
     }
 
     private static void addCascades(TablePlan plan, KeysBuilder keys) {
+        if (plan.children.length > 0) {
+            keys.add(Keys.CASCADES, KeyType.SHARED);
+        }
         for (long table : plan.children) {
             keys.add(table, KeyType.SHARED);
         }

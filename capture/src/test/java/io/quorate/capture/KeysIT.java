@@ -167,10 +167,12 @@ class KeysIT {
         Keys unconcerned = keys(top, "UPDATE T SET n = 2");
         assertThat(type(unconcerned, tableKey(middle))).isNull();
         assertThat(type(unconcerned, tableKey(bottom))).isNull();
+        assertThat(type(unconcerned, Keys.CASCADES)).isNull();
         for (String statement : List.of("UPDATE T SET id = 2", "DELETE FROM T")) {
             Keys cascading = keys(top, statement);
             assertThat(type(cascading, tableKey(middle))).isEqualTo(KeyType.SHARED);
             assertThat(type(cascading, tableKey(bottom))).isEqualTo(KeyType.EXCLUSIVE);
+            assertThat(type(cascading, Keys.CASCADES)).isEqualTo(KeyType.SHARED);
         }
     }
 

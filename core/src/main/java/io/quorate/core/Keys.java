@@ -40,8 +40,15 @@ public final class Keys {
     /** Taken by what says that one server's tables are right ({@link OrderedFirst#isTrust}). */
     public static final long TRUSTED = 5L;
 
+    /**
+     * Taken by a transaction that deleted rows, or changed keys, of a table from which foreign keys cascade: it may have
+     * changed rows that the binlog doesn't have. Whoever undoes it can't tell that from foreign keys that are gone by
+     * then.
+     */
+    public static final long CASCADES = 6L;
+
     /** Up to here hashes have a meaning of their own. */
-    public static final long RESERVED_LAST = TRUSTED;
+    public static final long RESERVED_LAST = CASCADES;
 
     public static final Keys NONE = new Keys(new long[0], new byte[0]);
 

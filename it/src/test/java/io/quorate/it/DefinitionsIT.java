@@ -561,6 +561,34 @@ class DefinitionsIT {
                 .anyMatch(story -> story.contains("this one begins"));
     }
 
+    /** Its children are not in the binlog, and when it is undone nothing on the server says that there were any. */
+    @Test
+    @Order(12)
+    void whatADeleteThatLosesAgainstItsForeignKeysEndTookComesBack() throws Exception {
+        begin(List.of(
+                T,
+                "INSERT INTO t VALUES (1, 1), (2, 2)",
+                "CREATE TABLE child (id INT PRIMARY KEY, t INT, CONSTRAINT f FOREIGN KEY (t) REFERENCES t (id) ON DELETE"
+                        + " CASCADE)",
+                "INSERT INTO child VALUES (1, 1), (2, 2)"));
+        cluster.pause(2);
+        try {
+            long before = cluster.lastOrdered(1);
+            run(1, List.of("ALTER TABLE child DROP FOREIGN KEY f"));
+            cluster.awaitOrdered(1, before);
+            run(2, List.of("DELETE FROM t WHERE id = 2"));
+        } finally {
+            cluster.goOn(2);
+        }
+        cluster.assertConverged(2);
+        for (int n = 1; n <= 3; n++) {
+            assertThat(rows(n, "t")).as("n%d", n).isEqualTo("1:1,2:2");
+            assertThat(cluster.mysql(n).query("SELECT id, t FROM d.child ORDER BY id"))
+                    .as("n%d", n)
+                    .isEqualTo(List.of(List.of("1", "1"), List.of("2", "2")));
+        }
+    }
+
     private static void oneLosesItsRowsAndWrites() throws Exception {
         begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
         cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t");

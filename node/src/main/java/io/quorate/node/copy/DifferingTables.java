@@ -100,8 +100,8 @@ final class DifferingTables {
     }
 
     /**
-     * Finds these, and the tables of own transactions that failed and may not be undone: of all these this server's rows
-     * are of no use to others. For the rest as {@link #find}.
+     * Finds these, and the tables of own transactions that failed and may not be undone: this server's rows of all of
+     * them are of no use to others. For the rest as {@link #find}.
      */
     Set<TableName> findAllSpoilt(Difference where, long position, long upTo, Catalog own)
             throws NotByTables, IOException, InterruptedException {
