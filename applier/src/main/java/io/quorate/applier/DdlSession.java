@@ -26,6 +26,7 @@ import javax.sql.DataSource;
  */
 final class DdlSession implements AutoCloseable {
     private static final int UNKNOWN_DATABASE = 1049;
+    private static final int NO_SUCH_ACCOUNT = 1410;
     private static final String UTF8 = "SET NAMES utf8mb4";
 
     private final Session session;
@@ -98,11 +99,10 @@ final class DdlSession implements AutoCloseable {
     /** Executes all of the writeset under its GTID. */
     private void run(Certified writeSet, StatementsFactory factory) throws SQLException {
         byte[] payload = writeSet.writeSet().payload();
-        boolean definition = isDefinition(payload);
+        QueryEvent query = definition(payload);
         int rowsFrom = 0;
-        if (definition) {
+        if (query != null) {
             rowsFrom = BinlogEvents.length(payload, 0);
-            QueryEvent query = QueryEvent.parse(payload, 0);
             // While the session's settings and its GTID are its own yet.
             String text = runnable(query.text());
             prepare(query, rowsFrom < payload.length);
@@ -120,18 +120,27 @@ final class DdlSession implements AutoCloseable {
         }
         // This also uses up the GTID of a statement that changed nothing. The connection isn't used any more.
         session.execute("COMMIT");
-        if (!definition) {
+        if (query == null) {
             note(whole());
+        } else {
+            grantToCreator(query);
         }
     }
 
-    private static boolean isDefinition(byte[] payload) {
-        return BinlogEvents.type(payload, 0) == BinlogEvents.QUERY;
+    /** Null if the writeset consists of rows. */
+    private static QueryEvent definition(byte[] payload) {
+        return BinlogEvents.type(payload, 0) == BinlogEvents.QUERY ? QueryEvent.parse(payload, 0) : null;
     }
 
     /** A statement that fails in the middle leaves what it has done, in the binlog, too, under its GTID. */
     private void requireWhole(Certified writeSet) throws SQLException {
-        if (!isDefinition(writeSet.writeSet().payload()) && !executed(whole())) {
+        if (executed(whole())) {
+            return;
+        }
+        QueryEvent query = definition(writeSet.writeSet().payload());
+        if (query != null) {
+            grantToCreator(query);
+        } else {
             throw new QuorateException(
                     ErrorCode.APPLY_MISMATCH,
                     "this server may have only a part of writeset " + writeSet.seqno() + " ("
@@ -139,6 +148,53 @@ final class DdlSession implements AutoCloseable {
                             + ApplyErrors.what(writeSet.writeSet().payload()) + "): the engine has no transactions",
                     null,
                     Difference.at(writeSet.seqno()));
+        }
+    }
+
+    /**
+     * What a server itself grants to the creator of a routine. It is a statement of its own, whose GTID says after a
+     * crash that it has been run: a client may have revoked these rights since.
+     */
+    private void grantToCreator(QueryEvent event) throws SQLException {
+        CreatorRights rights = CreatorRights.of(event).orElse(null);
+        if (rights == null) {
+            return;
+        }
+        try {
+            grant(rights, event);
+        } catch (SQLException e) {
+            // Clients may have dropped the routine, or its creator, since.
+            if (!SqlErrors.isAboutContents(e) && e.getErrorCode() != NO_SUCH_ACCOUNT) {
+                throw e;
+            }
+        }
+    }
+
+    private void grant(CreatorRights rights, QueryEvent event) throws SQLException {
+        session.execute(UTF8);
+        session.execute("SET SESSION gtid_next = 'AUTOMATIC'");
+        if (rights.schema() == null && event.schema() != null) {
+            use(event.schema());
+        }
+        session.execute("SET SESSION " + String.join(", ", settings(event, false)));
+        if (rights.schema() != null) {
+            session.execute("USE " + rights.schema());
+        }
+        if (areDue(rights)) {
+            String statement = rights.grant(
+                    inClientCharset(rights.creator().user()),
+                    inClientCharset(rights.creator().host()));
+            session.execute("COMMIT");
+            session.execute("SET SESSION gtid_next = '" + whole() + "'");
+            session.execute(statement);
+        }
+    }
+
+    private boolean areDue(CreatorRights rights) throws SQLException {
+        try (Statement statement = session.connection().createStatement();
+                ResultSet row = statement.executeQuery(rights.areDue())) {
+            row.next();
+            return row.getBoolean(1);
         }
     }
 
@@ -182,11 +238,16 @@ final class DdlSession implements AutoCloseable {
             use(event.schema());
         }
         begin();
+        session.execute("SET SESSION " + String.join(", ", settings(event, !rows)));
+    }
+
+    /** @param literals whether literals are to be in the character set in which they were at the origin */
+    private static List<String> settings(QueryEvent event, boolean literals) {
         List<String> settings = new ArrayList<>(event.settings());
-        if (rows) {
+        if (!literals) {
             settings.removeIf(assignment -> assignment.startsWith(QueryEvent.COLLATION_CONNECTION));
         }
-        session.execute("SET SESSION " + String.join(", ", settings));
+        return settings;
     }
 
     private void execute(QueryEvent event, String text) throws SQLException {

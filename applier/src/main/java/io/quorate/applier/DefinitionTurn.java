@@ -24,7 +24,10 @@ public final class DefinitionTurn {
         /** Whether the definition's own GTID is used up. */
         boolean hasGtid() throws SQLException;
 
-        /** Fails if what has the GTID may be a part only, as of rows of engines without transactions. */
+        /**
+         * Does what follows the definition under another GTID, if that is still to be done. Fails if what has the GTID
+         * may be a part only, as of rows of engines without transactions.
+         */
         void requireWhole() throws SQLException;
 
         /** Runs it under its own GTID. */

@@ -195,6 +195,134 @@ class ApplierIT {
         assertThat(server.queryOne(definers)).isEqualTo(origin.queryOne(definers));
     }
 
+    /** A server grants it by itself, which the binlog doesn't have. */
+    @Test
+    void whoCreatesARoutineMayRunItEverywhere() throws Exception {
+        creators();
+        createRoutines();
+        replica.start(Replica.SETTINGS);
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        assertThat(routineRights(origin)).hasSize(5);
+        assertThat(routineRights(server)).isEqualTo(routineRights(origin));
+    }
+
+    @Test
+    void whoCreatesARoutineGetsNoRightToItWhereServersDontGrantIt() throws Exception {
+        creators();
+        for (MySqlServer s : List.of(origin, server)) {
+            s.execute("SET GLOBAL automatic_sp_privileges = OFF");
+        }
+        try {
+            createRoutines();
+            replica.start(Replica.SETTINGS);
+            replica.take(seqno -> seqno - 1);
+            replica.awaitApplied();
+        } finally {
+            for (MySqlServer s : List.of(origin, server)) {
+                s.execute("SET GLOBAL automatic_sp_privileges = ON");
+            }
+        }
+        assertThat(routineRights(origin)).isEmpty();
+        assertThat(routineRights(server)).isEmpty();
+    }
+
+    @Test
+    void whoCreatedARoutineIsGrantedItOnceWhateverCrashes() throws Exception {
+        creators();
+        String create = "CREATE DEFINER = creator@localhost PROCEDURE " + schema + ".p() SELECT 1";
+        String dropped = "CREATE DEFINER = creator@localhost PROCEDURE " + schema + ".dropped() SELECT 1";
+        try (Client client = new Client(origin, "creator");
+                Statement statement = client.connection().createStatement()) {
+            statement.execute(create);
+            statement.execute(dropped);
+        }
+        origin.execute("SET SESSION sql_log_bin = 0", "DROP PROCEDURE " + schema + ".dropped");
+        replica.start(Replica.SETTINGS);
+        replica.stop();
+        // As if the server had gone down right after each definition.
+        UUID ddl = AppliedDdl.source(Replica.INCARNATION);
+        server.execute(
+                "SET SESSION gtid_next = '" + new Gtid(ddl, 1) + "'",
+                create,
+                "SET SESSION gtid_next = '" + new Gtid(ddl, 2) + "'",
+                dropped,
+                "SET SESSION gtid_next = 'AUTOMATIC', sql_log_bin = 0",
+                "DROP PROCEDURE " + schema + ".dropped");
+        assertThat(routineRights(server)).isEmpty();
+        replica.start(Replica.SETTINGS);
+        replica.take(seqno -> 0);
+        replica.awaitApplied();
+        replica.stop();
+        assertThat(routineRights(server)).isEqualTo(routineRights(origin)).hasSize(1);
+        // As if it had gone down before the position, and a client had been there meanwhile.
+        server.execute(
+                "SET SESSION sql_log_bin = 0",
+                "UPDATE quorate.position SET seqno = 0",
+                "REVOKE EXECUTE ON PROCEDURE " + schema + ".p FROM creator@localhost");
+        String left = routineRights(server).toString();
+        replica.start(Replica.SETTINGS);
+        origin.execute("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY)");
+        replica.take(seqno -> seqno - 1);
+        replica.awaitApplied();
+        assertThat(routineRights(server).toString()).isEqualTo(left).contains("Alter Routine");
+    }
+
+    /** On both servers, without the binlog: accounts that may create routines. Some of them may use any routine. */
+    private void creators() {
+        for (MySqlServer s : List.of(origin, server)) {
+            s.execute(
+                    "SET SESSION sql_log_bin = 0",
+                    "SET GLOBAL log_bin_trust_function_creators = ON",
+                    "DROP USER IF EXISTS creator@localhost, everywhere@localhost, here@localhost, half@localhost,"
+                            + " member@localhost, part",
+                    "CREATE USER creator@localhost, everywhere@localhost, here@localhost, half@localhost",
+                    "CREATE ROLE part",
+                    "CREATE USER member@localhost DEFAULT ROLE part",
+                    "GRANT CREATE ROUTINE, ALTER ROUTINE, EXECUTE ON *.* TO everywhere@localhost",
+                    "GRANT CREATE ROUTINE ON *.* TO creator@localhost, half@localhost, here@localhost,"
+                            + " member@localhost",
+                    "GRANT SET_USER_ID ON *.* TO everywhere@localhost",
+                    "GRANT EXECUTE ON *.* TO half@localhost",
+                    "GRANT ALTER ROUTINE, EXECUTE ON `" + schema.charAt(0) + "%`.* TO here@localhost",
+                    "GRANT ALTER ROUTINE, EXECUTE ON " + schema + ".* TO part");
+        }
+    }
+
+    private void createRoutines() throws SQLException {
+        for (String user : List.of("creator", "everywhere", "here", "half", "member")) {
+            try (Client client = new Client(origin, user);
+                    Statement statement = client.connection().createStatement()) {
+                statement.execute("CREATE PROCEDURE " + schema + ".`of ``" + user + "`() SELECT 1");
+            }
+        }
+        try (Client client = new Client(origin, "creator");
+                Statement statement = client.connection().createStatement()) {
+            statement.execute("CREATE FUNCTION " + schema + ".f() RETURNS INT DETERMINISTIC RETURN 1");
+            statement.execute("CREATE PROCEDURE " + schema + ".gone() SELECT 1");
+        }
+        origin.execute("DROP PROCEDURE " + schema + ".gone");
+        // The default schema, and literals that can't be read as the server's own; its definer gets nothing.
+        try (Client client = new Client(origin, "everywhere");
+                Statement statement = client.connection().createStatement()) {
+            statement.execute("USE " + schema);
+            statement.execute("CREATE DEFINER = creator@localhost PROCEDURE defined() SELECT 1");
+        }
+        try (Client client = new Client(origin, "half");
+                Statement statement = client.connection().createStatement()) {
+            statement.execute("SET SESSION sql_mode = 'ANSI_QUOTES'");
+            statement.execute("SET SESSION collation_connection = 'utf16_bin'");
+            statement.execute("CREATE FUNCTION " + schema + ".\"quo\"\"ted\"() RETURNS INT DETERMINISTIC RETURN 1");
+            statement.execute("CREATE PROCEDURE IF NOT EXISTS " + schema + ".\"sooner\"() SELECT 1");
+        }
+    }
+
+    /** Without who granted them, and when. */
+    private static List<List<String>> routineRights(MySqlServer s) {
+        return s.query("SELECT user, host, routine_type, db, routine_name, proc_priv FROM mysql.procs_priv"
+                + " ORDER BY 1, 2, 3, 4, 5");
+    }
+
     /** Otherwise the applier's account would be dropped. */
     @Test
     void theCurrentUserIsWhoRanTheStatement() throws Exception {

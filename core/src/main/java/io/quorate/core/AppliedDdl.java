@@ -29,7 +29,8 @@ public final class AppliedDdl {
     /**
      * The source of the GTIDs by which a server notes that it has all rows of a writeset whose tables have no
      * transactions: {@code wholeSource(incarnation):seqno}, an empty transaction. The writeset's own GTID is executed,
-     * too, when the server has only a part of its rows.
+     * too, when the server has only a part of its rows. What a server grants to the creator of a routine has such a
+     * GTID as well.
      */
     public static UUID wholeSource(String incarnation) {
         return named("quorate-whole:", incarnation);
