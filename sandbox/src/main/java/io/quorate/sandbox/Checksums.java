@@ -2,16 +2,19 @@
 package io.quorate.sandbox;
 
 import io.quorate.core.Identifiers;
+import io.quorate.core.ShownTable;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * Compares the content of servers: the definition, the number of rows and the checksum of every table that isn't the
@@ -25,8 +28,7 @@ public final class Checksums {
     /**
      * @param rows number of rows
      * @param checksum as printed by CHECKSUM TABLE
-     * @param definition as printed by SHOW CREATE TABLE, without the next AUTO_INCREMENT value, which each node counts
-     *     for itself
+     * @param definition as printed by SHOW CREATE TABLE, but {@link ShownTable#comparable}
      */
     record Content(long rows, String checksum, String definition) {}
 
@@ -64,8 +66,9 @@ public final class Checksums {
                             Identifiers.quoted(rows.getString(1), rows.getString(2)));
                 }
             }
+            Map<String, String> defaults = defaultCollations(statement);
             for (Map.Entry<String, String> each : tables.entrySet()) {
-                contents.put(each.getKey(), content(statement, each.getValue()));
+                contents.put(each.getKey(), content(statement, each.getValue(), defaults));
             }
         } catch (SQLException e) {
             throw new SandboxException("mysqld on port " + server.port() + ": " + e.getMessage(), e);
@@ -73,13 +76,23 @@ public final class Checksums {
         return contents;
     }
 
+    private static Map<String, String> defaultCollations(Statement statement) throws SQLException {
+        Map<String, String> defaults = new HashMap<>();
+        try (ResultSet rows = statement.executeQuery(ShownTable.DEFAULT_COLLATIONS)) {
+            while (rows.next()) {
+                defaults.put(rows.getString(1), rows.getString(2));
+            }
+        }
+        return defaults;
+    }
+
     /** A table may be there and can't be read: a MERGE table without its tables, one that was damaged. */
-    private static Content content(Statement statement, String table) {
+    private static Content content(Statement statement, String table, Map<String, String> defaults) {
         try {
             return new Content(
                     Long.parseLong(value(statement, "SELECT COUNT(*) FROM " + table, 1)),
                     checksum(statement, table),
-                    value(statement, "SHOW CREATE TABLE " + table, 2).replaceAll(" AUTO_INCREMENT=\\d+", ""));
+                    ShownTable.comparable(value(statement, "SHOW CREATE TABLE " + table, 2), defaults));
         } catch (SQLException e) {
             return new Content(0, "can't be read: " + e.getMessage(), "");
         }
@@ -130,15 +143,39 @@ public final class Checksums {
     }
 
     private static String describe(String table, Map<String, Content> each) {
-        boolean definitions = each.values().stream()
-                        .map(content -> content == null ? null : content.definition())
-                        .distinct()
-                        .count()
-                > 1;
+        Map<String, String> definitions = new LinkedHashMap<>();
+        each.forEach((node, content) -> definitions.put(node, content == null ? "" : content.definition()));
         List<String> parts = new ArrayList<>();
         each.forEach((node, content) -> parts.add(
                 node + (content == null ? " lacks it" : " has " + content.rows() + " rows, " + content.checksum())));
         return "table " + table + " differs: " + String.join("; ", parts)
-                + (definitions ? "; the definitions differ too" : "");
+                + (definitions.values().stream().distinct().count() > 1
+                        ? "; the definitions differ too" + firstDifference(definitions)
+                        : "");
+    }
+
+    /** The first line in which they aren't all the same, as each server has it. */
+    private static String firstDifference(Map<String, String> definitions) {
+        long lines = definitions.values().stream()
+                .mapToLong(text -> text.lines().count())
+                .max()
+                .orElse(0);
+        for (int i = 0; i < lines; i++) {
+            Map<String, String> each = new LinkedHashMap<>();
+            for (Map.Entry<String, String> definition : definitions.entrySet()) {
+                each.put(definition.getKey(), line(definition.getValue(), i));
+            }
+            if (each.values().stream().distinct().count() > 1) {
+                return ": "
+                        + each.entrySet().stream()
+                                .map(line -> line.getKey() + " " + line.getValue())
+                                .collect(Collectors.joining("; "));
+            }
+        }
+        return "";
+    }
+
+    private static String line(String text, int number) {
+        return text.lines().skip(number).findFirst().orElse("-").strip();
     }
 }

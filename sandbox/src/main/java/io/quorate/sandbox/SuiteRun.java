@@ -80,11 +80,8 @@ final class SuiteRun {
 
     /** Whether the cluster can be used for the next script. */
     private boolean look(List<String> problems) {
-        Optional<String> lost = watch.lost();
-        if (lost.isEmpty()) {
-            leftovers.quiet();
-            lost = watch.awaitLevel(LEVEL_SECONDS);
-        }
+        leftovers.quiet();
+        Optional<String> lost = watch.awaitLevel(LEVEL_SECONDS);
         lost.ifPresent(problems::add);
         if (lost.isPresent()) {
             return false;

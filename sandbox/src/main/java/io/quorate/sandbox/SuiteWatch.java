@@ -16,6 +16,7 @@ import java.util.TreeSet;
 final class SuiteWatch {
     private static final long POLL_MILLIS = 50;
     private static final int COMPARISONS = 3;
+    private static final int LOOKS_FOR_LOST = 10;
 
     private final Sandbox sandbox;
     private final SandboxNode writer;
@@ -59,19 +60,21 @@ final class SuiteWatch {
     Optional<String> awaitLevel(long limitSeconds) {
         long deadline = System.nanoTime() + limitSeconds * 1_000_000_000L;
         long marked = 0;
-        while (true) {
-            Optional<String> behind = notSynced();
+        for (int looks = 1; ; looks++) {
+            // Asking a service costs more than asking its server.
+            Optional<String> behind = marked == 0 ? notSynced() : notLevel(marked);
             if (behind.isEmpty() && marked == 0) {
                 marked = ++mark;
                 writer.mysql().execute("REPLACE INTO " + SuiteLeftovers.MARKS + ".mark VALUES (1, " + marked + ")");
+                continue;
             }
             if (behind.isEmpty()) {
-                behind = notLevel(marked);
+                behind = notSynced();
             }
             if (behind.isEmpty()) {
                 return behind;
             }
-            Optional<String> lost = lost();
+            Optional<String> lost = looks % LOOKS_FOR_LOST == 0 ? lost() : Optional.empty();
             if (lost.isPresent() || System.nanoTime() > deadline) {
                 return lost.isPresent() ? lost : Optional.of("BEHIND " + behind.get());
             }

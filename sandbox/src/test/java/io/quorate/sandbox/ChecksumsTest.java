@@ -40,11 +40,11 @@ class ChecksumsTest {
 
     @Test
     void seeADefinitionThatDiffersThoughTheRowsDoNot() {
-        contents.put("n1", Map.of("d.t", new Content(0, "0", "CREATE a")));
-        contents.put("n2", Map.of("d.t", new Content(0, "0", "CREATE b")));
+        contents.put("n1", Map.of("d.t", new Content(0, "0", "CREATE\na,")));
+        contents.put("n2", Map.of("d.t", new Content(0, "0", "CREATE\nb")));
         assertThat(Checksums.compareContents(contents).differences())
                 .singleElement()
                 .asString()
-                .endsWith("the definitions differ too");
+                .endsWith("the definitions differ too: n1 a,; n2 b");
     }
 }

@@ -2,6 +2,7 @@
 package io.quorate.sst.audit;
 
 import io.quorate.core.Identifiers;
+import io.quorate.core.ShownTable;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -9,6 +10,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -92,11 +94,17 @@ public final class AuditedTable {
         }
         Map<String, String> all = new TreeMap<>();
         try (Statement statement = connection.createStatement()) {
+            Map<String, String> defaults = new HashMap<>();
+            try (ResultSet row = statement.executeQuery(ShownTable.DEFAULT_COLLATIONS)) {
+                while (row.next()) {
+                    defaults.put(row.getString(1), row.getString(2));
+                }
+            }
             for (String[] each : names) {
                 try (ResultSet row =
                         statement.executeQuery("SHOW CREATE TABLE " + Identifiers.quoted(each[0], each[1]))) {
                     row.next();
-                    all.put(each[0] + "." + each[1], row.getString(2).replaceAll(" AUTO_INCREMENT=\\d+", ""));
+                    all.put(each[0] + "." + each[1], ShownTable.comparable(row.getString(2), defaults));
                 } catch (SQLException e) {
                     if (e.getErrorCode() != NO_SUCH_TABLE) {
                         throw e;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The text of SHOW CREATE TABLE, where it is compared between servers. */
+public final class ShownTable {
+    /** A query for the character sets and their default collations, for {@link #comparable}. */
+    public static final String DEFAULT_COLLATIONS =
+            "SELECT character_set_name, default_collate_name FROM information_schema.character_sets";
+
+    private static final Pattern NEXT_NUMBER = Pattern.compile(" AUTO_INCREMENT=\\d+");
+    private static final Pattern CHARACTER_SET = Pattern.compile(" CHARACTER SET (\\w++)(?: COLLATE (\\w++))?+");
+
+    private ShownTable() {}
+
+    /**
+     * The same text for the same table. Left out is the next AUTO_INCREMENT value, which each server counts for itself.
+     * Of a column's character set and collation only the collation remains, which says both: servers show one of them or
+     * both, depending on whether the statement that made the column named them, and that isn't always the same
+     * statement (a copy is made from what is shown, and so is what the binlog has of CREATE TABLE ... SELECT).
+     *
+     * @param defaultCollations by character set
+     */
+    public static String comparable(String shown, Map<String, String> defaultCollations) {
+        Matcher matcher = CHARACTER_SET.matcher(NEXT_NUMBER.matcher(shown).replaceAll(""));
+        return matcher.replaceAll(set -> {
+            String collation = set.group(2) == null ? defaultCollations.get(set.group(1)) : set.group(2);
+            return Matcher.quoteReplacement(collation == null ? set.group() : " COLLATE " + collation);
+        });
+    }
+}

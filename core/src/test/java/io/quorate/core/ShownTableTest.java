@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class ShownTableTest {
+    private static final Map<String, String> DEFAULTS =
+            Map.of("utf8mb3", "utf8mb3_general_ci", "utf8mb4", "utf8mb4_0900_ai_ci");
+
+    /** Seen for a copy of mysql.time_zone_name, on the server where it was made and on a replica. */
+    @Test
+    void aCollationMayBeNamedOrNot() {
+        String origin = "`Name` char(64) CHARACTER SET utf8mb3 NOT NULL";
+        String replica = "`Name` char(64) CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci NOT NULL";
+        assertThat(comparable(origin)).isEqualTo(comparable(replica));
+        assertThat(comparable(origin)).isNotEqualTo(comparable(replica.replace("general", "unicode")));
+    }
+
+    @Test
+    void aCharacterSetMayBeNamedOrNot() {
+        String shown = "`a` char(5) COLLATE utf8mb4_bin DEFAULT NULL";
+        assertThat(comparable(shown)).isEqualTo(comparable(shown.replace("COLLATE", "CHARACTER SET utf8mb4 COLLATE")));
+        assertThat(comparable(shown)).isNotEqualTo(comparable("`a` char(5) CHARACTER SET utf8mb4 DEFAULT NULL"));
+    }
+
+    @Test
+    void eachServerCountsItsNumbers() {
+        assertThat(comparable(") ENGINE=InnoDB AUTO_INCREMENT=17 COMMENT='a'"))
+                .isEqualTo(comparable(") ENGINE=InnoDB AUTO_INCREMENT=4 COMMENT='a'"))
+                .isNotEqualTo(comparable(") ENGINE=InnoDB COMMENT='b'"));
+    }
+
+    private static String comparable(String shown) {
+        return ShownTable.comparable(shown, DEFAULTS);
+    }
+}
