@@ -60,8 +60,26 @@ public final class ServerObjects {
                         + " event_comment FROM information_schema.events WHERE event_schema" + OTHERS);
         queries.put(
                 "account",
-                "SELECT CONCAT(user, '@', host), plugin, authentication_string, account_locked, ssl_type,"
-                        + " max_questions, user_attributes FROM mysql.user");
+                "SELECT CONCAT(user, '@', host), plugin, authentication_string, account_locked, ssl_type, ssl_cipher,"
+                        + " x509_issuer, x509_subject, max_questions, max_updates, max_connections,"
+                        + " max_user_connections, password_expired, password_lifetime, password_reuse_history,"
+                        + " password_reuse_time, password_require_current, user_attributes FROM mysql.user");
+        queries.put(
+                "roles of",
+                "SELECT CONCAT(to_user, '@', to_host, ': ', from_user, '@', from_host), with_admin_option,"
+                        + " (SELECT COUNT(*) FROM mysql.default_roles d WHERE d.user = to_user AND d.host = to_host"
+                        + " AND d.default_role_user = from_user AND d.default_role_host = from_host)"
+                        + " FROM mysql.role_edges");
+        queries.put(
+                "proxies of",
+                "SELECT CONCAT(user, '@', host, ': ', proxied_user, '@', proxied_host), with_grant"
+                        + " FROM mysql.proxies_priv");
+        queries.put(
+                "server", "SELECT server_name, host, db, username, port, socket, wrapper, owner FROM mysql.servers");
+        queries.put(
+                "spatial reference systems",
+                "SELECT '', COUNT(*), SUM(CRC32(CONCAT_WS('|', srs_id, srs_name, organization, definition,"
+                        + " description))) FROM information_schema.st_spatial_reference_systems");
         queries.put(
                 "rights of",
                 "SELECT grantee, GROUP_CONCAT(what ORDER BY what SEPARATOR ';') FROM ("

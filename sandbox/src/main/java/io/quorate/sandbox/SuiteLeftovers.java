@@ -26,12 +26,30 @@ final class SuiteLeftovers {
     private final MySqlServer server;
     private final Map<String, String> variables;
     private final Set<String> accounts;
+    private final List<String> account;
+    private final List<List<String>> rights;
 
-    /** @param server as it is before the first script */
-    SuiteLeftovers(MySqlServer server) {
+    /**
+     * @param server as it is before the first script
+     * @param account how the account of scripts is made, which they may change, too
+     */
+    SuiteLeftovers(MySqlServer server, List<String> account) {
         this.server = server;
+        this.account = account;
+        this.rights = rights();
         this.variables = variables();
         this.accounts = Set.copyOf(first("SELECT CONCAT(QUOTE(user), '@', QUOTE(host)) FROM mysql.user"));
+    }
+
+    /** Of the scripts' account: how it logs in, and what it may do. Empty if somebody has dropped it. */
+    private List<List<String>> rights() {
+        try {
+            List<List<String>> rows = new ArrayList<>(server.query("SHOW CREATE USER " + SuiteProgram.ACCOUNT));
+            rows.addAll(server.query("SHOW GRANTS FOR " + SuiteProgram.ACCOUNT));
+            return rows;
+        } catch (SandboxException e) {
+            return List.of();
+        }
     }
 
     private List<String> first(String query) {
@@ -89,6 +107,10 @@ final class SuiteLeftovers {
                 .forEach(statements::add);
         first("SELECT CONCAT('DROP SERVER `', server_name, '`') FROM mysql.servers")
                 .forEach(statements::add);
+        if (!rights().equals(rights)) {
+            statements.add("DROP USER IF EXISTS " + SuiteProgram.ACCOUNT);
+            statements.addAll(account);
+        }
         attempt(statements);
         restoreVariables();
     }

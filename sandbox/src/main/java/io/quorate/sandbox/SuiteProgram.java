@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 final class SuiteProgram {
     static final String USER = "suite";
     static final String PASSWORD = "suite";
+    static final String ACCOUNT = "'suite'@'localhost'";
 
     private static final int SKIPPED = 62;
 

@@ -20,13 +20,13 @@ final class SuiteRun {
 
     /** All rights of an application that administers itself; none that replicates, or sets global variables. */
     private static final List<String> ACCOUNT = List.of(
-            "CREATE USER 'suite'@'localhost' IDENTIFIED BY 'suite'",
+            "CREATE USER " + SuiteProgram.ACCOUNT + " IDENTIFIED BY '" + SuiteProgram.PASSWORD + "'",
             "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, CREATE TEMPORARY TABLES,"
                     + " LOCK TABLES, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, EVENT, TRIGGER,"
                     + " PROCESS, FILE, RELOAD, SHOW DATABASES, CREATE USER, CREATE ROLE, DROP ROLE, CREATE TABLESPACE,"
                     + " REPLICATION CLIENT, XA_RECOVER_ADMIN, SESSION_VARIABLES_ADMIN,"
-                    + " SET_USER_ID, ROLE_ADMIN, SYSTEM_USER ON *.* TO 'suite'@'localhost' WITH GRANT OPTION",
-            "REVOKE INSERT, UPDATE, DELETE, CREATE, DROP, ALTER ON mysql.* FROM 'suite'@'localhost'");
+                    + " SET_USER_ID, ROLE_ADMIN, SYSTEM_USER ON *.* TO " + SuiteProgram.ACCOUNT + " WITH GRANT OPTION",
+            "REVOKE INSERT, UPDATE, DELETE, CREATE, DROP, ALTER ON mysql.* FROM " + SuiteProgram.ACCOUNT);
 
     private final Supplier<Sandbox> clusters;
     private final Path program;
@@ -106,7 +106,7 @@ final class SuiteRun {
         first.mysql().execute(statements.toArray(new String[0]));
         mysqltest = new SuiteProgram(program, root, sandbox.directory(), first);
         mysqltest.prepare();
-        leftovers = new SuiteLeftovers(first.mysql());
+        leftovers = new SuiteLeftovers(first.mysql(), ACCOUNT);
         watch = new SuiteWatch(sandbox, first);
         watch.awaitLevel(LEVEL_SECONDS);
     }
