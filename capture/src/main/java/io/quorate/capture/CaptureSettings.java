@@ -2,6 +2,7 @@
 package io.quorate.capture;
 
 import java.time.Duration;
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -20,9 +21,9 @@ import java.util.UUID;
  * @param undecidedBytesMax largest sum of the payloads of prepared and undecided XA transactions; same code
  * @param heartbeat how often an idle server sends a heartbeat; after four missed ones the connection counts as lost
  * @param connectTimeout for each connection attempt
- * @param ddlSource GTID source under which the applier runs DDL of other nodes, {@link io.quorate.core.AppliedDdl};
- *     null for none. Transactions of any other foreign source are refused: nothing but Quorate may replicate to this
- *     server
+ * @param appliedSources GTID sources under which the applier runs what came from other nodes, {@link
+ *     io.quorate.core.AppliedDdl}. Transactions of any other foreign source are refused: nothing but Quorate may
+ *     replicate to this server
  */
 public record CaptureSettings(
         String host,
@@ -36,7 +37,7 @@ public record CaptureSettings(
         long undecidedBytesMax,
         Duration heartbeat,
         Duration connectTimeout,
-        UUID ddlSource) {
+        Set<UUID> appliedSources) {
     /**
      * For a capture on its own: TLS when the server offers it, 128 MiB per transaction, 512 MiB undecided, 1 s
      * heartbeats. A service sets what its configuration says.
@@ -54,30 +55,31 @@ public record CaptureSettings(
                 512L << 20,
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(10),
-                null);
+                Set.of());
     }
 
-    /** With another {@link #sslMode} and the source of the applier's DDL. */
-    public CaptureSettings with(String ssl, UUID ddl) {
-        return with(ssl, transactionBytesMax, undecidedBytesMax, heartbeat, connectTimeout, ddl);
+    /** With another {@link #sslMode} and the sources of what the applier runs. */
+    public CaptureSettings with(String ssl, Set<UUID> applied) {
+        return with(ssl, transactionBytesMax, undecidedBytesMax, heartbeat, connectTimeout, applied);
     }
 
     /** With other limits for one transaction, and for all undecided ones. */
     public CaptureSettings withBytes(long transactionMax, long undecidedMax) {
-        return with(sslMode, transactionMax, undecidedMax, heartbeat, connectTimeout, ddlSource);
+        return with(sslMode, transactionMax, undecidedMax, heartbeat, connectTimeout, appliedSources);
     }
 
     public CaptureSettings withTimes(Duration heartbeatEvery, Duration connectAtMost) {
-        return with(sslMode, transactionBytesMax, undecidedBytesMax, heartbeatEvery, connectAtMost, ddlSource);
+        return with(sslMode, transactionBytesMax, undecidedBytesMax, heartbeatEvery, connectAtMost, appliedSources);
     }
 
     private CaptureSettings with(
-            String ssl, long transaction, long undecided, Duration beat, Duration connect, UUID ddl) {
+            String ssl, long transaction, long undecided, Duration beat, Duration connect, Set<UUID> applied) {
         return new CaptureSettings(
-                host, port, user, password, server, replicaId, ssl, transaction, undecided, beat, connect, ddl);
+                host, port, user, password, server, replicaId, ssl, transaction, undecided, beat, connect, applied);
     }
 
     public CaptureSettings {
+        appliedSources = Set.copyOf(appliedSources);
         if (replicaId < 1 || replicaId > 0xffff_ffffL) {
             throw new IllegalArgumentException("replicaId " + replicaId + " is not a server id");
         }

@@ -346,7 +346,7 @@ final class TransactionReader {
     private void commit() throws InterruptedException {
         require(phase != Phase.IDLE, "a commit outside a transaction");
         WriteSet writeSet = null;
-        if (applied || (foreign != null && foreign.equals(settings.ddlSource()))) {
+        if (applied || (foreign != null && settings.appliedSources().contains(foreign))) {
             counters.applied.increment();
         } else if (payload.size() > 0) {
             WriteSet.Kind kind = ddl ? WriteSet.Kind.DDL : WriteSet.Kind.ROWS;

@@ -4,6 +4,7 @@ package io.quorate.capture;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.quorate.core.AppliedDdl;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
@@ -16,6 +17,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,12 +29,14 @@ class TransactionReaderTest {
     private static final byte[] TABLE = Events.tableMap(7, "db", "t");
 
     private final Recorder recorder = new Recorder(10);
+    private static final Set<UUID> APPLIED = Set.of(AppliedDdl.source("i"), AppliedDdl.wholeSource("i"));
     private Progress progress =
             new Progress(SERVER, CapturePosition.after(SERVER, new OriginPosition(10, 5, new long[0]), new GtidSet()));
     private TransactionReader reader = reader();
 
     private TransactionReader reader() {
-        CaptureSettings settings = CaptureSettings.of("localhost", 3306, "root", "", SERVER, 2);
+        CaptureSettings settings =
+                CaptureSettings.of("localhost", 3306, "root", "", SERVER, 2).with("disabled", APPLIED);
         Definitions oneColumn = new Definitions() {
             @Override
             public TableDefinition definition(TableName name) {
@@ -146,6 +150,16 @@ class TransactionReaderTest {
         assertThatThrownBy(() -> read(Events.gtid(OTHER, 4), BEGIN, TABLE, Events.insert(7, true, 1), Events.xid()))
                 .isInstanceOfSatisfying(
                         QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNSUPPORTED_EVENT));
+    }
+
+    /** A definition, and what follows it under another GTID: rights that a server would grant by itself. */
+    @Test
+    void passesOverWhatTheApplierRan() throws Exception {
+        for (UUID source : APPLIED) {
+            read(Events.gtid(source, 3), Events.query("GRANT EXECUTE ON PROCEDURE d.p TO a"));
+            assertThat(progress.resume().toString()).contains(source + ":3");
+        }
+        assertThat(recorder.entries()).isEmpty();
     }
 
     @Test

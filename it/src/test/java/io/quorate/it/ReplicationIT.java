@@ -156,6 +156,9 @@ class ReplicationIT {
         cluster.awaitQuery(2, "SELECT v FROM bank.b", "700");
     }
 
+    private static final String RIGHTS =
+            "SELECT proc_priv FROM mysql.procs_priv WHERE db = 'ddl' AND routine_name = 'made' AND user = 'maker'";
+
     @Test
     @Order(3)
     void ddlArrivesWithItsSessionContext() throws Exception {
@@ -176,12 +179,29 @@ class ReplicationIT {
             statement.execute("INSERT INTO moved (id, s) VALUES (7, 'y')");
             statement.execute("CREATE USER visitor@'10.%' IDENTIFIED WITH mysql_native_password BY 'pw'");
         }
+        createRoutineAsAnOrdinaryAccount();
         cluster.assertConverged(3);
         for (String show : List.of("TABLE ddl.`t 1`", "TABLE ddl.moved", "VIEW ddl.v", "USER visitor@'10.%'")) {
             String origin = definition(3, show);
             assertThat(definition(1, show)).isEqualTo(origin);
             assertThat(definition(2, show)).isEqualTo(origin);
         }
+    }
+
+    /** Its server grants it the right to the routine; the others have to, and their clients' changes go on. */
+    private static void createRoutineAsAnOrdinaryAccount() throws Exception {
+        cluster.mysql(3)
+                .execute(
+                        "CREATE USER maker@localhost IDENTIFIED BY ''",
+                        "GRANT CREATE ROUTINE ON ddl.* TO maker@localhost");
+        try (Connection connection = cluster.mysql(3).connect("maker", "", "ddl");
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE PROCEDURE made() SELECT 1");
+        }
+        cluster.awaitQuery(1, RIGHTS, "Execute,Alter Routine");
+        cluster.awaitQuery(2, RIGHTS, "Execute,Alter Routine");
+        cluster.mysql(2).execute("INSERT INTO ddl.moved (id, s) VALUES (8, 'z')");
+        cluster.awaitQuery(1, "SELECT COUNT(*) FROM ddl.moved WHERE id = 8", "1");
     }
 
     /** Without the next AUTO_INCREMENT value, which each node counts for itself. */

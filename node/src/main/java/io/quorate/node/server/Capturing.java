@@ -19,6 +19,7 @@ import io.quorate.node.thread.FaultHandler;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -162,7 +163,9 @@ final class Capturing implements AutoCloseable {
                         mysql.password(),
                         server,
                         0x4000_0000L | (mixed & 0x3fff_ffffL))
-                .with(mysql.sslMode(), AppliedDdl.source(ports.incarnation()))
+                .with(
+                        mysql.sslMode(),
+                        Set.of(AppliedDdl.source(ports.incarnation()), AppliedDdl.wholeSource(ports.incarnation())))
                 .withBytes(
                         Math.min(p.capture().transactionBytesMax().toBytes(), HEAP_MAX / HEAP_SHARE),
                         p.capture().undecidedBytesMax().toBytes());
