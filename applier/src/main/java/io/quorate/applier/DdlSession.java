@@ -8,6 +8,7 @@ import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.Identifiers;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.QuorateException;
 import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
@@ -28,6 +29,13 @@ final class DdlSession implements AutoCloseable {
     private static final int UNKNOWN_DATABASE = 1049;
     private static final int NO_SUCH_ACCOUNT = 1410;
     private static final String UTF8 = "SET NAMES utf8mb4";
+
+    /**
+     * What isn't in the event. InnoDB's strict mode makes errors of warnings, so what an origin has taken may be refused
+     * with it. The key that a server generates is in the text already, if its session wanted one.
+     */
+    private static final List<String> AS_LENIENT_AS_ANY =
+            List.of("innodb_strict_mode = OFF", "sql_generate_invisible_primary_key = OFF");
 
     private final Session session;
     private final String incarnation;
@@ -105,7 +113,7 @@ final class DdlSession implements AutoCloseable {
             rowsFrom = BinlogEvents.length(payload, 0);
             // While the session's settings and its GTID are its own yet.
             String text = runnable(query.text());
-            prepare(query, rowsFrom < payload.length);
+            prepare(query, rowsFrom < payload.length, OrderedFirst.is(writeSet.writeSet()));
             execute(query, text);
         } else {
             begin();
@@ -231,14 +239,19 @@ final class DdlSession implements AutoCloseable {
      * @param rows whether rows follow, as after CREATE TABLE ... SELECT. Their BINLOG is a literal, which the server
      *     would convert to the connection's character set; and nothing may be set before it. The CREATE TABLE before
      *     it is the server's own text, to which that character set makes no difference.
+     * @param first whether no server has taken it yet, so that this one takes or refuses it by its own settings
      */
-    private void prepare(QueryEvent event, boolean rows) throws SQLException {
+    private void prepare(QueryEvent event, boolean rows, boolean first) throws SQLException {
         session.execute(UTF8);
         if (event.schema() != null) {
             use(event.schema());
         }
         begin();
-        session.execute("SET SESSION " + String.join(", ", settings(event, !rows)));
+        List<String> settings = settings(event, !rows);
+        if (!first) {
+            settings.addAll(AS_LENIENT_AS_ANY);
+        }
+        session.execute("SET SESSION " + String.join(", ", settings));
     }
 
     /** @param literals whether literals are to be in the character set in which they were at the origin */

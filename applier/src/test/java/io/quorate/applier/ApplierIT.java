@@ -275,17 +275,17 @@ class ApplierIT {
                     "SET SESSION sql_log_bin = 0",
                     "SET GLOBAL log_bin_trust_function_creators = ON",
                     "DROP USER IF EXISTS creator@localhost, everywhere@localhost, here@localhost, half@localhost,"
-                            + " member@localhost, part",
+                            + " member@localhost, of_member",
                     "CREATE USER creator@localhost, everywhere@localhost, here@localhost, half@localhost",
-                    "CREATE ROLE part",
-                    "CREATE USER member@localhost DEFAULT ROLE part",
+                    "CREATE ROLE of_member",
+                    "CREATE USER member@localhost DEFAULT ROLE of_member",
                     "GRANT CREATE ROUTINE, ALTER ROUTINE, EXECUTE ON *.* TO everywhere@localhost",
                     "GRANT CREATE ROUTINE ON *.* TO creator@localhost, half@localhost, here@localhost,"
                             + " member@localhost",
                     "GRANT SET_USER_ID ON *.* TO everywhere@localhost",
                     "GRANT EXECUTE ON *.* TO half@localhost",
                     "GRANT ALTER ROUTINE, EXECUTE ON `" + schema.charAt(0) + "%`.* TO here@localhost",
-                    "GRANT ALTER ROUTINE, EXECUTE ON " + schema + ".* TO part");
+                    "GRANT ALTER ROUTINE, EXECUTE ON " + schema + ".* TO of_member");
         }
     }
 
@@ -418,6 +418,32 @@ class ApplierIT {
                         "SET GLOBAL autocommit = 1, foreign_key_checks = 1, character_set_client = DEFAULT");
             }
         }
+    }
+
+    /** The binlog doesn't have these settings, and an origin's client may have had others than this server's default. */
+    @Test
+    void whatItsOriginTookIsTakenInTheSameWay() throws Exception {
+        server.execute("SET GLOBAL innodb_strict_mode = ON, sql_generate_invisible_primary_key = ON");
+        try {
+            origin.execute(
+                    "USE " + schema,
+                    "SET SESSION innodb_strict_mode = OFF, sql_generate_invisible_primary_key = OFF",
+                    "CREATE TABLE elsewhere (a INT) DATA DIRECTORY = '/nowhere'",
+                    "CREATE TABLE odd (a INT) ROW_FORMAT = COMPRESSED KEY_BLOCK_SIZE = 3",
+                    "ALTER TABLE odd KEY_BLOCK_SIZE = 5",
+                    "CREATE TABLE selected AS SELECT 1 AS a",
+                    "INSERT INTO elsewhere VALUES (1)",
+                    "INSERT INTO odd VALUES (1)",
+                    "SET SESSION sql_generate_invisible_primary_key = ON",
+                    "CREATE TABLE keyed (a INT)",
+                    "INSERT INTO keyed VALUES (1)");
+            replica.start(Replica.SETTINGS);
+            replica.take(seqno -> seqno - 1);
+            replica.awaitApplied();
+        } finally {
+            server.execute("SET GLOBAL innodb_strict_mode = DEFAULT, sql_generate_invisible_primary_key = DEFAULT");
+        }
+        replica.assertSame(schema);
     }
 
     @Test

@@ -91,8 +91,12 @@ final class SuiteLeftovers {
         return data.substring(0, global) + ", 0x" + data.substring(global) + ", " + row.get(0);
     }
 
-    /** Drops everything that wasn't there before the first script, and makes an empty schema {@code test}. */
-    void remove() {
+    /**
+     * Drops everything that wasn't there before the first script, and makes an empty schema {@code test}.
+     *
+     * @return whether the next script finds that schema: files of a script's own in its directory would stay
+     */
+    boolean remove() {
         List<String> statements = new ArrayList<>();
         first("SELECT CONCAT('DROP DATABASE `', REPLACE(schema_name, '`', '``'), '`') FROM information_schema.schemata"
                         + " WHERE schema_name NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema',"
@@ -113,6 +117,7 @@ final class SuiteLeftovers {
         }
         attempt(statements);
         restoreVariables();
+        return server.queryLong("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'test'") == 1;
     }
 
     private void restoreVariables() {

@@ -88,8 +88,7 @@ final class SuiteRun {
         }
         List<String> differences = watch.differences();
         differences.forEach(difference -> problems.add("DIFFERS " + difference));
-        leftovers.remove();
-        return differences.isEmpty();
+        return leftovers.remove() && differences.isEmpty();
     }
 
     private void begin() {
