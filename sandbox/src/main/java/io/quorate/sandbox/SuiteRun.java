@@ -28,6 +28,16 @@ final class SuiteRun {
                     + " SET_USER_ID, ROLE_ADMIN, SYSTEM_USER ON *.* TO " + SuiteProgram.ACCOUNT + " WITH GRANT OPTION",
             "REVOKE INSERT, UPDATE, DELETE, CREATE, DROP, ALTER ON mysql.* FROM " + SuiteProgram.ACCOUNT);
 
+    /** As the suite's own driver has it: everybody may do everything in schema test, but run routines of others. */
+    private static final List<String> OPEN_SCHEMA = List.of(
+            "SET SESSION sql_log_bin = 0",
+            "INSERT INTO mysql.db SET host = '%', db = 'test', user = '', select_priv = 'Y', insert_priv = 'Y',"
+                    + " update_priv = 'Y', delete_priv = 'Y', create_priv = 'Y', drop_priv = 'Y', references_priv = 'Y',"
+                    + " index_priv = 'Y', alter_priv = 'Y', create_tmp_table_priv = 'Y', lock_tables_priv = 'Y',"
+                    + " create_view_priv = 'Y', show_view_priv = 'Y', create_routine_priv = 'Y', event_priv = 'Y',"
+                    + " trigger_priv = 'Y'",
+            "FLUSH PRIVILEGES");
+
     private final Supplier<Sandbox> clusters;
     private final Path program;
     private final Path root;
@@ -103,6 +113,7 @@ final class SuiteRun {
         statements.add("CREATE DATABASE mtr");
         statements.add("CREATE PROCEDURE mtr.add_suppression(pattern TEXT) BEGIN END");
         first.mysql().execute(statements.toArray(new String[0]));
+        sandbox.nodes().forEach(node -> node.mysql().execute(OPEN_SCHEMA.toArray(new String[0])));
         mysqltest = new SuiteProgram(program, root, sandbox.directory(), first);
         mysqltest.prepare();
         leftovers = new SuiteLeftovers(first.mysql(), ACCOUNT);
