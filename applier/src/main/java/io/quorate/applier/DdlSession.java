@@ -31,8 +31,8 @@ final class DdlSession implements AutoCloseable {
     private static final String UTF8 = "SET NAMES utf8mb4";
 
     /**
-     * What isn't in the event. InnoDB's strict mode makes errors of warnings, so what an origin has taken may be refused
-     * with it. The key that a server generates is in the text already, if its session wanted one.
+     * What isn't in the event. InnoDB's strict mode makes errors of warnings, so what an origin has taken may be
+     * refused with it. The key that a server generates is in the text already, if its session wanted one.
      */
     private static final List<String> AS_LENIENT_AS_ANY =
             List.of("innodb_strict_mode = OFF", "sql_generate_invisible_primary_key = OFF");

@@ -420,7 +420,7 @@ class ApplierIT {
         }
     }
 
-    /** The binlog doesn't have these settings, and an origin's client may have had others than this server's default. */
+    /** The binlog doesn't have these settings, and an origin's client may have others than this server's default. */
     @Test
     void whatItsOriginTookIsTakenInTheSameWay() throws Exception {
         server.execute("SET GLOBAL innodb_strict_mode = ON, sql_generate_invisible_primary_key = ON");

@@ -18,8 +18,8 @@ public final class ShownTable {
 
     /**
      * The same text for the same table. Left out is the next AUTO_INCREMENT value, which each server counts for itself.
-     * Of a column's character set and collation only the collation remains, which says both: servers show one of them or
-     * both, depending on whether the statement that made the column named them, and that isn't always the same
+     * Of a column's character set and collation only the collation remains, which says both: servers show one of them
+     * or both, depending on whether the statement that made the column named them, and that isn't always the same
      * statement (a copy is made from what is shown, and so is what the binlog has of CREATE TABLE ... SELECT).
      *
      * @param defaultCollations by character set

@@ -28,14 +28,14 @@ final class SuiteRun {
                     + " SET_USER_ID, ROLE_ADMIN, SYSTEM_USER ON *.* TO " + SuiteProgram.ACCOUNT + " WITH GRANT OPTION",
             "REVOKE INSERT, UPDATE, DELETE, CREATE, DROP, ALTER ON mysql.* FROM " + SuiteProgram.ACCOUNT);
 
-    /** As the suite's own driver has it: everybody may do everything in schema test, but run routines of others. */
+    /** As the suite's own driver has it: everybody may do anything in schema test but run routines of others. */
     private static final List<String> OPEN_SCHEMA = List.of(
             "SET SESSION sql_log_bin = 0",
             "INSERT INTO mysql.db SET host = '%', db = 'test', user = '', select_priv = 'Y', insert_priv = 'Y',"
-                    + " update_priv = 'Y', delete_priv = 'Y', create_priv = 'Y', drop_priv = 'Y', references_priv = 'Y',"
-                    + " index_priv = 'Y', alter_priv = 'Y', create_tmp_table_priv = 'Y', lock_tables_priv = 'Y',"
-                    + " create_view_priv = 'Y', show_view_priv = 'Y', create_routine_priv = 'Y', event_priv = 'Y',"
-                    + " trigger_priv = 'Y'",
+                    + " update_priv = 'Y', delete_priv = 'Y', create_priv = 'Y', drop_priv = 'Y',"
+                    + " references_priv = 'Y', index_priv = 'Y', alter_priv = 'Y', create_tmp_table_priv = 'Y',"
+                    + " lock_tables_priv = 'Y', create_view_priv = 'Y', show_view_priv = 'Y',"
+                    + " create_routine_priv = 'Y', event_priv = 'Y', trigger_priv = 'Y'",
             "FLUSH PRIVILEGES");
 
     private final Supplier<Sandbox> clusters;
