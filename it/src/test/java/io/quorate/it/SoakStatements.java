@@ -18,13 +18,15 @@ final class SoakStatements {
     static final String ACCOUNT = "'soak'@'localhost'";
 
     /** All rights of an application that administers itself; none that replicates, or sets global variables. */
-    static final List<String> SET_UP = List.of(
+    static final List<String> ACCOUNT_SET_UP = List.of(
             "CREATE USER " + ACCOUNT + " IDENTIFIED BY 'soak'",
             "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, CREATE TEMPORARY TABLES,"
                     + " LOCK TABLES, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, EVENT, TRIGGER,"
                     + " PROCESS, RELOAD, SHOW DATABASES, CREATE USER, CREATE ROLE, DROP ROLE, CREATE TABLESPACE,"
                     + " SESSION_VARIABLES_ADMIN, SET_USER_ID, ROLE_ADMIN, SYSTEM_USER ON *.* TO " + ACCOUNT
-                    + " WITH GRANT OPTION",
+                    + " WITH GRANT OPTION");
+
+    static final List<String> SET_UP = List.of(
             "CREATE DATABASE soak",
             "CREATE TABLE soak.ref (id INT PRIMARY KEY)",
             "INSERT INTO soak.ref WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 180)"
