@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
+import io.quorate.core.Identifiers;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.Optional;
@@ -71,7 +72,7 @@ record CreatorRights(String kind, String schema, String routine, QueryEvent.Acco
 
     /** @param user,host the creator's, as bytes in the statement's character set, one char each */
     String grant(String user, String host) {
-        return "GRANT EXECUTE, ALTER ROUTINE ON " + kind + " " + routine + " TO " + Names.quoted(user) + "@"
-                + Names.quoted(host);
+        return "GRANT EXECUTE, ALTER ROUTINE ON " + kind + " " + routine + " TO " + Identifiers.quoted(user) + "@"
+                + Identifiers.quoted(host);
     }
 }

@@ -41,9 +41,9 @@ public final class Keys {
     public static final long TRUSTED = 5L;
 
     /**
-     * Taken by a transaction that deleted rows, or changed keys, of a table from which foreign keys cascade: it may have
-     * changed rows that the binlog doesn't have. Whoever undoes it can't tell that from foreign keys that are gone by
-     * then.
+     * Taken by a transaction that deleted rows, or changed keys, of a table from which foreign keys cascade: it may
+     * have changed rows that the binlog doesn't have. Whoever undoes it can't tell that from foreign keys that are gone
+     * by then.
      */
     public static final long CASCADES = 6L;
 

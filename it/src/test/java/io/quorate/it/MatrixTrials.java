@@ -30,8 +30,7 @@ import tools.jackson.databind.json.JsonMapper;
  * it/README.md. Whatever becomes of a definition, all nodes end SYNCED and equal, in rows, tables and all else, and
  * nobody has left. How many transactions of clients were acknowledged meanwhile, and how many of them were undone, is
  * printed as a table at the end. {@code -Dquorate.kinds=REGEX} takes some of the classes, and
- * {@code -Dquorate.besides=REGEX}
- * some of the columns.
+ * {@code -Dquorate.besides=REGEX} some of the columns.
  */
 @Timeout(7200)
 class MatrixTrials {
@@ -41,8 +40,9 @@ class MatrixTrials {
     /** A definition that its own server refuses, or that changes nothing, may never be ordered. */
     private static final Duration ORDERED_LIMIT = Duration.ofSeconds(10);
 
-    private static final int LIVE_ROWS = 30;
-    private static final int REST_MILLIS = 5;
+    private static final int LIVE_ROUNDS = 30;
+    private static final int ATTEMPTS = 6;
+    private static final int REST_MILLIS = 10;
 
     /** What a definition of n1 meets. In the first five, one node's service is paused, so that it sees nothing. */
     private enum Beside {
@@ -202,10 +202,10 @@ class MatrixTrials {
                     write(1, change(1, "n1"));
                     define(1, kind.definition());
                 });
-            case LIVE_ROWS -> live(() -> define(1, kind.definition()), kind, 2, 3);
+            case LIVE_ROWS -> live(() -> insist(1, kind.definition()), kind, 2, 3);
             case LIVE_SAME -> live(both(kind.definition(), kind.definition()), kind, 3);
             case LIVE_OTHER -> live(both(kind.definition(), kind.other()), kind, 3);
-            case LIVE_LOSERS -> live(() -> define(1, kind.definition()), null, 1, 2, 3);
+            case LIVE_LOSERS -> live(() -> insist(1, kind.definition()), null, 1, 2, 3);
         }
     }
 
@@ -225,9 +225,9 @@ class MatrixTrials {
 
     private static Runnable both(String of1, String of2) {
         return () -> {
-            Thread other = new Thread(() -> define(2, of2), "matrix-other");
+            Thread other = new Thread(() -> insist(2, of2), "matrix-other");
             other.start();
-            define(1, of1);
+            insist(1, of1);
             join(other);
         };
     }
@@ -243,9 +243,9 @@ class MatrixTrials {
             thread.start();
         }
         try {
-            awaitRounds(rounds, LIVE_ROWS);
+            awaitRounds(rounds, LIVE_ROUNDS);
             definitions.run();
-            awaitRounds(rounds, rounds.get() + LIVE_ROWS);
+            awaitRounds(rounds, rounds.get() + LIVE_ROUNDS);
         } finally {
             stop.set(true);
             threads.forEach(MatrixTrials::join);
@@ -304,13 +304,22 @@ class MatrixTrials {
     }
 
     /** Refused by its own server, it is as if it had not been. */
-    private static void define(int node, String sql) {
+    private static boolean define(int node, String sql) {
         try (Connection client = client(node);
                 Statement statement = client.createStatement()) {
             statement.execute("SET SESSION lock_wait_timeout = 20");
             statement.execute(sql);
+            return true;
         } catch (SQLException e) {
             System.out.println("n" + node + " refuses \"" + sql + "\": " + e.getMessage());
+            return false;
+        }
+    }
+
+    /** Where rows that it doesn't allow come and go, it may find a moment without them. */
+    private static void insist(int node, String sql) {
+        for (int i = 0; i < ATTEMPTS && !define(node, sql); i++) {
+            Thread.onSpinWait();
         }
     }
 

@@ -155,17 +155,23 @@ class SoakTrials {
         while (!stop.get()) {
             if (random.nextInt(5) != 0) {
                 awaitSynced();
+                // Not all three at the moment in which the last of them is SYNCED again.
+                rest(random.nextInt(3000));
             }
             SoakStatements.Definition definition = statements.next();
             boolean first = definition.first() && random.nextDouble() < ORDERED_FIRST;
             String outcome = first ? orderedFirst(node, definition) : byClient(node, definition);
             ended.computeIfAbsent((first ? "quorate ddl: " : "") + definition.kind(), kind -> new TreeMap<>())
                     .merge(outcome, 1, Integer::sum);
-            try {
-                Thread.sleep(100 + random.nextInt(1000));
-            } catch (InterruptedException e) {
-                return;
-            }
+            rest(100 + random.nextInt(1000));
+        }
+    }
+
+    private static void rest(int millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -140,7 +140,7 @@ final class ServerKind implements NodeKind {
                 base.stream(),
                 base.counters().progress(),
                 synced,
-                copy::notGiven,
+                copy,
                 network.answers());
         new AuditSource(
                         properties,

@@ -34,10 +34,10 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
@@ -77,7 +77,7 @@ public final class Copying implements ServerCopy, Refill {
     private final CopyMethod method;
     private final CopyStart start;
     private volatile String obstacle;
-    private volatile List<TableName> notGiven;
+    private volatile OfferWhileWaiting offer;
     /** What {@link #notGiven} was before this server's own copy began. */
     private volatile List<TableName> wanted = List.of();
 
@@ -171,47 +171,69 @@ public final class Copying implements ServerCopy, Refill {
 
     @Override
     public void offer(Difference where) {
-        if (notGiven == null && note == null && !where.mayBeAnywhere()) {
-            try (Connection connection = access.connectAlone()) {
-                Set<TableName> tables = new DifferingTables(
-                                DefinedTables.at(connection)::of, ports.cache(), ServerAccess.uuid(connection))
-                        .findAllSpoilt(
-                                where,
-                                ServerAccess.applied(connection),
-                                ports.stream().lastOrdered(),
-                                Catalog.read(
-                                        connection, ports.properties().sst().omitted()));
-                notGiven = List.copyOf(tables);
+        if (offer == null && note == null && !where.mayBeAnywhere()) {
+            offer = found(where);
+            if (offer != null) {
                 log.info(
                         "until its copy, this server gives others that wait what differs there, but not {}",
-                        TableName.some(tables));
-            } catch (NotByTables | SQLException | IOException e) {
-                log.debug("this server can't give others anything while it waits: {}", e.getMessage());
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
+                        TableName.some(notGiven()));
             }
         }
     }
 
+    /** Null when that can't be found out. */
+    private @Nullable OfferWhileWaiting found(Difference where) {
+        try (Connection connection = access.connectAlone()) {
+            return new DifferingTables(DefinedTables.at(connection)::of, ports.cache(), ServerAccess.uuid(connection))
+                    .offer(
+                            where,
+                            ServerAccess.applied(connection),
+                            ports.stream().lastOrdered(),
+                            Catalog.read(connection, ports.properties().sst().omitted()));
+        } catch (NotByTables | SQLException | IOException e) {
+            log.debug("what differs here can't be told by tables: {}", e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return null;
+    }
+
     @Override
     public void withhold() {
-        if (notGiven != null) {
-            wanted = notGiven;
-            notGiven = null;
+        if (offer != null) {
+            wanted = notGiven();
+            offer = null;
         }
     }
 
     @Override
     public List<TableName> notGiven() {
-        return notGiven;
+        OfferWhileWaiting current = offer;
+        return current == null ? null : current.notGiven();
+    }
+
+    /** What this server gives though it waits for a copy; null when it gives nothing. */
+    @Nullable
+    OfferWhileWaiting offered() {
+        return offer;
     }
 
     /**
      * The tables that a server may give which waits for a copy itself; null while only those may give anything that
      * are SYNCED.
      */
+    @Nullable
     List<TableName> ofWaiting() {
-        return note == null || note.from() > 0 || note.where().mayBeAnywhere() ? null : wanted;
+        CopyNote current = note;
+        if (current == null || current.from() > 0 || current.where().mayBeAnywhere()) {
+            return null;
+        }
+        if (wanted.isEmpty()) {
+            // The service that found it out has ended since.
+            OfferWhileWaiting found = found(current.where());
+            wanted = found == null ? wanted : found.notGiven();
+        }
+        return wanted.isEmpty() ? null : wanted;
     }
 
     @Override

@@ -42,7 +42,8 @@ final class DifferingTables {
     private final Function<WriteSet, @Nullable Set<TableName>> defined;
     private final WriteSetLog log;
     private final UUID server;
-    private boolean losersToo;
+    private boolean forOthers;
+    private final List<Long> failed = new ArrayList<>();
 
     /**
      * @param defined the tables that a definition names, as {@link io.quorate.capture.DefinedTables#of} says
@@ -100,13 +101,14 @@ final class DifferingTables {
     }
 
     /**
-     * Finds these, and the tables of own transactions that failed and may not be undone: this server's rows of all of
-     * them are of no use to others. For the rest as {@link #find}.
+     * What this server can give to others: not these tables, nor those of own transactions that failed and may not be
+     * undone, nor those that are defined anew after its position. For the rest as {@link #find}.
      */
-    Set<TableName> findAllSpoilt(Difference where, long position, long upTo, Catalog own)
+    OfferWhileWaiting offer(Difference where, long position, long upTo, Catalog own)
             throws NotByTables, IOException, InterruptedException {
-        losersToo = true;
-        return find(where, position, upTo, own);
+        forOthers = true;
+        Set<TableName> tables = find(where, position, upTo, own);
+        return new OfferWhileWaiting(List.copyOf(tables), List.copyOf(failed));
     }
 
     private Certified at(long seqno) throws NotByTables, IOException, InterruptedException {
@@ -127,9 +129,12 @@ final class DifferingTables {
 
     private void take(Certified c, Difference where, Set<Object> wanted) throws NotByTables {
         WriteSet w = c.writeSet();
-        boolean failedHere = (w.isDefinition() || losersToo)
+        boolean failedHere = (w.isDefinition() || forOthers)
                 && !c.passed()
                 && w.gtid().source().equals(server);
+        if (failedHere) {
+            failed.add(w.gtid().number());
+        }
         boolean trusted = c.passed() && OrderedFirst.isTrust(w);
         if (wanted.remove(w.gtid()) || where.seqnos().contains(c.seqno()) || failedHere || trusted) {
             found.addAll(tables(c));
@@ -140,6 +145,9 @@ final class DifferingTables {
                 throw new NotByTables("the definition at seqno " + c.seqno() + " may concern any table");
             }
             definitions.add(named);
+            if (forOthers) {
+                found.addAll(named);
+            }
         }
     }
 

@@ -2,13 +2,11 @@
 package io.quorate.node.copy;
 
 import io.quorate.certification.OrderedStream;
-import io.quorate.core.TableName;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.question.Answers;
 import io.quorate.node.server.ApplyProgress;
 import io.quorate.node.server.ServerAccess;
 import io.quorate.node.server.ServerSession;
-import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -32,7 +30,7 @@ public interface GivenCopies {
      *
      * @param session the session with the server; null while there is none
      * @param synced whether this node's server holds what the order says
-     * @param notGiven what {@link ServerCopy#notGiven} says
+     * @param copy the one that its own server may get
      */
     static GivenCopies open(
             NodeProperties properties,
@@ -41,10 +39,10 @@ public interface GivenCopies {
             OrderedStream stream,
             ApplyProgress progress,
             BooleanSupplier synced,
-            Supplier<List<TableName>> notGiven,
+            Copying copy,
             Answers answers) {
         new ClonedSource(properties, access, synced).register(answers);
-        StreamSource source = new StreamSource(properties, access, session, stream, progress, synced, notGiven);
+        StreamSource source = new StreamSource(properties, access, session, stream, progress, synced, copy::offered);
         source.register(answers);
         answers.requireAll(CopyQuestion.class);
         return source;

@@ -35,6 +35,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
@@ -68,15 +69,14 @@ final class StreamSource implements GivenCopies {
     private final OrderedStream stream;
     private final ApplyProgress progress;
     private final BooleanSupplier synced;
-    private final Supplier<@Nullable List<TableName>> notGiven;
+    private final Supplier<@Nullable OfferWhileWaiting> offer;
     private final LongAdder bytes = new LongAdder();
     private final DonorPace pace;
 
     /**
      * @param session the session with the server; null while there is none
      * @param synced whether this node's server holds what the order says
-     * @param notGiven the tables that it can't give though it isn't SYNCED, but waits for a copy; null when it can give
-     *     nothing then
+     * @param offer what it can give though it isn't SYNCED, but waits for a copy; null when that is nothing
      */
     StreamSource(
             NodeProperties properties,
@@ -85,14 +85,14 @@ final class StreamSource implements GivenCopies {
             OrderedStream stream,
             ApplyProgress progress,
             BooleanSupplier synced,
-            Supplier<@Nullable List<TableName>> notGiven) {
+            Supplier<@Nullable OfferWhileWaiting> offer) {
         this.properties = properties;
         this.access = access;
         this.session = session;
         this.stream = stream;
         this.progress = progress;
         this.synced = synced;
-        this.notGiven = notGiven;
+        this.offer = offer;
         this.pace = new DonorPace(
                 stream::lastOrdered, progress::lastApplied, properties.sst().donorLagMax(), System::nanoTime);
     }
@@ -166,12 +166,13 @@ final class StreamSource implements GivenCopies {
 
     /** Nobody writes to a server that waits, and what its clients had committed is decided. */
     private void requireGivenWhileWaiting(List<TableName> tables) {
-        List<TableName> without = notGiven.get();
-        if (without == null) {
+        OfferWhileWaiting offered = offer.get();
+        if (offered == null) {
             throw refused(ErrorCode.COPY_NO_DONOR, "is not SYNCED");
         }
-        if (!Collections.disjoint(without, tables)) {
-            throw refused(ErrorCode.COPY_NO_DONOR, "waits for a copy of " + TableName.some(without) + " itself");
+        if (!Collections.disjoint(offered.notGiven(), tables)) {
+            throw refused(
+                    ErrorCode.COPY_NO_DONOR, "waits for a copy of " + TableName.some(offered.notGiven()) + " itself");
         }
     }
 
@@ -268,7 +269,11 @@ final class StreamSource implements GivenCopies {
      * now may be in them too.
      */
     private Moment moment(Connection connection, UUID server, long applied) throws SQLException {
-        List<Long> undone = CopyReplay.undone(connection);
+        List<Long> undone = new ArrayList<>(CopyReplay.undone(connection));
+        OfferWhileWaiting offered = offer.get();
+        if (offered != null) {
+            undone.addAll(offered.failed());
+        }
         GtidSet reserved = ServerLifeFile.read(properties.dataDir()).reservedOf(ServerAccess.purged(connection));
         return new Moment(server, applied, CopyReplay.lastCommitting(connection, server, reserved), undone);
     }
@@ -276,7 +281,7 @@ final class StreamSource implements GivenCopies {
     /** The session with the server; null while that waits for a copy. */
     private @Nullable ServerSession working() {
         ServerSession working = session.get();
-        if (working == null && notGiven.get() == null) {
+        if (working == null && offer.get() == null) {
             throw refused(ErrorCode.COPY_NO_DONOR, "has no session with its server");
         }
         return working;
@@ -310,7 +315,7 @@ final class StreamSource implements GivenCopies {
 
     /** Likewise, of a server that waits: it must still wait, and nobody may have written there meanwhile. */
     private long decidedBefore(Moment moment) {
-        if (notGiven.get() == null) {
+        if (offer.get() == null) {
             throw refused(ErrorCode.COPY_NO_DONOR, "doesn't wait for a copy any more");
         }
         if (stream.positionOf(moment.server()).last() < moment.own()) {
@@ -346,7 +351,9 @@ final class StreamSource implements GivenCopies {
 
         @Override
         public void write(byte[] b, int offset, int length) throws IOException {
-            pace.await();
+            if (offer.get() == null) {
+                pace.await();
+            }
             out.write(b, offset, length);
             bytes.add(length);
         }

@@ -271,14 +271,26 @@ final class StreamedCopy {
         long since = contents.moment().applied();
         PieceFetcher.awaitOrdered(ports, since, () -> !signals.task().serves());
         DefinedTables defined = DefinedTables.at(connection);
+        // A server that waits itself may be before what this one has run.
+        long upTo =
+                ofWaiting.get() == null ? since : Math.max(since, ports.stream().lastOrdered());
         Set<TableName> tables = new DifferingTables(defined::of, ports.cache(), ServerAccess.uuid(connection))
-                .find(where, ServerAccess.applied(connection), since, contents.catalog());
+                .find(where, ServerAccess.applied(connection), upTo, contents.catalog());
+        requireGiven(tables);
         for (TableName table : tables) {
             if (!ServerAccess.hasSchema(connection, table.schema())) {
                 throw new NotByTables("this server has no schema " + table.schema());
             }
         }
         return tables;
+    }
+
+    /** A server that waits for a copy itself defines tables otherwise where it differs. */
+    private void requireGiven(Set<TableName> tables) {
+        if (donors.present().get().stream().noneMatch(m -> m.node().equals(donor) && m.gives(List.copyOf(tables)))) {
+            throw new QuorateException(
+                    ErrorCode.COPY_NO_DONOR, donor + " can't give " + TableName.some(tables) + " now");
+        }
     }
 
     private void make(Connection connection) throws SQLException {
