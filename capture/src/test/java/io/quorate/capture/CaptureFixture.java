@@ -10,11 +10,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A capture of a real server that begins at its present, and what it has taken since. */
 final class CaptureFixture implements AutoCloseable {
     /** Long, for it is only waited out when something is wrong, and machines may be slow. */
     static final Duration LIMIT = Duration.ofMinutes(3);
+
+    /** A server ends the connection of a replica when another one of its number connects, which then does the same. */
+    private static final AtomicInteger REPLICAS = new AtomicInteger(999);
 
     final MySqlServer server;
     final Recorder recorder;
@@ -40,7 +44,8 @@ final class CaptureFixture implements AutoCloseable {
     }
 
     static CaptureSettings settings(MySqlServer server) {
-        return CaptureSettings.of("127.0.0.1", server.port(), "root", "", UUID.fromString(server.uuid()), 999);
+        return CaptureSettings.of(
+                "127.0.0.1", server.port(), "root", "", UUID.fromString(server.uuid()), REPLICAS.getAndIncrement());
     }
 
     static OriginPosition present(MySqlServer server) {
