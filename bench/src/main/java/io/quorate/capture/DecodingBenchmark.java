@@ -2,6 +2,7 @@
 package io.quorate.capture;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.BinlogPosition;
 import io.quorate.core.GtidSet;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.TableName;
@@ -66,10 +67,11 @@ public class DecodingBenchmark {
                 List.of(),
                 List.of(),
                 List.of(),
-                List.of());
+                List.of(),
+                false);
         Definitions definitions = new Definitions() {
             @Override
-            public TableDefinition definition(TableName name) {
+            public TableDefinition definition(TableName name, BinlogPosition at) {
                 return sbtest;
             }
 

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import io.quorate.core.BinlogPosition;
 import io.quorate.core.TableName;
 import java.sql.SQLException;
 import java.util.Collection;
 
 /** The source of tables' definitions. */
 interface Definitions {
-    /** The definition of a table as it is now, {@link TableDefinition#NONE} when there is no such table. */
-    TableDefinition definition(TableName name) throws SQLException;
+    /**
+     * The definition of a table, {@link TableDefinition#NONE} when there is no such table.
+     *
+     * @param at where the reader is, after the GTID of the transaction that it reads; null where that isn't known.
+     *     Otherwise a definition that the table has got since is {@link TableDefinition#later}
+     */
+    TableDefinition definition(TableName name, BinlogPosition at) throws SQLException;
 
     /** Whether there is such a table now, and the server creates and drops tables of its engine atomically. */
     boolean isAtomic(TableName name) throws SQLException;

@@ -41,7 +41,7 @@ public final class KeyExplainer {
 
     public KeyExplainer(Connection connection) throws SQLException {
         this.plans = new TablePlans(
-                new SchemaCatalog(connection, new Counters(), new HashMap<>()),
+                new SchemaCatalog(connection, new Counters(), new HashMap<>(), null),
                 new ComparisonForms(SchemaCatalog.collations(connection), new ServerWeights(), connection),
                 false);
     }

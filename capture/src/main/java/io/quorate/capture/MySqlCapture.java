@@ -147,15 +147,17 @@ public final class MySqlCapture implements AutoCloseable {
                 replica.awaitSettled();
             }
             Map<Integer, Collation> collations = SchemaCatalog.collations(connection);
+            boolean lowerCaseNames = ServerConnection.lowerCaseNames(connection);
             TransactionReader transactions = new TransactionReader(
                     settings,
                     progress,
                     new TablePlans(
-                            new SchemaCatalog(connection, counters, former),
+                            new SchemaCatalog(
+                                    connection, counters, former, new DefinitionsAhead(connection, lowerCaseNames)),
                             new ComparisonForms(collations, weights, connection),
                             true),
                     collations,
-                    ServerConnection.lowerCaseNames(connection),
+                    lowerCaseNames,
                     sink,
                     counters);
             return read(new Tap(resume.toString(), transactions, counters, replica));

@@ -27,12 +27,11 @@ final class RowKeys {
     /**
      * Adds the keys of the rows of the event at {@code offset}.
      *
-     * @return whether all rows had everything that the table's keys need; otherwise the table's key is exclusive now
+     * @return whether all rows had everything that the table's keys need; otherwise they stand for the whole table
      */
     boolean add(byte[] b, int offset, TablePlan plan, KeysBuilder keys) {
         RowsEvent rows = new RowsEvent(plan.map, b, offset, before, after);
         if (rows.isEmpty()) {
-            keys.add(plan.tableKey, KeyType.EXCLUSIVE);
             return false;
         }
         complete = true;
@@ -58,9 +57,6 @@ final class RowKeys {
             if (!rows.hasAfter()) {
                 addCascades(plan, keys);
             }
-        }
-        if (!complete) {
-            keys.add(plan.tableKey, KeyType.EXCLUSIVE);
         }
         return complete;
     }

@@ -5,6 +5,7 @@ import io.quorate.capture.Statement.Numbering;
 import io.quorate.capture.TableDefinition.ForeignKey;
 import io.quorate.capture.TableDefinition.Index;
 import io.quorate.capture.TableDefinition.Part;
+import io.quorate.core.BinlogPosition;
 import io.quorate.core.Identifiers;
 import io.quorate.core.TableName;
 import java.sql.Connection;
@@ -22,7 +23,7 @@ import java.util.Set;
 
 /**
  * Definitions of tables as the server has them now. They may be later than the binlog event that needs them, which
- * {@link TableDefinition#createdSecond} shows. One connection, used by the reader's thread only.
+ * {@link DefinitionsAhead} finds out. One connection, used by the reader's thread only.
  */
 final class SchemaCatalog implements Definitions {
     private static final int TABLES_MAX = 20_000;
@@ -34,16 +35,21 @@ final class SchemaCatalog implements Definitions {
     private final Map<TableName, TableDefinition> definitions = new HashMap<>();
     private final Map<TableName, TableDefinition> former;
 
+    /** Null where nobody reads the binlog. */
+    private final DefinitionsAhead ahead;
+
     private Map<TableName, Set<TableName>> cascades;
 
     /**
      * @param former definitions as they were last read, unless a statement may have changed how keys are made since;
      *     they hold as long as no statement is passed over, also for the next connection
      */
-    SchemaCatalog(Connection connection, Counters counters, Map<TableName, TableDefinition> former) {
+    SchemaCatalog(
+            Connection connection, Counters counters, Map<TableName, TableDefinition> former, DefinitionsAhead ahead) {
         this.connection = connection;
         this.counters = counters;
         this.former = former;
+        this.ahead = ahead;
     }
 
     /** Collations by id. */
@@ -78,7 +84,7 @@ final class SchemaCatalog implements Definitions {
      * table id in the binlog; the id is new whenever the server has opened the definition anew.
      */
     @Override
-    public TableDefinition definition(TableName name) throws SQLException {
+    public TableDefinition definition(TableName name, BinlogPosition at) throws SQLException {
         long created = created(name);
         TableDefinition known = definitions.get(name);
         if (known != null && known.createdSecond() == created) {
@@ -94,6 +100,10 @@ final class SchemaCatalog implements Definitions {
             TableDefinition loaded = created == TableDefinition.GONE ? TableDefinition.NONE : load(name, created);
             counters.schemaLoads.increment();
             long createdAfter = created(name);
+            if (createdAfter == created && isAhead(name, at)) {
+                // Until the reader has come to the statement that has made it what it is.
+                return known == null ? loaded.ofLater() : known;
+            }
             if (createdAfter == created) {
                 TableDefinition definition = loaded.continuing(former.get(name));
                 definitions.put(name, definition);
@@ -102,6 +112,11 @@ final class SchemaCatalog implements Definitions {
             }
             created = createdAfter;
         }
+    }
+
+    /** The binlog has a statement before the server shows what it has made of a definition. */
+    private boolean isAhead(TableName name, BinlogPosition at) throws SQLException {
+        return ahead != null && at != null && ahead.mayChange(name, at);
     }
 
     @Override
@@ -189,7 +204,8 @@ final class SchemaCatalog implements Definitions {
         }
         List<TableName> children = referenced.isEmpty() ? List.of() : List.copyOf(cascadingChildren(name));
         List<TableName> cascaded = referenced.isEmpty() ? List.of() : cascadesBeyondChildren(name);
-        return new TableDefinition(created, created, indexes, opaque, references, referenced, children, cascaded);
+        return new TableDefinition(
+                created, created, indexes, opaque, references, referenced, children, cascaded, false);
     }
 
     private List<ForeignKey> foreignKeys(String where, TableName name) throws SQLException {

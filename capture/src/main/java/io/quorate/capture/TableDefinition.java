@@ -17,6 +17,7 @@ import java.util.List;
  * @param referenced column lists of it that foreign keys reference
  * @param children tables whose foreign keys change their rows by cascade when its own are deleted
  * @param cascades tables beyond these that deleting its rows may change by cascade
+ * @param later whether it is of a later place than was asked for, and what it was there isn't known any more
  */
 record TableDefinition(
         long createdSecond,
@@ -26,11 +27,12 @@ record TableDefinition(
         List<ForeignKey> references,
         List<List<String>> referenced,
         List<TableName> children,
-        List<TableName> cascades) {
+        List<TableName> cascades,
+        boolean later) {
     static final long GONE = -1;
 
     static final TableDefinition NONE =
-            new TableDefinition(GONE, GONE, List.of(), false, List.of(), List.of(), List.of(), List.of());
+            new TableDefinition(GONE, GONE, List.of(), false, List.of(), List.of(), List.of(), List.of(), false);
 
     boolean exists() {
         return createdSecond != GONE;
@@ -54,8 +56,21 @@ record TableDefinition(
                 && cascades.equals(former.cascades);
         return sameKeys
                 ? new TableDefinition(
-                        createdSecond, former.validSecond, unique, opaque, references, referenced, children, cascades)
+                        createdSecond,
+                        former.validSecond,
+                        unique,
+                        opaque,
+                        references,
+                        referenced,
+                        children,
+                        cascades,
+                        later)
                 : this;
+    }
+
+    TableDefinition ofLater() {
+        return new TableDefinition(
+                createdSecond, validSecond, unique, opaque, references, referenced, children, cascades, true);
     }
 
     /** A unique index. */

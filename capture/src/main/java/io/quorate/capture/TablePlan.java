@@ -113,6 +113,9 @@ final class TablePlan {
         if (!definition.exists()) {
             return "it is gone, or not visible to the capture account";
         }
+        if (definition.later()) {
+            return "it has been defined anew since";
+        }
         if (definition.opaque()) {
             return "a unique index of it is over an expression";
         }

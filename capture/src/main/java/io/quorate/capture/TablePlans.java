@@ -2,6 +2,7 @@
 package io.quorate.capture;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.BinlogPosition;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
@@ -34,12 +35,18 @@ final class TablePlans {
     private final boolean warns;
     private final Map<Long, Known> plans = new HashMap<>();
     private final Set<TableName> warned = new HashSet<>();
+    private BinlogPosition at;
 
     /** @param warns whether to log tables whose rows can't be told apart well */
     TablePlans(Definitions definitions, ComparisonForms forms, boolean warns) {
         this.definitions = definitions;
         this.forms = forms;
         this.warns = warns;
+    }
+
+    /** The reader has come to a transaction, whose GTID event ends there. */
+    void at(BinlogPosition place) {
+        at = place;
     }
 
     /** The plan for a TABLE_MAP event. */
@@ -122,7 +129,7 @@ final class TablePlans {
 
     private TablePlan plan(TableMap map) {
         try {
-            TableDefinition definition = definitions.definition(new TableName(map.schema, map.table));
+            TableDefinition definition = definitions.definition(new TableName(map.schema, map.table), at);
             TablePlan plan = TablePlan.of(map, definition, forms);
             if (plan.coarse != null) {
                 warn(plan, "any two conflict, because " + plan.coarse);

@@ -25,8 +25,6 @@ import java.util.concurrent.TimeoutException;
  */
 final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.LifecycleListener {
     private static final int BINLOG_READ_FATAL = 1236;
-    /** Where an event says at which position of its file it ends. */
-    private static final int END_OFFSET = 13;
 
     private final String resume;
     private final TransactionReader transactions;
@@ -110,7 +108,7 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
             }
             transactions.event(bytes, 0, bytes.length);
             if (replica != null && transactions.hasEndedWith(bytes)) {
-                replica.read(new BinlogPosition(file, Bytes.u32(bytes, END_OFFSET)));
+                replica.read(new BinlogPosition(file, Bytes.u32(bytes, TransactionReader.END_OFFSET)));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -131,7 +129,7 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
     }
 
     private String where(byte[] event) {
-        return file + ", the event that ends at " + Bytes.u32(event, END_OFFSET);
+        return file + ", the event that ends at " + Bytes.u32(event, TransactionReader.END_OFFSET);
     }
 
     /** Ends reading as soon as the client asks for the next event. */

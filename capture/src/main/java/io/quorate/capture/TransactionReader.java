@@ -2,6 +2,7 @@
 package io.quorate.capture;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.BinlogPosition;
 import io.quorate.core.CertifiedXid;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
@@ -43,6 +44,9 @@ final class TransactionReader {
     private static final Logger log = LoggerFactory.getLogger(TransactionReader.class);
     private static final String POSITION_TABLE = "position";
     private static final int POSITION_SEQNO_COLUMN = 1;
+    /** In an event's header: where the event ends in its file. */
+    static final int END_OFFSET = 13;
+
     private static final String MARK_TABLE = "certified";
 
     /** Written when a table in MEMORY is first used after a restart, which has emptied it. */
@@ -70,6 +74,9 @@ final class TransactionReader {
     private final Map<Long, TablePlan> tables = new HashMap<>();
     private final Savepoints savepoints = new Savepoints();
     private final DefinitionConflicts definitions;
+
+    /** Of the binlog that is read. */
+    private String file;
 
     private Phase phase = Phase.IDLE;
     private UUID foreign;
@@ -128,6 +135,10 @@ final class TransactionReader {
             case EventType.ROTATE, EventType.FORMAT_DESCRIPTION -> {
                 require(phase == Phase.IDLE, "a binlog file ends within a transaction");
                 plans.forgetIds();
+                if (type == EventType.ROTATE) {
+                    int name = BinlogEvents.HEADER_BYTES + 8;
+                    file = new String(b, offset + name, length - name, StandardCharsets.UTF_8);
+                }
             }
             case EventType.STOP,
                     EventType.PREVIOUS_GTIDS,
@@ -175,6 +186,7 @@ final class TransactionReader {
         }
         committedMicros = GtidEvent.committedMicros(b, offset, length);
         firstTable = true;
+        plans.at(new BinlogPosition(file, Bytes.u32(b, offset + END_OFFSET)));
         if (foreign == null) {
             progress.requireNext(number);
         }
@@ -300,12 +312,21 @@ final class TransactionReader {
             return;
         }
         if (plan.coarse != null || committedMicros < plan.validFromMicros) {
-            keys.add(plan.tableKey, KeyType.EXCLUSIVE);
-            counters.coarse.increment();
+            addWholeTable(plan);
         } else if (!rowKeys.add(b, offset, plan, keys)) {
-            counters.coarse.increment();
+            addWholeTable(plan);
             plans.warn(plan, "row images lack columns of its keys (binlog_row_image of a session is not FULL)");
         }
+    }
+
+    /**
+     * These rows may be any of the table's. A definition takes the same key in the same way, and lets the rows of
+     * others pass that were there before it; these don't.
+     */
+    private void addWholeTable(TablePlan plan) {
+        keys.add(plan.tableKey, KeyType.EXCLUSIVE);
+        keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
+        counters.coarse.increment();
     }
 
     /** The applied seqno, from the last image of the rows of quorate.position in the event. */

@@ -7,6 +7,7 @@ import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
+import io.quorate.core.OriginPosition;
 import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
 import java.util.ArrayList;
@@ -349,6 +350,50 @@ class CaptureIT {
             assertThat(own.captureOne(insert + "(7, 'a')").keys().contains(fits))
                     .isFalse();
         }
+    }
+
+    /**
+     * A definition that is run while rows are written, for longer than the reader is behind: CREATE_TIME is when it
+     * began, so these rows look as if they came after it.
+     */
+    @Test
+    void rowsBeforeADefinitionDontHaveTheKeysThatItMakes() throws Exception {
+        long table = KeyNames.table("shop", "moved");
+        fixture.capture(
+                "CREATE TABLE shop.moved (id INT PRIMARY KEY, a INT)", "INSERT INTO shop.moved VALUES (1, 1), (2, 2)");
+        OriginPosition start = CaptureFixture.present(server);
+        server.execute(
+                "UPDATE shop.moved SET a = 3 WHERE id = 1",
+                "FLUSH BINARY LOGS",
+                "SET SESSION timestamp = UNIX_TIMESTAMP() - 100",
+                "ALTER TABLE shop.moved DROP PRIMARY KEY, ADD PRIMARY KEY (id, a)",
+                "SET SESSION timestamp = DEFAULT",
+                "UPDATE shop.moved SET a = 4 WHERE id = 1",
+                "ALTER TABLE shop.moved ADD COLUMN b INT");
+        try (CaptureFixture behind = new CaptureFixture(server, start)) {
+            behind.awaitAll();
+            List<WriteSet> captured = behind.recorder.writeSets();
+            assertThat(captured).hasSize(4);
+            assertThat(type(captured.get(0).keys(), table)).isEqualTo(KeyType.EXCLUSIVE);
+            assertThat(captured.get(0).keys().contains(Keys.NO_ROWS_BEFORE))
+                    .as("rows of others that have their own keys, and were there before")
+                    .isTrue();
+            assertThat(type(captured.get(2).keys(), table)).isEqualTo(KeyType.SHARED);
+            assertThat(behind.captureOne("UPDATE shop.moved SET a = 5 WHERE id = 1")
+                            .keys())
+                    .as("the keys of the rows before and after it")
+                    .extracting(Keys::size)
+                    .isEqualTo(3);
+        }
+    }
+
+    private static KeyType type(Keys keys, long hash) {
+        for (int i = 0; i < keys.size(); i++) {
+            if (keys.hash(i) == hash) {
+                return keys.type(i);
+            }
+        }
+        return null;
     }
 
     private static boolean endsStatement(WriteSet w) {

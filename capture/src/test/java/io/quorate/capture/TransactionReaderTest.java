@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.AppliedDdl;
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.BinlogPosition;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.OriginPosition;
@@ -39,10 +40,10 @@ class TransactionReaderTest {
                 CaptureSettings.of("localhost", 3306, "root", "", SERVER, 2).with("disabled", APPLIED);
         Definitions oneColumn = new Definitions() {
             @Override
-            public TableDefinition definition(TableName name) {
+            public TableDefinition definition(TableName name, BinlogPosition at) {
                 TableDefinition.Part id = new TableDefinition.Part("id", 0);
                 List<TableDefinition.Index> primary = List.of(new TableDefinition.Index("PRIMARY", List.of(id)));
-                return new TableDefinition(0, 0, primary, false, List.of(), List.of(), List.of(), List.of());
+                return new TableDefinition(0, 0, primary, false, List.of(), List.of(), List.of(), List.of(), false);
             }
 
             @Override

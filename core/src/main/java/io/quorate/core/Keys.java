@@ -20,7 +20,7 @@ public final class Keys {
      * Taken beside the tables that a statement takes exclusively, it says that rows which others wrote to these tables,
      * unseen where the statement ran, are a conflict too. A TRUNCATE that runs before such rows there, and after them
      * elsewhere, leaves other rows. Rows take it, too, while a definition of their table is on its way ({@link
-     * OwnDefinitions}).
+     * OwnDefinitions}), and where nothing tells which of their table's rows they are.
      */
     public static final long NO_ROWS_BEFORE = 2L;
 

@@ -71,6 +71,15 @@ public interface WriteSetLog extends AutoCloseable {
         return null;
     }
 
+    /**
+     * The record at this seqno, which has been appended.
+     *
+     * @throws IOException also when it isn't there
+     */
+    default Certified at(long seqno) throws IOException, InterruptedException {
+        return find(seqno, seqno, record -> true);
+    }
+
     /** Is told of one record after the other. */
     interface Visitor<E extends Exception> {
         void visit(Certified record) throws E, IOException, InterruptedException;

@@ -11,6 +11,7 @@ import io.quorate.sandbox.NodeReport;
 import io.quorate.sandbox.Place;
 import io.quorate.sandbox.Ports;
 import io.quorate.sandbox.Sandbox;
+import io.quorate.sandbox.SandboxException;
 import io.quorate.sandbox.SandboxNode;
 import io.quorate.sandbox.ServerObjects;
 import java.io.IOException;
@@ -245,6 +246,15 @@ final class Cluster implements AutoCloseable {
     /** Brings back what is down of a node; whether it is SYNCED then. */
     boolean restart(int node) {
         return sandbox.restart(node(node), LIMIT);
+    }
+
+    /** Starts what is down of a node, and waits for nothing. */
+    void bringUp(int node) {
+        try {
+            sandbox.restart(node(node), Duration.ZERO);
+        } catch (SandboxException notSyncedYet) {
+            // What becomes of it is looked at later.
+        }
     }
 
     String state(int node) {

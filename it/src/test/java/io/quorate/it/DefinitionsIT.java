@@ -594,6 +594,29 @@ class DefinitionsIT {
         }
     }
 
+    /** What its keys were when they were written, the server doesn't say any more. */
+    @Test
+    @Order(13)
+    void rowsFromBeforeAnotherPrimaryKeyLoseAgainstTheSameRow() throws Exception {
+        for (String later :
+                List.of("ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (id, a)", "RENAME TABLE t TO away")) {
+            begin(List.of(T, "INSERT INTO t VALUES (1, 1)", "ALTER TABLE t MODIFY a INT NOT NULL"));
+            cluster.pause(1);
+            try {
+                long before = cluster.lastOrdered(2);
+                run(2, List.of("UPDATE t SET a = 2 WHERE id = 1"));
+                cluster.awaitOrdered(2, before);
+                run(1, List.of("UPDATE t SET a = 3 WHERE id = 1", later));
+            } finally {
+                cluster.goOn(1);
+            }
+            cluster.assertConverged();
+            for (int n = 1; n <= 3; n++) {
+                assertThat(rows(n, "t")).as("n%d, %s", n, later).isEqualTo("1:2");
+            }
+        }
+    }
+
     private static void oneLosesItsRowsAndWrites() throws Exception {
         begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
         cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t");

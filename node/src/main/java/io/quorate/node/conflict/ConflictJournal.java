@@ -221,12 +221,7 @@ public final class ConflictJournal implements OrderedStream.Failures, AutoClosea
     }
 
     private Certified cached(long seqno) throws IOException, InterruptedException {
-        if (seqno < cache.first() || seqno > cache.last()) {
-            return null;
-        }
-        try (WriteSetLog.Cursor cursor = cache.read(seqno)) {
-            return cursor.next(Duration.ZERO);
-        }
+        return seqno < cache.first() || seqno > cache.last() ? null : cache.at(seqno);
     }
 
     private synchronized void append(Conflict conflict) throws IOException {

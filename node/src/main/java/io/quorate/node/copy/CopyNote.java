@@ -64,6 +64,9 @@ record CopyNote(
         TRUSTED
     }
 
+    /** As {@link #from}: of some tables, servers that wait for a copy themselves may give it, at their own place. */
+    static final long ANY_PLACE = 0;
+
     private static final String FILE = "copy.properties";
 
     static CopyNote wanted(long from, Difference where) {

@@ -160,6 +160,11 @@ public final class Copying implements ServerCopy, Refill {
     }
 
     @Override
+    public void wantOfWaiting(Difference where) throws IOException {
+        want(CopyNote.ANY_PLACE, where);
+    }
+
+    @Override
     public String trust(long from, Difference where) throws IOException {
         if (note != null) {
             return "its tables may be gone already, for a copy";
@@ -225,7 +230,9 @@ public final class Copying implements ServerCopy, Refill {
     @Nullable
     List<TableName> ofWaiting() {
         CopyNote current = note;
-        if (current == null || current.from() > 0 || current.where().mayBeAnywhere()) {
+        if (current == null
+                || current.from() > CopyNote.ANY_PLACE
+                || current.where().mayBeAnywhere()) {
             return null;
         }
         if (wanted.isEmpty()) {

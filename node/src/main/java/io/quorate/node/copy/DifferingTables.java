@@ -115,7 +115,7 @@ final class DifferingTables {
         if (seqno < log.first()) {
             throw new NotByTables("the record no longer has seqno " + seqno);
         }
-        return log.find(seqno, seqno, c -> true);
+        return log.at(seqno);
     }
 
     private void scan(Difference where, long position, long upTo)

@@ -20,8 +20,7 @@ public interface ServerCopy {
     boolean isPending();
 
     /**
-     * Says that a copy is needed, which has to reach at least to seqno {@code from}, where this node's cache begins; 0
-     * if servers that wait for a copy themselves may give what they have.
+     * Says that a copy is needed, which has to reach at least to seqno {@code from}, where this node's cache begins.
      * Only to be called while the link has no session.
      */
     default void want(long from) throws IOException {
@@ -33,6 +32,9 @@ public interface ServerCopy {
      * it is known which, otherwise of everything. For the rest as {@link #want(long)}.
      */
     void want(long from, Difference where) throws IOException;
+
+    /** As {@link #want(long, Difference)}, of any place; servers that wait for a copy themselves may give it, too. */
+    void wantOfWaiting(Difference where) throws IOException;
 
     /**
      * While this server waits for a copy, with all that its clients have committed in the order, and no session works
@@ -106,6 +108,11 @@ public interface ServerCopy {
 
         @Override
         public void want(long from, Difference where) {
+            throw new IllegalStateException("an arbitrator has no server that could get a copy");
+        }
+
+        @Override
+        public void wantOfWaiting(Difference where) {
             throw new IllegalStateException("an arbitrator has no server that could get a copy");
         }
 

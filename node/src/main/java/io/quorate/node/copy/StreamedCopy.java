@@ -504,7 +504,7 @@ final class StreamedCopy {
         if (plan.upTo() == plan.since()) {
             return plan.log();
         }
-        return ports.cache().find(plan.upTo(), plan.upTo(), c -> true).position();
+        return ports.cache().at(plan.upTo()).position();
     }
 
     /** Opens the server to everybody again. */

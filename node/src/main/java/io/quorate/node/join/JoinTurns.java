@@ -433,11 +433,12 @@ public final class JoinTurns {
         }
         long orderedThen = ask(JoinMachine::orderedThen);
         CopyRule rule = new CopyRule(difference.code(), orderedThen, host.holders(orderedThen), host.voters());
-        String why = rule.obstacle(host.odd(difference));
+        CopyRule.Server odd = host.odd(difference);
+        String why = rule.obstacle(odd);
         if (why == null) {
             host.suspendServer();
             host.wantCopy(difference);
-        } else if (rule.isItsOwnFault(host.odd(difference)) && isFirstOfWaiting(difference)) {
+        } else if (rule.isItsOwnFault(odd) && isFirstOfWaiting(difference)) {
             log.warn("all servers wait for a copy; this one begins, with what the others have");
             host.suspendServer();
             host.wantCopyOfWaiting(difference);

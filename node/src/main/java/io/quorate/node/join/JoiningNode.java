@@ -142,7 +142,7 @@ record JoiningNode(
 
     @Override
     public void wantCopyOfWaiting(QuorateException difference) throws IOException {
-        copy.want(0, difference.difference());
+        copy.wantOfWaiting(difference.difference());
     }
 
     @Override

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.capture;
+
+import io.quorate.core.BinlogPosition;
+import io.quorate.core.TableName;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The definitions that a server has run and the reader of its binlog hasn't come to. What {@code information_schema}
+ * says of a table is as the server has it now; rows that were written before such a definition have the keys of the one
+ * before. When a table was defined can't be told by time: CREATE_TIME is when the statement began, in seconds, and rows
+ * go on being written while it runs.
+ *
+ * <p>So the binlog is read ahead (SHOW BINLOG EVENTS), from where the reader is to its present end, each place once.
+ * Only done when a definition is read from the server, so at the beginning and after definitions.
+ */
+final class DefinitionsAhead {
+    private static final int EVENTS_MAX = 20_000;
+    private static final Pattern DEFAULT_SCHEMA = Pattern.compile("use `((?:[^`]|``)*+)`; ");
+
+    /** @param end where the reader is once it has read it */
+    private record Ahead(BinlogPosition end, Statement statement) {}
+
+    private final Connection connection;
+    private final boolean lowerCaseNames;
+    private final ArrayDeque<Ahead> ahead = new ArrayDeque<>();
+    /** Up to where it was read; null before the first time. */
+    private BinlogPosition read;
+
+    DefinitionsAhead(Connection connection, boolean lowerCaseNames) {
+        this.connection = connection;
+        this.lowerCaseNames = lowerCaseNames;
+    }
+
+    /**
+     * Whether a statement behind {@code at} may have changed the definition of a table, as the server has it.
+     *
+     * @param at an end of an event; it never goes back
+     */
+    boolean mayChange(TableName table, BinlogPosition at) throws SQLException {
+        while (!ahead.isEmpty() && !isBehind(ahead.peek().end, at)) {
+            ahead.remove();
+        }
+        if (read == null || isBehind(at, read)) {
+            read = at;
+        }
+        readToEnd();
+        return ahead.stream().anyMatch(each -> mayChange(each.statement, table));
+    }
+
+    private boolean mayChange(Statement statement, TableName table) {
+        return switch (statement.scope()) {
+            // None of these changes how keys are made.
+            case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> false;
+            // A foreign key that is gone may have been another table's; a TRUNCATE leaves all definitions.
+            case EVERYTHING, ROWS -> !statement.leavesEmpty();
+            case TABLES, COPIED_DEFINITION ->
+                statement.tables().stream().anyMatch(each -> lower(each).equals(lower(table)));
+        };
+    }
+
+    private TableName lower(TableName name) {
+        return lowerCaseNames
+                ? new TableName(
+                        name.schema().toLowerCase(Locale.ROOT), name.table().toLowerCase(Locale.ROOT))
+                : name;
+    }
+
+    /** File names have numbers at their ends, with zeros in front until there are more than these. */
+    private static boolean isBehind(BinlogPosition a, BinlogPosition b) {
+        if (a.file().equals(b.file())) {
+            return a.offset() > b.offset();
+        }
+        int lengths = Integer.compare(a.file().length(), b.file().length());
+        return (lengths == 0 ? a.file().compareTo(b.file()) : lengths) > 0;
+    }
+
+    private void readToEnd() throws SQLException {
+        for (int events = EVENTS_MAX; events == EVENTS_MAX; ) {
+            events = readSome();
+        }
+    }
+
+    /** @return how many events there were; {@link #EVENTS_MAX} too if another file follows */
+    private int readSome() throws SQLException {
+        int events = 0;
+        try (java.sql.Statement show = connection.createStatement();
+                ResultSet row = show.executeQuery(
+                        "SHOW BINLOG EVENTS IN '" + read.file() + "' FROM " + read.offset() + " LIMIT " + EVENTS_MAX)) {
+            String file = read.file();
+            while (row.next()) {
+                events++;
+                read = new BinlogPosition(file, row.getLong("End_log_pos"));
+                String info = row.getString("Info");
+                switch (row.getString("Event_type")) {
+                    case "Query" -> take(info);
+                    case "Rotate" -> {
+                        read = new BinlogPosition(info.substring(0, info.indexOf(';')), 4);
+                        return EVENTS_MAX;
+                    }
+                    default -> {
+                        // Rows, and what is around them.
+                    }
+                }
+            }
+        }
+        return events;
+    }
+
+    private void take(String info) {
+        Matcher named = DEFAULT_SCHEMA.matcher(info);
+        String schema = named.lookingAt() ? named.group(1).replace("``", "`") : "";
+        String text = named.lookingAt() ? info.substring(named.end()) : info;
+        // In a session with another sql_mode, quotes may mean something else; then its tables are unknown.
+        Statement statement = Statement.parse(text, schema, 0);
+        boolean defines = statement.kind() == Statement.Kind.DDL || statement.kind() == Statement.Kind.UNKNOWN;
+        if (defines && !text.equals("BEGIN")) {
+            ahead.add(new Ahead(read, statement));
+        }
+    }
+}
