@@ -6,7 +6,6 @@ import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
-import io.quorate.core.EventStatement;
 import io.quorate.core.Gtid;
 import io.quorate.core.Identifiers;
 import io.quorate.core.OrderedFirst;
@@ -113,7 +112,7 @@ final class DdlSession implements AutoCloseable {
         if (query != null) {
             rowsFrom = BinlogEvents.length(payload, 0);
             // While the session's settings and its GTID are its own yet.
-            String text = whereItRuns(writeSet, runnable(query.text()));
+            String text = runnable(query.text());
             prepare(query, rowsFrom < payload.length, OrderedFirst.is(writeSet.writeSet()));
             execute(query, text);
         } else {
@@ -292,20 +291,6 @@ final class DdlSession implements AutoCloseable {
         } finally {
             // Otherwise gtid_next couldn't be set.
             session.execute("COMMIT");
-        }
-    }
-
-    /** An event runs on the server whose client has switched it on. */
-    private String whereItRuns(Certified writeSet, String text) throws SQLException {
-        String elsewhere = EventStatement.elsewhere(text);
-        return elsewhere.equals(text) || isOfThisServer(writeSet.writeSet().gtid()) ? text : elsewhere;
-    }
-
-    private boolean isOfThisServer(Gtid client) throws SQLException {
-        try (Statement statement = session.connection().createStatement();
-                ResultSet row = statement.executeQuery("SELECT @@server_uuid = '" + client.source() + "'")) {
-            row.next();
-            return row.getBoolean(1);
         }
     }
 

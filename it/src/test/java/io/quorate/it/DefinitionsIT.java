@@ -617,6 +617,29 @@ class DefinitionsIT {
         }
     }
 
+    /** As after a copy by stream, which leaves tablespaces as they are. */
+    @Test
+    @Order(14)
+    void dropsOfWhatTheOthersNeverHadAreVoid() throws Exception {
+        begin(List.of(T, ONE));
+        int copies = cluster.steps(1, "copy_completed");
+        cluster.mysql(1)
+                .execute(
+                        "SET SESSION sql_log_bin = 0",
+                        "CREATE TABLESPACE here ADD DATAFILE 'here.ibd'",
+                        "SET SESSION sql_log_bin = 1",
+                        "DROP TABLESPACE here");
+        // It conflicts with everything, so nobody writes until it is settled.
+        assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.steps(1, "copy_completed") > copies))
+                .as("n1 has run what is void: %s", cluster.reason(1))
+                .isTrue();
+        cluster.awaitState(1, "SYNCED");
+        cluster.assertConverged();
+        for (int n = 1; n <= 3; n++) {
+            assertThat(rows(n, "t")).as("n%d", n).isEqualTo("1:1");
+        }
+    }
+
     private static void oneLosesItsRowsAndWrites() throws Exception {
         begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
         cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.stream;
 
-import io.quorate.core.EventStatement;
 import io.quorate.core.Identifiers;
 import io.quorate.sst.stream.Catalog.Program;
 import io.quorate.sst.stream.Catalog.Schema;
@@ -94,24 +93,11 @@ final class ProgramMaker {
             collate(program.schema(), program.databaseCollation());
             String name = Identifiers.quoted(program.schema(), program.name());
             String what = program.kind() + " " + name;
-            String create = program.kind().equals("EVENT")
-                    ? EventStatement.copied(program.create(), ranHere(program))
-                    : program.create();
             session.make(what, "DROP " + program.kind() + " IF EXISTS " + name);
             enter(program);
-            session.make(what, create);
+            session.make(what, program.create());
         }
         leave();
-    }
-
-    /** Whether there is such an event on this server, and it is switched on here. */
-    private boolean ranHere(Program event) throws SQLException {
-        return !session.rows(
-                        "SELECT 1 FROM information_schema.EVENTS WHERE EVENT_SCHEMA = ? AND EVENT_NAME = ?"
-                                + " AND STATUS = 'ENABLED'",
-                        event.schema(),
-                        event.name())
-                .isEmpty();
     }
 
     /** A view may need other views. As long as one more can be made, the rest is tried again. */
