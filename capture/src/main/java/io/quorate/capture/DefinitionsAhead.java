@@ -54,15 +54,25 @@ final class DefinitionsAhead {
         return ahead.stream().anyMatch(each -> mayChange(each.statement, table));
     }
 
+    /**
+     * Of tables that aren't named, foreign keys may have changed; what they add to the keys of rows is then missing, as
+     * it would be had the statement been run a moment before.
+     */
     private boolean mayChange(Statement statement, TableName table) {
         return switch (statement.scope()) {
             // None of these changes how keys are made.
             case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES -> false;
-            // A foreign key that is gone may have been another table's; a TRUNCATE leaves all definitions.
-            case EVERYTHING, ROWS -> !statement.leavesEmpty();
-            case TABLES, COPIED_DEFINITION ->
-                statement.tables().stream().anyMatch(each -> lower(each).equals(lower(table)));
+            case EVERYTHING, ROWS, TABLES, COPIED_DEFINITION ->
+                !leavesDefinition(statement)
+                        && (statement.tables() == null
+                                || statement.tables().stream()
+                                        .anyMatch(each -> lower(each).equals(lower(table))));
         };
+    }
+
+    /** As TRUNCATE does. */
+    private static boolean leavesDefinition(Statement statement) {
+        return statement.scope() == Statement.Scope.ROWS && statement.leavesEmpty();
     }
 
     private TableName lower(TableName name) {
