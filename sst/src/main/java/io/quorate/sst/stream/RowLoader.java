@@ -59,7 +59,10 @@ public final class RowLoader {
             try {
                 loaded = statement.executeLargeUpdate(new RowForm(table).load());
             } finally {
-                local.setLocalInfileInputStream(null);
+                // It is when its server has gone, and then this would hide why.
+                if (!statement.isClosed()) {
+                    local.setLocalInfileInputStream(null);
+                }
             }
             if (blocks.broken != null) {
                 throw blocks.broken;
