@@ -67,8 +67,7 @@ public class DecodingBenchmark {
                 List.of(),
                 List.of(),
                 List.of(),
-                List.of(),
-                false);
+                List.of());
         Definitions definitions = new Definitions() {
             @Override
             public TableDefinition definition(TableName name, BinlogPosition at) {

@@ -9,7 +9,6 @@ import java.nio.charset.Charset;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -90,10 +89,6 @@ public final class DefinedTables {
     }
 
     private TableName lower(TableName name) {
-        return new TableName(lower(name.schema()), lower(name.table()));
-    }
-
-    private String lower(String name) {
-        return lowerCaseNames ? name.toLowerCase(Locale.ROOT) : name;
+        return lowerCaseNames ? name.inLowerCase() : name;
     }
 }

@@ -8,7 +8,6 @@ import io.quorate.core.KeysBuilder;
 import io.quorate.core.TableName;
 import io.quorate.core.binlog.TableMap;
 import java.util.List;
-import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -136,11 +135,7 @@ final class DefinitionConflicts {
 
     private List<TableName> lower(List<TableName> names) {
         return names.stream()
-                .map(name -> new TableName(lower(name.schema()), lower(name.table())))
+                .map(name -> lowerCaseNames ? name.inLowerCase() : name)
                 .toList();
-    }
-
-    private String lower(String name) {
-        return lowerCaseNames ? name.toLowerCase(Locale.ROOT) : name;
     }
 }

@@ -9,7 +9,6 @@ import io.quorate.core.KeysBuilder;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 
 /**
@@ -234,11 +233,7 @@ public final class DefinitionText {
         return statement.tables() == null
                 ? List.of()
                 : statement.tables().stream()
-                        .map(name -> lowerCaseNames
-                                ? new TableName(
-                                        name.schema().toLowerCase(Locale.ROOT),
-                                        name.table().toLowerCase(Locale.ROOT))
-                                : name)
+                        .map(name -> lowerCaseNames ? name.inLowerCase() : name)
                         .toList();
     }
 

@@ -7,7 +7,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
-import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -22,6 +21,9 @@ import java.util.regex.Pattern;
  */
 final class DefinitionsAhead {
     private static final int EVENTS_MAX = 20_000;
+    /** Where the first event of a file is. */
+    private static final int FILE_BEGIN = 4;
+
     private static final Pattern DEFAULT_SCHEMA = Pattern.compile("use `((?:[^`]|``)*+)`; ");
 
     /** @param end where the reader is once it has read it */
@@ -50,7 +52,10 @@ final class DefinitionsAhead {
         if (read == null || isBehind(at, read)) {
             read = at;
         }
-        readToEnd();
+        boolean more = true;
+        while (more) {
+            more = readSome();
+        }
         return ahead.stream().anyMatch(each -> mayChange(each.statement, table));
     }
 
@@ -76,10 +81,7 @@ final class DefinitionsAhead {
     }
 
     private TableName lower(TableName name) {
-        return lowerCaseNames
-                ? new TableName(
-                        name.schema().toLowerCase(Locale.ROOT), name.table().toLowerCase(Locale.ROOT))
-                : name;
+        return lowerCaseNames ? name.inLowerCase() : name;
     }
 
     /** File names have numbers at their ends, with zeros in front until there are more than these. */
@@ -91,28 +93,20 @@ final class DefinitionsAhead {
         return (lengths == 0 ? a.file().compareTo(b.file()) : lengths) > 0;
     }
 
-    private void readToEnd() throws SQLException {
-        for (int events = EVENTS_MAX; events == EVENTS_MAX; ) {
-            events = readSome();
-        }
-    }
-
-    /** @return how many events there were; {@link #EVENTS_MAX} too if another file follows */
-    private int readSome() throws SQLException {
+    /** @return whether there may be more */
+    private boolean readSome() throws SQLException {
         int events = 0;
         try (java.sql.Statement show = connection.createStatement();
                 ResultSet row = show.executeQuery(
                         "SHOW BINLOG EVENTS IN '" + read.file() + "' FROM " + read.offset() + " LIMIT " + EVENTS_MAX)) {
-            String file = read.file();
-            while (row.next()) {
-                events++;
-                read = new BinlogPosition(file, row.getLong("End_log_pos"));
+            for (; row.next(); events++) {
+                read = new BinlogPosition(read.file(), row.getLong("End_log_pos"));
                 String info = row.getString("Info");
                 switch (row.getString("Event_type")) {
                     case "Query" -> take(info);
                     case "Rotate" -> {
-                        read = new BinlogPosition(info.substring(0, info.indexOf(';')), 4);
-                        return EVENTS_MAX;
+                        read = new BinlogPosition(info.substring(0, info.indexOf(';')), FILE_BEGIN);
+                        return true;
                     }
                     default -> {
                         // Rows, and what is around them.
@@ -120,7 +114,7 @@ final class DefinitionsAhead {
                 }
             }
         }
-        return events;
+        return events == EVENTS_MAX;
     }
 
     private void take(String info) {

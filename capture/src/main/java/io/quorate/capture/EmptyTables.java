@@ -3,7 +3,6 @@ package io.quorate.capture;
 
 import io.quorate.core.TableName;
 import java.util.LinkedHashSet;
-import java.util.Locale;
 import java.util.Set;
 
 /** Tables that have no rows as far as the binlog has been read: made or emptied lately, and not written to since. */
@@ -52,9 +51,6 @@ final class EmptyTables {
     }
 
     private TableName key(TableName name) {
-        return lowerCaseNames
-                ? new TableName(
-                        name.schema().toLowerCase(Locale.ROOT), name.table().toLowerCase(Locale.ROOT))
-                : name;
+        return lowerCaseNames ? name.inLowerCase() : name;
     }
 }

@@ -100,11 +100,11 @@ final class SchemaCatalog implements Definitions {
             TableDefinition loaded = created == TableDefinition.GONE ? TableDefinition.NONE : load(name, created);
             counters.schemaLoads.increment();
             long createdAfter = created(name);
-            if (createdAfter == created && isAhead(name, at)) {
-                // Until the reader has come to the statement that has made it what it is.
-                return known == null ? loaded.ofLater() : known;
-            }
             if (createdAfter == created) {
+                if (isAhead(name, at)) {
+                    // Until the reader has come to the statement that has made it what it is.
+                    return known == null ? TableDefinition.LATER : known;
+                }
                 TableDefinition definition = loaded.continuing(former.get(name));
                 definitions.put(name, definition);
                 former.put(name, definition);
@@ -204,8 +204,7 @@ final class SchemaCatalog implements Definitions {
         }
         List<TableName> children = referenced.isEmpty() ? List.of() : List.copyOf(cascadingChildren(name));
         List<TableName> cascaded = referenced.isEmpty() ? List.of() : cascadesBeyondChildren(name);
-        return new TableDefinition(
-                created, created, indexes, opaque, references, referenced, children, cascaded, false);
+        return new TableDefinition(created, created, indexes, opaque, references, referenced, children, cascaded);
     }
 
     private List<ForeignKey> foreignKeys(String where, TableName name) throws SQLException {

@@ -17,7 +17,6 @@ import java.util.List;
  * @param referenced column lists of it that foreign keys reference
  * @param children tables whose foreign keys change their rows by cascade when its own are deleted
  * @param cascades tables beyond these that deleting its rows may change by cascade
- * @param later whether it is of a later place than was asked for, and what it was there isn't known any more
  */
 record TableDefinition(
         long createdSecond,
@@ -27,12 +26,21 @@ record TableDefinition(
         List<ForeignKey> references,
         List<List<String>> referenced,
         List<TableName> children,
-        List<TableName> cascades,
-        boolean later) {
+        List<TableName> cascades) {
     static final long GONE = -1;
+    private static final long DEFINED_LATER = -2;
 
-    static final TableDefinition NONE =
-            new TableDefinition(GONE, GONE, List.of(), false, List.of(), List.of(), List.of(), List.of(), false);
+    static final TableDefinition NONE = nothing(GONE);
+    /** The server has a later one than was asked for, and what it was isn't known any more. */
+    static final TableDefinition LATER = nothing(DEFINED_LATER);
+
+    private static TableDefinition nothing(long why) {
+        return new TableDefinition(why, why, List.of(), false, List.of(), List.of(), List.of(), List.of());
+    }
+
+    boolean isLater() {
+        return createdSecond == DEFINED_LATER;
+    }
 
     boolean exists() {
         return createdSecond != GONE;
@@ -56,21 +64,8 @@ record TableDefinition(
                 && cascades.equals(former.cascades);
         return sameKeys
                 ? new TableDefinition(
-                        createdSecond,
-                        former.validSecond,
-                        unique,
-                        opaque,
-                        references,
-                        referenced,
-                        children,
-                        cascades,
-                        later)
+                        createdSecond, former.validSecond, unique, opaque, references, referenced, children, cascades)
                 : this;
-    }
-
-    TableDefinition ofLater() {
-        return new TableDefinition(
-                createdSecond, validSecond, unique, opaque, references, referenced, children, cascades, true);
     }
 
     /** A unique index. */

@@ -113,7 +113,7 @@ final class TablePlan {
         if (!definition.exists()) {
             return "it is gone, or not visible to the capture account";
         }
-        if (definition.later()) {
+        if (definition.isLater()) {
             return "it has been defined anew since";
         }
         if (definition.opaque()) {

@@ -105,6 +105,7 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
             if (BinlogEvents.type(bytes, 0) == EventType.ROTATE) {
                 int name = BinlogEvents.HEADER_BYTES + 8;
                 file = new String(bytes, name, bytes.length - name, StandardCharsets.UTF_8);
+                transactions.file(file);
             }
             transactions.event(bytes, 0, bytes.length);
             if (replica != null && transactions.hasEndedWith(bytes)) {

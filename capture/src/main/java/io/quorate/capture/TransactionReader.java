@@ -113,6 +113,11 @@ final class TransactionReader {
         this.counters = counters;
     }
 
+    /** The events that come now are of this binlog file. */
+    void file(String name) {
+        file = name;
+    }
+
     /**
      * Takes the next event, without checksum.
      *
@@ -135,10 +140,6 @@ final class TransactionReader {
             case EventType.ROTATE, EventType.FORMAT_DESCRIPTION -> {
                 require(phase == Phase.IDLE, "a binlog file ends within a transaction");
                 plans.forgetIds();
-                if (type == EventType.ROTATE) {
-                    int name = BinlogEvents.HEADER_BYTES + 8;
-                    file = new String(b, offset + name, length - name, StandardCharsets.UTF_8);
-                }
             }
             case EventType.STOP,
                     EventType.PREVIOUS_GTIDS,

@@ -236,8 +236,7 @@ class IndexedTypesIT {
                 List.of(),
                 List.of(),
                 List.of(),
-                List.of(),
-                false);
+                List.of());
         long[] hashes = new long[VALUES];
         try (Connection connection = server.connect()) {
             ComparisonForms forms =

@@ -2,6 +2,7 @@
 package io.quorate.core;
 
 import java.util.Collection;
+import java.util.Locale;
 import java.util.stream.Collectors;
 
 /** A table's full name. */
@@ -17,6 +18,11 @@ public record TableName(String schema, String table) {
                 .collect(Collectors.joining(", "));
         int more = tables.size() - NAMED_MAX;
         return "table" + (tables.size() == 1 ? " " : "s ") + named + (more > 0 ? " and " + more + " more" : "");
+    }
+
+    /** As servers know it that keep names in lower case ({@code lower_case_table_names}). */
+    public TableName inLowerCase() {
+        return new TableName(schema.toLowerCase(Locale.ROOT), table.toLowerCase(Locale.ROOT));
     }
 
     @Override

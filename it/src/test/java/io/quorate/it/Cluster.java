@@ -518,6 +518,16 @@ final class Cluster implements AutoCloseable {
         return true;
     }
 
+    /** @param passed otherwise its directory is kept */
+    void close(boolean passed) {
+        if (passed) {
+            close();
+        } else {
+            killAll();
+            System.out.println("kept: " + sandbox.directory());
+        }
+    }
+
     @Override
     public void close() {
         sandbox.destroy();

@@ -4,8 +4,6 @@ package io.quorate.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sandbox.Sandbox.Part;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -511,11 +509,15 @@ class DefinitionsIT {
     void whereAllServersDifferInDifferentTablesNobodyNeedsToChoose() throws Exception {
         List<Long> untouched = null;
         // Which of them loses is decided by the order in which they are heard; most of the time, all do.
-        for (int attempt = 0; attempt < LOSING_ATTEMPTS && !oneHasBegunAmongWaiting(); attempt++) {
+        for (int attempt = 0;
+                attempt < LOSING_ATTEMPTS && LosingDefinitions.begunAmongWaiting(cluster) == 0;
+                attempt++) {
             untouched = allLoseADefinition();
             cluster.assertConverged();
         }
-        assertThat(oneHasBegunAmongWaiting()).as("all waited, and one began").isTrue();
+        assertThat(LosingDefinitions.begunAmongWaiting(cluster))
+                .as("all waited, and one began")
+                .isPositive();
         assertThat(untouched()).isEqualTo(untouched);
         for (int n = 1; n <= 3; n++) {
             for (int each = 1; each <= 3; each++) {
@@ -526,7 +528,6 @@ class DefinitionsIT {
         }
     }
 
-    /** What each of them writes to the table of the next comes before the definitions, but is seen after them. */
     private static List<Long> allLoseADefinition() throws Exception {
         List<String> setUp = new ArrayList<>(List.of(T));
         for (int n = 1; n <= 3; n++) {
@@ -535,35 +536,8 @@ class DefinitionsIT {
         }
         begin(setUp);
         List<Long> untouched = untouched();
-        for (int n = 1; n <= 3; n++) {
-            cluster.pause(n);
-        }
-        try {
-            for (int n = 1; n <= 3; n++) {
-                List<String> statements = new ArrayList<>();
-                statements.add("UPDATE t" + (n % 3 + 1) + " SET a = 20 WHERE id = 2");
-                for (int i = 0; i < BETWEEN; i++) {
-                    statements.add("INSERT INTO still VALUES (" + (n * 10_000 + i) + ", 1)");
-                }
-                statements.add("ALTER TABLE t" + n + " DROP COLUMN a");
-                run(n, statements);
-            }
-        } finally {
-            for (int n = 1; n <= 3; n++) {
-                cluster.goOn(n);
-            }
-        }
+        LosingDefinitions.runOnEach(cluster, BETWEEN);
         return untouched;
-    }
-
-    private static boolean oneHasBegunAmongWaiting() throws IOException {
-        for (int n = 1; n <= 3; n++) {
-            if (Files.readString(cluster.node(n).serviceLog())
-                    .contains("all servers wait for a copy; this one begins")) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** Its children are not in the binlog, and when it is undone nothing on the server says that there were any. */

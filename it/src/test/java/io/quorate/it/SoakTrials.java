@@ -66,12 +66,7 @@ class SoakTrials {
             run(keyless);
             passed = true;
         } finally {
-            if (passed) {
-                cluster.close();
-            } else {
-                cluster.killAll();
-                System.out.println("kept: " + cluster.directory(1).getParent());
-            }
+            cluster.close(passed);
         }
     }
 

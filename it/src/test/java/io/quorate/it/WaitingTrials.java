@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sandbox.NodeReport;
 import io.quorate.sandbox.Sandbox.Part;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -52,23 +50,20 @@ class WaitingTrials {
             for (int round = 1; System.nanoTime() < end; round++) {
                 round(round, watch);
             }
-            assertThat(begun()).as("how often all waited, and one began").isPositive();
+            assertThat(LosingDefinitions.begunAmongWaiting(cluster))
+                    .as("how often all waited, and one began")
+                    .isPositive();
             passed = true;
         } finally {
-            if (passed) {
-                cluster.close();
-            } else {
-                cluster.killAll();
-                System.out.println("kept: " + cluster.directory(1).getParent());
-            }
+            cluster.close(passed);
         }
     }
 
     private void round(int round, SoakWatch watch) throws Exception {
         int killsBefore = kills;
-        long begunBefore = begun();
+        long begunBefore = LosingDefinitions.begunAmongWaiting(cluster);
         prepare();
-        allLoseADefinition();
+        LosingDefinitions.runOnEach(cluster, BETWEEN);
         killAndRestart();
         cluster.assertConverged();
         assertThat(cluster.objectsThatDiffer()).as("seed %d", seed).isEmpty();
@@ -79,7 +74,7 @@ class WaitingTrials {
         }
         System.out.printf(
                 "round %d: %d kills, one began %d times, copies %s%n",
-                round, kills - killsBefore, begun() - begunBefore, watch.copies());
+                round, kills - killsBefore, LosingDefinitions.begunAmongWaiting(cluster) - begunBefore, watch.copies());
     }
 
     private void prepare() throws InterruptedException {
@@ -95,28 +90,6 @@ class WaitingTrials {
         }
         cluster.mysql(1).execute(setUp.toArray(String[]::new));
         cluster.assertConverged();
-    }
-
-    /** What each of them writes to the table of the next comes before the definitions, but is seen after them. */
-    private void allLoseADefinition() throws Exception {
-        for (int node : cluster.servers()) {
-            cluster.pause(node);
-        }
-        try {
-            for (int node : cluster.servers()) {
-                List<String> statements =
-                        new ArrayList<>(List.of("USE d", "UPDATE t" + (node % 3 + 1) + " SET a = 20 WHERE id = 2"));
-                for (int i = 0; i < BETWEEN; i++) {
-                    statements.add("INSERT INTO still VALUES (" + (node * 10_000 + i) + ", 1)");
-                }
-                statements.add("ALTER TABLE t" + node + " DROP COLUMN a");
-                cluster.mysql(node).execute(statements.toArray(String[]::new));
-            }
-        } finally {
-            for (int node : cluster.servers()) {
-                cluster.goOn(node);
-            }
-        }
     }
 
     private void killAndRestart() throws InterruptedException {
@@ -165,16 +138,5 @@ class WaitingTrials {
                     .as("t%d of n%d, seed %d", n, node, seed)
                     .isTrue();
         }
-    }
-
-    /** How often one has begun, by the logs. */
-    private long begun() throws IOException {
-        long begun = 0;
-        for (int node : cluster.servers()) {
-            begun += Files.readAllLines(cluster.node(node).serviceLog()).stream()
-                    .filter(line -> line.contains("all servers wait for a copy; this one begins"))
-                    .count();
-        }
-        return begun;
     }
 }
