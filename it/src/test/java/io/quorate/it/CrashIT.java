@@ -88,6 +88,76 @@ class CrashIT {
         cluster.assertConverged();
     }
 
+    /** Otherwise each of the three would do what an event does, and an event that has run would be dropped by all. */
+    @Test
+    void anEventRunsOnOneServerAndAnotherOneTakesOver() throws Exception {
+        cluster.mysql(2)
+                .execute(
+                        "CREATE TABLE load_test.ran (id BIGINT AUTO_INCREMENT PRIMARY KEY, what CHAR(4), server CHAR(36))",
+                        "CREATE EVENT load_test.each ON SCHEDULE EVERY 1 SECOND DO"
+                                + " INSERT INTO load_test.ran (what, server) VALUES ('each', @@server_uuid)",
+                        "CREATE EVENT load_test.once ON SCHEDULE AT NOW() + INTERVAL 2 SECOND DO"
+                                + " INSERT INTO load_test.ran (what, server) VALUES ('once', @@server_uuid)");
+        String ran = "SELECT COUNT(*) >= 3 FROM load_test.ran WHERE what = 'each' AND server = '%s'";
+        String runs = "SELECT GROUP_CONCAT(DISTINCT server) FROM load_test.ran";
+        cluster.awaitQuery(1, "SELECT COUNT(*) FROM load_test.ran WHERE what = 'once'", "1");
+        String first = cluster.mysql(1).queryOne(runs);
+        cluster.awaitQuery(1, ran.formatted(first), "1");
+        assertThat(cluster.mysql(1).queryOne(runs)).as("one server").isEqualTo(first);
+        for (int node : cluster.servers()) {
+            cluster.awaitQuery(
+                    node,
+                    "SELECT GROUP_CONCAT(EVENT_NAME, STATUS) FROM information_schema.EVENTS"
+                            + " WHERE EVENT_SCHEMA = 'load_test'",
+                    "eachENABLED");
+        }
+        int runner = cluster.servers().stream()
+                .filter(node -> cluster.mysql(node).uuid().equals(first))
+                .findFirst()
+                .orElseThrow();
+        assertThat(cluster.http(1, "/actuator/members"))
+                .containsOnlyOnce("\"runsEvents\":true")
+                .contains("\"runsEvents\":false");
+
+        cluster.kill(runner, Part.BOTH);
+        int other = runner % 3 + 1;
+        cluster.awaitQuery(other, "SELECT COUNT(DISTINCT server) FROM load_test.ran", "2");
+        String second = cluster.mysql(other)
+                .queryOne("SELECT DISTINCT server FROM load_test.ran WHERE server <> '" + first + "'");
+        assertThat(cluster.restart(runner)).isTrue();
+        cluster.awaitQuery(runner, "SELECT @@event_scheduler", "OFF");
+        cluster.mysql(runner).execute("DROP EVENT load_test.each");
+        cluster.assertConverged(runner);
+        assertThat(cluster.servers().stream()
+                        .filter(node -> cluster.mysql(node)
+                                .queryOne("SELECT @@event_scheduler")
+                                .equals("ON"))
+                        .map(node -> cluster.mysql(node).uuid()))
+                .as("it stays where it is")
+                .containsExactly(second);
+        for (int node : cluster.servers()) {
+            assertThat(cluster.http(node, "/actuator/conflicts"))
+                    .as("n%d", node)
+                    .doesNotContain("EVENT");
+        }
+
+        int taken = cluster.servers().stream()
+                .filter(node -> cluster.mysql(node).uuid().equals(second))
+                .findFirst()
+                .orElseThrow();
+        cluster.mysql(taken).execute("SET GLOBAL event_scheduler = OFF");
+        int next = cluster.servers().stream()
+                .filter(node -> node != taken)
+                .findFirst()
+                .orElseThrow();
+        cluster.awaitQuery(next, "SELECT @@event_scheduler", "ON");
+        assertThat(cluster.mysql(taken).queryOne("SELECT @@event_scheduler"))
+                .as("somebody has switched it off")
+                .isEqualTo("OFF");
+        cluster.mysql(taken).execute("SET GLOBAL event_scheduler = ON");
+        cluster.awaitQuery(Math.max(taken, next), "SELECT @@event_scheduler", "OFF");
+    }
+
     private static void prepare(String xid, int id) throws SQLException {
         // On its own connection, which leaves the prepared transaction behind.
         try (var connection = cluster.mysql(1).connect();

@@ -22,6 +22,7 @@ class NodeRoomsTest {
             "order",
             "server",
             "member",
+            "scheduler",
             "copy",
             "join",
             "audit",

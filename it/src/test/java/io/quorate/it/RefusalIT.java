@@ -64,7 +64,7 @@ class RefusalIT {
                     "CREATE TABLE shop.keyless (a INT)",
                     "CREATE TABLE shop.old (id INT PRIMARY KEY) ENGINE = MyISAM",
                     "CREATE TABLE shop.expr (id INT PRIMARY KEY, a INT, UNIQUE KEY twice ((a + a)))",
-                    "CREATE EVENT shop.hourly ON SCHEDULE EVERY 1 HOUR DO DELETE FROM shop.p",
+                    "CREATE EVENT shop.hourly ON SCHEDULE EVERY 1 HOUR DISABLE ON SLAVE DO DELETE FROM shop.p",
                     "SET gtid_next = '" + server.uuid() + ":100'",
                     "CREATE DATABASE numbered");
             String address = "127.0.0.1:" + server.port();

@@ -42,7 +42,7 @@ final class ArbitratorKind implements NodeKind {
         Answers answers = base.network().answers();
         answers.refuse(CopyQuestion.class, () -> refusal(ErrorCode.COPY_NO_DONOR));
         AuditSource.refuse(answers, () -> refusal(ErrorCode.AUDIT_REFUSED));
-        return new ServerRoom(new NoServer(), ServerCopy.NONE, GivenCopies.NONE);
+        return new ServerRoom(new NoServer(), ServerCopy.NONE, GivenCopies.NONE, () -> null);
     }
 
     @Override

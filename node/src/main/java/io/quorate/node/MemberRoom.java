@@ -30,7 +30,8 @@ record MemberRoom(Standing standing, MemberDesk desk, Join join) {
                 participation,
                 network.members(),
                 network.configured()::lives,
-                beside.copy()::notGiven);
+                beside.copy()::notGiven,
+                beside.runsEvents());
         MemberDesk desk = new MemberDesk(
                 properties.node(),
                 base.stream(),

@@ -11,7 +11,9 @@ import io.quorate.node.copy.GivenCopies;
 import io.quorate.node.definition.Asking;
 import io.quorate.node.definition.Definitions;
 import io.quorate.node.definition.Fences;
+import io.quorate.node.scheduler.EventScheduler;
 import io.quorate.node.server.LinkSignals;
+import io.quorate.node.server.NodeIdentity;
 import io.quorate.node.server.Server;
 import io.quorate.node.server.ServerAccess;
 import io.quorate.node.server.ServerLink;
@@ -73,7 +75,14 @@ final class ServerKind implements NodeKind {
                 told.copying());
         ServerLink link = opened.add(
                 new ServerLink(properties.mysql(), access, sessions, signals, copy, told.events(), told.faults()));
-        return new ServerRoom(link, copy, answer(base, synced, link, copy));
+        EventScheduler scheduler = opened.add(new EventScheduler(
+                properties.node(),
+                access,
+                () -> copy.isPending() || NodeIdentity.isKnown(properties),
+                synced,
+                base.network().members()::present,
+                told.faults()));
+        return new ServerRoom(link, copy, answer(base, synced, link, copy), scheduler::isOn);
     }
 
     private ServerSession.Ports ports(Base base, Told told) {

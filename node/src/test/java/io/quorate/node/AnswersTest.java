@@ -108,10 +108,10 @@ class AnswersTest {
                         List.of(
                                 new MembersAnswer.Member(
                                         "n1", "h:1", 2, true, "SYNCED", null, null, 12L, 11L, 3L, 2L, 1L, "busy", 4L,
-                                        1500L, true, "h:2", "h:3"),
+                                        1500L, true, true, "h:2", "h:3"),
                                 new MembersAnswer.Member(
                                         "n2", "h:4", 1, false, "ABSENT", 44L, -1L, null, null, null, null, null, null,
-                                        null, null, false, null, null)),
+                                        null, null, null, false, null, null)),
                         List.of("n7")),
                 new TransferAnswer(
                         "n1",

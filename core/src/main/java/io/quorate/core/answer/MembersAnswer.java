@@ -36,6 +36,7 @@ public record MembersAnswer(String node, String leader, List<Member> members, Li
      * @param cause why that is so many, null also when they are few
      * @param waitingCommits how many commits of its clients wait for their verdict, in commit mode {@code after-sync}
      * @param waitingMillis how long the first of them has waited
+     * @param runsEvents whether its server's event scheduler is on; null when somebody keeps it off there
      * @param desynced whether nobody is to wait for it
      * @param mysql host:port of its server, null also with an arbitrator
      * @param http host:port of its Actuator, null also where other nodes may not ask it
@@ -56,6 +57,7 @@ public record MembersAnswer(String node, String leader, List<Member> members, Li
             String cause,
             Long waitingCommits,
             Long waitingMillis,
+            Boolean runsEvents,
             boolean desynced,
             String mysql,
             String http) {

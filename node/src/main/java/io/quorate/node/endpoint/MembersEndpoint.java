@@ -82,6 +82,7 @@ class MembersEndpoint {
                 report == null ? null : report.cause(),
                 report == null ? null : report.waitingCommits(),
                 report == null ? null : report.waitingMillis(),
+                report == null ? null : report.runsEvents(),
                 report != null && report.desynced(),
                 report == null ? null : report.mysql(),
                 report == null ? null : report.http());

@@ -30,6 +30,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,6 +53,7 @@ public final class Standing {
     private final Members members;
     private final Supplier<Lives> lives;
     private final Supplier<List<TableName>> notGiven;
+    private final Supplier<@Nullable Boolean> runsEvents;
     private final Rate orderedRate = new Rate(RATES_OVER);
     private final Rate appliedRate = new Rate(RATES_OVER);
     private volatile boolean desynced;
@@ -59,6 +61,7 @@ public final class Standing {
     /**
      * @param lives the lives of the cluster, as far as this node knows
      * @param notGiven what {@link MemberReport#notGiven} says
+     * @param runsEvents what {@link MemberReport#runsEvents} says
      */
     public Standing(
             NodeProperties properties,
@@ -72,7 +75,8 @@ public final class Standing {
             Participation participation,
             Members members,
             Supplier<Lives> lives,
-            Supplier<List<TableName>> notGiven) {
+            Supplier<List<TableName>> notGiven,
+            Supplier<@Nullable Boolean> runsEvents) {
         this.properties = properties;
         this.directoryId = directoryId;
         this.stores = stores;
@@ -85,6 +89,7 @@ public final class Standing {
         this.members = members;
         this.lives = lives;
         this.notGiven = notGiven;
+        this.runsEvents = runsEvents;
     }
 
     /** What this node reports to the others about itself. */
@@ -119,7 +124,8 @@ public final class Standing {
                 desynced,
                 (long) waiting.count(),
                 waiting.millis(),
-                notGiven.get());
+                notGiven.get(),
+                runsEvents.get());
     }
 
     private long queue() {

@@ -37,7 +37,7 @@ public record NodeIdentity(
     private static final String FILE = "node.properties";
 
     /** Whether this node's directory belongs to a server already. */
-    static boolean isKnown(NodeProperties properties) {
+    public static boolean isKnown(NodeProperties properties) {
         return read(properties.dataDir(), properties.cluster(), properties.node()) != null;
     }
 

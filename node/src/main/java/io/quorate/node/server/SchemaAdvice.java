@@ -48,7 +48,7 @@ final class SchemaAdvice {
 
     private static final String EVENTS = """
             SELECT CONCAT(EVENT_SCHEMA, '.', EVENT_NAME) FROM information_schema.EVENTS
-            WHERE STATUS = 'ENABLED' AND EVENT_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
+            WHERE STATUS = 'SLAVESIDE_DISABLED' AND EVENT_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
 
     private SchemaAdvice() {}
 
@@ -96,9 +96,9 @@ final class SchemaAdvice {
                     "ON DELETE RESTRICT, or send such deletes to one node");
             add(
                     findings,
-                    "events: each node would run them",
+                    "events that MySQL's replication has switched off: no node runs them",
                     names(statement, EVENTS),
-                    "leave event_scheduler ON on one node only");
+                    "ALTER EVENT ... ENABLE; they then run on one node of the cluster");
         }
         return findings;
     }

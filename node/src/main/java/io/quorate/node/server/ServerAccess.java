@@ -353,7 +353,7 @@ public final class ServerAccess implements AutoCloseable {
     }
 
     /** The first column of the one row that answers a query. */
-    static String ask(Connection connection, String query) throws SQLException {
+    public static String ask(Connection connection, String query) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(query)) {
             row.next();

@@ -172,6 +172,7 @@ final class AuditedCluster implements AutoCloseable {
                 false,
                 0L,
                 0L,
+                null,
                 null);
     }
 

@@ -16,7 +16,7 @@ class WaitingServersTest {
     private static MemberReport report(String node, String mysql, String state, List<TableName> notGiven) {
         return new MemberReport(
                 node, "d", 1, "", null, mysql, state, 10, 9, 0, 0, 1, 10, 0, -1, 3, 40, 1, null, false, 0L, 0L,
-                notGiven);
+                notGiven, null);
     }
 
     private static MemberReport waiting(String node, String... tables) {
