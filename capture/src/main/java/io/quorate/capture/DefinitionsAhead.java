@@ -95,6 +95,7 @@ final class DefinitionsAhead {
 
     /** @return whether there may be more */
     private boolean readSome() throws SQLException {
+        String next = fileAfter(read.file());
         int events = 0;
         try (java.sql.Statement show = connection.createStatement();
                 ResultSet row = show.executeQuery(
@@ -114,7 +115,27 @@ final class DefinitionsAhead {
                 }
             }
         }
+        if (events < EVENTS_MAX && next != null) {
+            // The end of mysqld ended this file, which then doesn't name the next one.
+            read = new BinlogPosition(next, FILE_BEGIN);
+            return true;
+        }
         return events == EVENTS_MAX;
+    }
+
+    /** The binlog file that the server began after that one; null when there is none. */
+    private String fileAfter(String file) throws SQLException {
+        try (java.sql.Statement show = connection.createStatement();
+                ResultSet row = show.executeQuery("SHOW BINARY LOGS")) {
+            boolean found = false;
+            while (row.next()) {
+                if (found) {
+                    return row.getString(1);
+                }
+                found = row.getString(1).equals(file);
+            }
+        }
+        return null;
     }
 
     private void take(String info) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
+import io.quorate.core.Keys;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
@@ -367,6 +368,28 @@ class ReconnectIT {
         try (CaptureFixture fixture = new CaptureFixture(server, position)) {
             QuorateException failure = fixture.recorder.awaitFailure(CaptureFixture.LIMIT);
             assertThat(failure.code()).as(failure.getMessage()).isEqualTo(code);
+        }
+    }
+
+    /** A file that a crash has ended doesn't name the next one. */
+    @Test
+    void rowsBeforeACrashDontHaveTheKeysOfADefinitionAfterIt() throws Exception {
+        server.execute(
+                "CREATE TABLE load_test.moved (id INT PRIMARY KEY, a INT)",
+                "INSERT INTO load_test.moved VALUES (1, 1)");
+        OriginPosition start = CaptureFixture.present(server);
+        server.execute("UPDATE load_test.moved SET a = 2");
+        server.kill9();
+        server.start();
+        server.execute(
+                // CREATE_TIME says that it was before the row.
+                "SET SESSION timestamp = UNIX_TIMESTAMP() - 100",
+                "ALTER TABLE load_test.moved DROP PRIMARY KEY, ADD PRIMARY KEY (id, a)");
+        try (CaptureFixture behind = new CaptureFixture(server, start)) {
+            behind.awaitAll();
+            assertThat(behind.recorder.writeSets().get(0).keys().contains(Keys.NO_ROWS_BEFORE))
+                    .as("its keys aren't known, so it stands for the whole table")
+                    .isTrue();
         }
     }
 }
