@@ -534,7 +534,7 @@ public final class ApplyCourse {
      * what the servers hold; if it is ordered first, it may be because of the statement itself.
      */
     private boolean mayBeVotedOn(SQLException e) {
-        return SqlErrors.isAboutContents(e) || (OrderedFirst.is(writeSet().writeSet()) && !Patience.mayPass(e));
+        return SqlErrors.isRefusal(e) || (OrderedFirst.is(writeSet().writeSet()) && !Patience.mayPass(e));
     }
 
     private void failedInTransaction(SQLException e) {

@@ -21,6 +21,8 @@ enum SqlErrors {
     SCHEMA,
     /** What the server holds stands against the change: a value, a constraint, a name that is taken or missing. */
     REFUSED,
+    /** The server itself can't: space, memory, files, libraries, or what this service's account may not do. */
+    UNABLE,
     /** Anything else. */
     OTHER;
 
@@ -51,7 +53,14 @@ enum SqlErrors {
             case 1505, 1507, 1517, 1526, 1731, 1736, 1737, 1748 -> REFUSED;
             // Shutdown, aborted, KILL, gone, lost, KILL, idle.
             case 1053, 1152, 1927, 2006, 2013, 3169, 4031 -> CONNECTION;
-            default -> isConnectionFailure(e) ? CONNECTION : OTHER;
+            // Disks, files, and memory.
+            case 1016, 1017, 1021, 1023, 1024, 1026, 1030, 1034, 1036, 1037, 1038, 1041, 1114, 1194, 1195, 1206, 1878 ->
+                UNABLE;
+            // Privileges; a packet that is too large; too many connections or threads.
+            case 1044, 1045, 1142, 1143, 1227, 1370, 1410, 1419, 1153, 1040, 1135 -> UNABLE;
+            // Libraries, engines, plugins and features that aren't there.
+            case 1126, 1127, 1128, 1286, 1289, 1524 -> UNABLE;
+            default -> isConnectionFailure(e) ? CONNECTION : isOfFiles(e) ? UNABLE : OTHER;
         };
     }
 
@@ -69,8 +78,22 @@ enum SqlErrors {
     static boolean isAboutContents(SQLException e) {
         return switch (of(e)) {
             case MISMATCH, SCHEMA, REFUSED -> true;
-            case LOCK, READ_ONLY, CONNECTION, MIXED_ENGINES, OTHER -> false;
+            case LOCK, READ_ONLY, CONNECTION, MIXED_ENGINES, UNABLE, OTHER -> false;
         };
+    }
+
+    /**
+     * Whether a server that holds something else might have run the definition: it has refused it, and not because it
+     * can't run anything of that kind. MySQL has thousands of such errors; only those of the second kind are known by
+     * number.
+     */
+    static boolean isRefusal(SQLException definition) {
+        return isAboutContents(definition) || (of(definition) == OTHER && definition.getErrorCode() > 0);
+    }
+
+    /** Errors of MySQL's own file functions have small numbers. */
+    private static boolean isOfFiles(SQLException e) {
+        return e.getErrorCode() > 0 && e.getErrorCode() < 1000;
     }
 
     private static boolean isConnectionFailure(SQLException e) {

@@ -22,17 +22,27 @@ class SqlErrorsTest {
     })
     void aServerThatHasOtherObjectsVotesOnTheDefinition(String objects, String codes) {
         for (String code : codes.split(" ")) {
-            assertThat(SqlErrors.isAboutContents(new SQLException("", "HY000", Integer.parseInt(code))))
+            SQLException refusal = new SQLException("", "HY000", Integer.parseInt(code));
+            assertThat(SqlErrors.isAboutContents(refusal))
                     .as("%s: %s", objects, code)
                     .isTrue();
+            assertThat(SqlErrors.isRefusal(refusal)).isTrue();
         }
     }
 
     /** Disks that are full, privileges that are missing, libraries that aren't there. */
     @ParameterizedTest
-    @ValueSource(ints = {1021, 1114, 1126, 1142, 1227, 1290, 2013, 1205})
+    @ValueSource(ints = {3, 1021, 1114, 1126, 1142, 1227, 1290, 2013, 1205, 1785, 0})
     void aServerThatCannotRunItDoesNot(int code) {
-        assertThat(SqlErrors.isAboutContents(new SQLException("", "HY000", code)))
-                .isFalse();
+        SQLException failure = new SQLException("", "HY000", code);
+        assertThat(SqlErrors.isAboutContents(failure)).isFalse();
+        assertThat(SqlErrors.isRefusal(failure)).isFalse();
+    }
+
+    /** An index that is too long for what is there, a cycle of foreign keys, a dimension of another unit. */
+    @ParameterizedTest
+    @ValueSource(ints = {1071, 1118, 1831, 3734, 3902, 6000})
+    void aServerVotesOnADefinitionThatItRefusesForAReasonThatNobodyHasThoughtOf(int code) {
+        assertThat(SqlErrors.isRefusal(new SQLException("", "HY000", code))).isTrue();
     }
 }
