@@ -114,6 +114,8 @@ final class SuiteRun {
         statements.add("CREATE PROCEDURE mtr.add_suppression(pattern TEXT) BEGIN END");
         first.mysql().execute(statements.toArray(new String[0]));
         sandbox.nodes().forEach(node -> node.mysql().execute(OPEN_SCHEMA.toArray(new String[0])));
+        // Events run where scripts do, and when the leftovers stop them there, nobody takes over.
+        sandbox.nodes().forEach(node -> node.mysql().execute("SET GLOBAL event_scheduler = " + (node == first)));
         mysqltest = new SuiteProgram(program, root, sandbox.directory(), first);
         mysqltest.prepare();
         leftovers = new SuiteLeftovers(first.mysql(), ACCOUNT);
