@@ -139,6 +139,7 @@ class DifferingTablesTest {
         Catalog catalog = new Catalog(
                 new Omitted(List.of(), false, false, false, false, false),
                 List.of(),
+                List.of(),
                 List.of(donors),
                 List.of(),
                 List.of(),

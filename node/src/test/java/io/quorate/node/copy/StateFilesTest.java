@@ -44,6 +44,7 @@ class StateFilesTest {
     private static final GtidSet GTIDS = GtidSet.parse(SERVER + ":1-7:9");
     private static final Catalog CATALOG = new Catalog(
             new Omitted(List.of(), false, true, false, false, false),
+            List.of(new Catalog.Shared(Catalog.Shared.Kind.TABLESPACE, "a", "CREATE TABLESPACE `a`")),
             List.of(new Catalog.Schema("s", "CREATE DATABASE `s`", "utf8mb4_bin", true)),
             List.of(new Catalog.Table(
                     "s", "t", "CREATE TABLE `t` (\n  `ü` int)", List.of(), List.of(), "InnoDB", true)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.stream;
 
+import io.quorate.core.Identifiers;
 import io.quorate.core.TableName;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -15,11 +16,13 @@ import java.util.Set;
  *
  * <p>It has the hashes of passwords: it is never logged, and goes nowhere except from donor to joiner.
  *
+ * @param shared what no schema has
  * @param tables by schema and name
  * @param triggers those of a table and an event in the order in which they run
  */
 public record Catalog(
         Omitted omitted,
+        List<Shared> shared,
         List<Schema> schemas,
         List<Table> tables,
         List<Program> routines,
@@ -27,6 +30,32 @@ public record Catalog(
         List<Program> triggers,
         List<Program> events,
         List<Account> accounts) {
+
+    /** What {@link SharedObjects} says. */
+    public record Shared(Kind kind, String name, String create) {
+        /** As in {@code DROP}. */
+        public enum Kind {
+            TABLESPACE("TABLESPACE "),
+            REFERENCE_SYSTEM("SPATIAL REFERENCE SYSTEM "),
+            SERVER("SERVER ");
+
+            private final String words;
+
+            Kind(String words) {
+                this.words = words;
+            }
+        }
+
+        String drop() {
+            return "DROP " + this;
+        }
+
+        /** Without the password that a server's statement has. */
+        @Override
+        public String toString() {
+            return kind.words + (kind == Kind.REFERENCE_SYSTEM ? name : Identifiers.quoted(name));
+        }
+    }
 
     /**
      * @param create {@code CREATE DATABASE} with character set, collation and encryption
@@ -121,7 +150,7 @@ public record Catalog(
         List<Schema> around = schemas.stream()
                 .filter(schema -> kept.stream().anyMatch(table -> table.schema().equals(schema.name())))
                 .toList();
-        return new Catalog(omitted, around, kept, List.of(), List.of(), triggers, List.of(), List.of());
+        return new Catalog(omitted, List.of(), around, kept, List.of(), List.of(), triggers, List.of(), List.of());
     }
 
     /** The tables that foreign keys tie together, each pair as child and parent. */

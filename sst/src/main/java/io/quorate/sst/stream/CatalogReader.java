@@ -76,6 +76,7 @@ final class CatalogReader {
         }
         return new Catalog(
                 omitted,
+                new SharedObjects(session).read(),
                 schemas,
                 tables,
                 omitted.routines() ? List.of() : programs(ROUTINES, 2),

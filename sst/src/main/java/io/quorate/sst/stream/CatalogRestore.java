@@ -30,7 +30,7 @@ public final class CatalogRestore {
         this.catalog = catalog;
     }
 
-    /** Drops all schemas except the system's and {@code quorate}. */
+    /** Drops all schemas except the system's and {@code quorate}, and what no schema has. */
     public void dropAll(Connection joiner) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
             for (List<String> row : session.rows("SELECT s.SCHEMA_NAME, COALESCE(e.OPTIONS LIKE '%READ ONLY=1%', 0)"
@@ -43,6 +43,7 @@ public final class CatalogRestore {
                 session.make(
                         "room for schema " + row.get(0), "DROP DATABASE IF EXISTS " + Identifiers.quoted(row.get(0)));
             }
+            new SharedObjects(session).dropOthers(List.of());
         }
     }
 
@@ -71,6 +72,7 @@ public final class CatalogRestore {
     /** Makes schemas and tables, tables without what is deferred. */
     public void create(Connection joiner) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
+            new SharedObjects(session).makeMissing(catalog.shared());
             for (Schema schema : catalog.schemas()) {
                 session.make("schema " + schema.name(), ifMissing(schema.create(), "CREATE DATABASE "));
                 if (schema.readOnly()) {
@@ -159,14 +161,18 @@ public final class CatalogRestore {
     }
 
     /**
-     * Makes routines, views, triggers and events, and makes schemas read-only if the donor's are.
+     * Makes routines, views, triggers, events and what no schema has, and makes schemas read-only if the donor's are.
      *
      * @return what couldn't be made because the donor itself doesn't have what it needs, or this copy leaves it out; a
      *     line each
      */
     public List<String> createRest(Connection joiner) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
-            return new ProgramMaker(session, catalog).make();
+            SharedObjects shared = new SharedObjects(session);
+            List<String> left = new ArrayList<>(shared.dropOthers(catalog.shared()));
+            left.addAll(shared.makeMissing(catalog.shared()));
+            left.addAll(new ProgramMaker(session, catalog).make());
+            return left;
         }
     }
 

@@ -38,7 +38,7 @@ class CatalogIT {
             "GRANT SHOW VIEW, SHOW_ROUTINE, TRIGGER, EVENT ON *.* TO copier@localhost",
             // To make it all, at a joiner.
             "GRANT CREATE VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, CREATE USER, SET_USER_ID, SYSTEM_USER,"
-                    + " ROLE_ADMIN"
+                    + " ROLE_ADMIN, CREATE TABLESPACE, SUPER"
                     + " ON *.* TO copier@localhost WITH GRANT OPTION",
             "GRANT PROXY ON ''@'' TO copier@localhost WITH GRANT OPTION");
 
@@ -138,6 +138,9 @@ class CatalogIT {
                 "CREATE TABLE own.t (a INT PRIMARY KEY)",
                 "CREATE DATABASE own_frozen",
                 "ALTER DATABASE own_frozen READ ONLY = 1",
+                "CREATE TABLESPACE own ADD DATAFILE 'a.ibd' ENGINE = InnoDB",
+                "CREATE TABLE own.in_it (a INT PRIMARY KEY) TABLESPACE own ENGINE = InnoDB",
+                "CREATE SERVER own FOREIGN DATA WRAPPER mysql OPTIONS (PORT 1)",
                 "CREATE USER own@localhost",
                 "CREATE USER native@'%'",
                 "GRANT SELECT, DELETE ON *.* TO native@'%'",
@@ -176,6 +179,8 @@ class CatalogIT {
                 "DROP TRIGGER shop.z_runs_first",
                 "DROP VIEW shop.z_last",
                 "DROP USER login@'%'",
+                "DROP SERVER `far away`",
+                "DROP TABLESPACE `b-c` ENGINE = InnoDB",
                 "GRANT DELETE ON *.* TO reader",
                 "ALTER USER old@'%' ACCOUNT UNLOCK",
                 "ALTER DATABASE shop COLLATE utf8mb4_german2_ci");
@@ -221,6 +226,7 @@ class CatalogIT {
                     "a'b", "%", "CREATE USER 'a''b'@'%' IDENTIFIED WITH " + by, List.of(), List.of(), List.of());
             Catalog broken = new Catalog(
                     Omitted.NOTHING,
+                    List.of(),
                     List.of(),
                     List.of(),
                     List.of(),

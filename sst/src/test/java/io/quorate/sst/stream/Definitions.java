@@ -53,6 +53,15 @@ final class Definitions {
                 "SELECT SPECIFIC_NAME, PARAMETER_NAME, CHARACTER_SET_NAME, COLLATION_NAME FROM"
                         + " information_schema.PARAMETERS"
                         + " WHERE SPECIFIC_SCHEMA <> 'sys' ORDER BY 1, ORDINAL_POSITION");
+        put(
+                "tablespaces",
+                "SELECT NAME, ROW_FORMAT, ZIP_PAGE_SIZE, AUTOEXTEND_SIZE FROM information_schema.INNODB_TABLESPACES"
+                        + " WHERE SPACE_TYPE = 'General' ORDER BY 1");
+        put("servers", "SELECT * FROM mysql.servers ORDER BY 1");
+        put(
+                "own reference systems",
+                "SELECT * FROM information_schema.ST_SPATIAL_REFERENCE_SYSTEMS"
+                        + " WHERE SRS_ID BETWEEN 32768 AND 59999999 ORDER BY SRS_ID");
         put("role edges", "SELECT * FROM mysql.role_edges ORDER BY 1, 2, 3, 4");
         put("default roles", "SELECT * FROM mysql.default_roles ORDER BY 1, 2, 3, 4");
         for (List<String> user : rows("SELECT CONCAT(QUOTE(User), '@', QUOTE(Host)) FROM mysql.user")) {

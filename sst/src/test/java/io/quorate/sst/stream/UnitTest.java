@@ -19,7 +19,15 @@ class UnitTest {
 
     private static List<String> units(Table... tables) {
         Catalog catalog = new Catalog(
-                Omitted.NOTHING, List.of(), List.of(tables), List.of(), List.of(), List.of(), List.of(), List.of());
+                Omitted.NOTHING,
+                List.of(),
+                List.of(),
+                List.of(tables),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of());
         return Unit.of(catalog).stream()
                 .map(unit -> (unit.whole() ? "whole " : "pieces ") + unit.tables())
                 .toList();
