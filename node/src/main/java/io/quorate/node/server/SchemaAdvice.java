@@ -48,7 +48,7 @@ final class SchemaAdvice {
 
     private static final String EVENTS = """
             SELECT CONCAT(EVENT_SCHEMA, '.', EVENT_NAME) FROM information_schema.EVENTS
-            WHERE STATUS = 'SLAVESIDE_DISABLED' AND EVENT_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
+            WHERE STATUS LIKE '%SIDE_DISABLED' AND EVENT_SCHEMA""" + OURS + " ORDER BY 1 LIMIT " + SHOWN_MAX;
 
     private SchemaAdvice() {}
 
