@@ -5,7 +5,9 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import java.util.List;
@@ -67,6 +69,24 @@ class NodeRoomsTest {
                     .resideInAPackage(NODE)
                     .check(CLASSES);
         }
+    }
+
+    /** The door of a room is what others need of it; nothing else is public. */
+    @Test
+    void aClassIsPublicOnlyIfSomebodyOutsideItsRoomUsesIt() {
+        JavaClasses all = new ClassFileImporter()
+                .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+                .importPackages("io.quorate");
+        assertThat(all.stream()
+                        .filter(c -> c.getPackageName().startsWith(NODE + "."))
+                        .filter(c -> c.isTopLevelClass() && c.getModifiers().contains(JavaModifier.PUBLIC))
+                        .filter(c -> all.stream()
+                                .filter(part -> (part.getName() + "$").startsWith(c.getName() + "$"))
+                                .flatMap(part -> part.getDirectDependenciesToSelf().stream())
+                                .allMatch(
+                                        d -> d.getOriginClass().getPackageName().equals(c.getPackageName())))
+                        .map(JavaClass::getName))
+                .isEmpty();
     }
 
     @Test
