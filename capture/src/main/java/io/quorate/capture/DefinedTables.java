@@ -18,8 +18,8 @@ import java.util.stream.Collectors;
 public final class DefinedTables {
     private static final Pattern OF_TRIGGER =
             Pattern.compile("\\s*(CREATE|DROP)\\b.*\\bTRIGGER\\b.*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
-    /** Objects that are not copied together with views and stored programs. */
-    private static final Set<String> NOT_IN_SCHEMAS = Set.of("DATABASE", "SCHEMA", "SERVER");
+    /** What is not copied together with views and stored programs. */
+    private static final Set<String> SCHEMAS = Set.of("DATABASE", "SCHEMA");
 
     private final Map<Integer, Collation> collations;
     private final boolean lowerCaseNames;
@@ -62,9 +62,18 @@ public final class DefinedTables {
         }
         return switch (text.statement.scope()) {
             case UPKEEP -> false;
-            case OBJECTS -> NOT_IN_SCHEMAS.contains(text.statement.object());
+            case OBJECTS -> SCHEMAS.contains(text.statement.object());
             default -> true;
         };
+    }
+
+    /** Whether it is one of accounts, views, triggers and other stored programs, and of nothing else. */
+    public boolean isOfObjects(WriteSet definition) {
+        Text text = read(definition);
+        return text != null
+                && !text.mayBeAnything()
+                && text.statement.scope() == Scope.OBJECTS
+                && !SCHEMAS.contains(text.statement.object());
     }
 
     private record Text(String sql, Statement statement) {

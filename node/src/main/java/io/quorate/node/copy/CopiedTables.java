@@ -7,7 +7,6 @@ import io.quorate.capture.DefinedTables;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
-import io.quorate.core.TableName;
 import io.quorate.core.WriteSetLog;
 import io.quorate.node.copy.DifferingTables.NotByTables;
 import io.quorate.node.copy.StreamedCopy.NotByStream;
@@ -18,13 +17,13 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Set;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies the tables in which this server differs, and brings the whole server to their place in the order.
+ * Copies the tables in which this server differs, and brings the whole server to their place in the order. If accounts,
+ * views or stored programs differ, all of these are replaced then by what the donor had at that place.
  *
  * <p>When the tables are here ({@link StreamedCopy}), the rest of the server is still at its position. It has own
  * transactions beyond that, of which the failed ones may never be undone in the usual way: whatever stopped the applier
@@ -76,13 +75,13 @@ final class CopiedTables {
 
     /** Brings the other tables to where the copied ones are. */
     void finish() throws NotByTables, SQLException, IOException, InterruptedException {
-        Set<TableName> tables = streamed.tables();
-        if (tables == null) {
+        CopyPlan copy = streamed.plan();
+        if (copy == null || copy.tables() == null) {
             throw new NotByTables("it isn't known any more what was copied");
         }
         long at = owner.note().upTo();
         try {
-            if (!bring(tables, at)) {
+            if (!bring(copy, at)) {
                 return;
             }
         } catch (QuorateException e) {
@@ -93,10 +92,26 @@ final class CopiedTables {
             throw new NotByTables(e.getMessage(), e.difference());
         }
         try (Connection connection = owner.reach()) {
+            if (copy.objects()) {
+                replaceObjects(connection);
+            }
             streamed.open(connection);
-            log.info("{}: as the order has them", TableName.some(tables));
+            log.info("{}: as the order has them", copy.what());
             owner.finish(connection, at, reserved(connection));
             streamed.forget(connection);
+        }
+    }
+
+    /** Only when all tables are there: before, views and triggers may name what isn't. */
+    private void replaceObjects(Connection connection) throws NotByTables, SQLException {
+        try {
+            streamed.replaceObjects(connection);
+        } catch (QuorateException e) {
+            if (e.code() != ErrorCode.COPY_NOT_BY_STREAM && e.code() != ErrorCode.COPY_REFUSED) {
+                throw e;
+            }
+            // Another method may not need the privileges that this one lacks.
+            throw new NotByTables(e.detail());
         }
     }
 
@@ -110,7 +125,7 @@ final class CopiedTables {
      * @param at the seqno at which the copied tables are
      * @return false when that isn't done: the link has something else to do, or somebody has written to the server
      */
-    private boolean bring(Set<TableName> tables, long at) throws SQLException, IOException, InterruptedException {
+    private boolean bring(CopyPlan copy, long at) throws SQLException, IOException, InterruptedException {
         UUID server;
         GtidSet executed;
         GtidSet reserved;
@@ -122,7 +137,12 @@ final class CopiedTables {
             reserved = reserved(connection);
             defined = DefinedTables.at(connection);
         }
-        WriteSetLog record = new LogWithoutTables(ports.cache(), tables, defined::of, at);
+        WriteSetLog record = new LogWithoutTables(
+                ports.cache(),
+                copy.tables(),
+                defined::of,
+                definition -> copy.objects() && defined.isOfObjects(definition),
+                at);
         long ordered = ports.stream().positionOf(server).last();
         TakenBack back = new TailRepair(
                         new TailRepair.Access(access.workers(), LOCK_WAIT), record, server, ports.incarnation())

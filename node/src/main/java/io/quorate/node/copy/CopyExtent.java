@@ -83,11 +83,13 @@ interface CopyExtent {
     }
 
     /**
-     * Some tables, with their triggers. The server stays at its position, and its other tables as they are.
+     * Some tables, with their triggers. The server stays at its position, and its other tables as they are. If accounts,
+     * views and stored programs are copied, that is done once all tables are at one place ({@link CopiedTables}).
      *
      * @param tables closed as {@link DifferingTables} says
+     * @param objects whether accounts, views and stored programs are part of it
      */
-    record Some(Set<TableName> tables, DefinedTables defined) implements CopyExtent {
+    record Some(Set<TableName> tables, boolean objects, DefinedTables defined) implements CopyExtent {
         @Override
         public void remove(Connection connection, CatalogRestore restore) throws SQLException {
             CatalogRestore.drop(connection, tables);
@@ -95,6 +97,9 @@ interface CopyExtent {
 
         @Override
         public boolean concerns(WriteSet definition) {
+            if (objects && defined.isOfObjects(definition)) {
+                return false;
+            }
             Set<TableName> named = defined.of(definition);
             return named == null || !Collections.disjoint(named, tables);
         }
@@ -106,13 +111,15 @@ interface CopyExtent {
 
         @Override
         public boolean hasRest() {
-            return false;
+            return objects;
         }
 
         @Override
         public List<String> complete(Connection connection, CatalogRestore rest, Position position)
                 throws SQLException {
-            rest.createMissingTriggers(connection);
+            if (!objects) {
+                rest.createMissingTriggers(connection);
+            }
             return List.of();
         }
     }

@@ -24,8 +24,10 @@ import tools.jackson.databind.json.JsonMapper;
  * @param catalog everything except rows, as it was at that seqno
  * @param bytes size of the donor's table files at that time
  * @param upTo the seqno to which the rows are brought; 0 while that isn't known
- * @param rest the catalog at {@code upTo}, from which everything besides tables is taken; null while that isn't known
+ * @param rest the catalog at {@code upTo}, from which everything besides tables is taken; before that, as it was at
+ *     {@code since}, or null if none of it is taken
  * @param tables the tables that are copied, those that the donor doesn't have included; null for everything
+ * @param objects whether accounts, views and stored programs are copied, besides these tables
  */
 record CopyPlan(
         String copy,
@@ -35,11 +37,23 @@ record CopyPlan(
         long bytes,
         long upTo,
         @Nullable Catalog rest,
-        @Nullable Set<TableName> tables) {
+        @Nullable Set<TableName> tables,
+        boolean objects) {
     private static final String FILE = "copy-plan.json";
 
     CopyPlan upTo(long seqno, Catalog then) {
-        return new CopyPlan(copy, since, log, catalog, bytes, seqno, then, tables);
+        return new CopyPlan(copy, since, log, catalog, bytes, seqno, then, tables, objects);
+    }
+
+    /** What is copied, for people. */
+    String what() {
+        if (tables == null) {
+            return "everything";
+        }
+        String some = tables.isEmpty() ? "" : TableName.some(tables);
+        return some
+                + (some.isEmpty() || !objects ? "" : ", and ")
+                + (objects ? "views, stored programs and accounts" : "");
     }
 
     /** Reads the plan in {@code directory}; null when there is none. */

@@ -156,7 +156,7 @@ public final class Copying implements ServerCopy, Refill {
                 "this server needs a copy of {}",
                 note.where().mayBeAnywhere()
                         ? "all of another one's data"
-                        : "those of another one's tables that differ");
+                        : "what differs of another one's tables and objects");
     }
 
     @Override
@@ -189,7 +189,7 @@ public final class Copying implements ServerCopy, Refill {
     /** Null when that can't be found out. */
     private @Nullable OfferWhileWaiting found(Difference where) {
         try (Connection connection = access.connectAlone()) {
-            return new DifferingTables(DefinedTables.at(connection)::of, ports.cache(), ServerAccess.uuid(connection))
+            return DifferingTables.of(DefinedTables.at(connection), ports.cache(), ServerAccess.uuid(connection))
                     .offer(
                             where,
                             ServerAccess.applied(connection),
@@ -422,7 +422,7 @@ public final class Copying implements ServerCopy, Refill {
 
     void tell(String what) {
         CopyNote current = note;
-        String extent = current == null || current.where().mayBeAnywhere() ? "a full copy of the data" : "tables";
+        String extent = current == null || current.where().mayBeAnywhere() ? "a full copy of the data" : "what differs";
         String text = (current != null && current.isTrust()
                         ? "its own tables are taken for right"
                         : "receiving " + extent + " of " + from())

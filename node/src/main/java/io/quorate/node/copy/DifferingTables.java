@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.copy;
 
+import io.quorate.capture.DefinedTables;
 import io.quorate.core.Certified;
 import io.quorate.core.Difference;
 import io.quorate.core.OrderedFirst;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>those that foreign keys tie to one of them. The copied tables are ahead of the others for a while, and a row
  *       and the row that it refers to must not be of different moments.
  * </ul>
+ *
+ * <p>Accounts, views and stored programs are copied all or none: they are small.
  */
 final class DifferingTables {
 
@@ -42,17 +46,46 @@ final class DifferingTables {
     private final Function<WriteSet, @Nullable Set<TableName>> defined;
     private final WriteSetLog log;
     private final UUID server;
+    private final Predicate<WriteSet> ofObjects;
     private boolean forOthers;
+    private boolean objects;
     private final List<Long> failed = new ArrayList<>();
 
     /**
      * @param defined the tables that a definition names, as {@link io.quorate.capture.DefinedTables#of} says
+     * @param ofObjects whether a definition is one of accounts, views and stored programs, as {@link
+     *     io.quorate.capture.DefinedTables#isOfObjects} says
      * @param log the node's record
      */
-    DifferingTables(Function<WriteSet, @Nullable Set<TableName>> defined, WriteSetLog log, UUID server) {
+    DifferingTables(
+            Function<WriteSet, @Nullable Set<TableName>> defined,
+            Predicate<WriteSet> ofObjects,
+            WriteSetLog log,
+            UUID server) {
         this.defined = defined;
+        this.ofObjects = ofObjects;
         this.log = log;
         this.server = server;
+    }
+
+    /** @param defined says what a definition concerns */
+    static DifferingTables of(DefinedTables defined, WriteSetLog log, UUID server) {
+        return new DifferingTables(defined::of, defined::isOfObjects, log, server);
+    }
+
+    /**
+     * What has to be copied.
+     *
+     * @param objects whether accounts, views and stored programs have to be, too
+     */
+    record Found(Set<TableName> tables, boolean objects) {
+        /** The tables, if nothing else has to be copied. */
+        Set<TableName> alone() throws NotByTables {
+            if (objects) {
+                throw new NotByTables("accounts, views or stored programs differ");
+            }
+            return tables;
+        }
     }
 
     /** Says why it can't be done with single tables. */
@@ -78,7 +111,7 @@ final class DifferingTables {
      * @param upTo the seqno at which the donor's definitions were read; the record has everything up to there
      * @param donors the donor's tables
      */
-    Set<TableName> find(Difference where, long position, long upTo, Catalog donors)
+    Found find(Difference where, long position, long upTo, Catalog donors)
             throws NotByTables, IOException, InterruptedException {
         if (where.mayBeAnywhere()) {
             throw new NotByTables("nothing says where the difference is");
@@ -89,15 +122,15 @@ final class DifferingTables {
         found.addAll(where.tables());
         for (long seqno : where.seqnos()) {
             if (seqno <= position) {
-                found.addAll(tables(at(seqno)));
+                add(at(seqno));
             }
         }
         scan(where, position, upTo);
         close(donors.ties());
-        if (found.isEmpty()) {
+        if (found.isEmpty() && !objects) {
             throw new NotByTables("it isn't in tables");
         }
-        return Set.copyOf(found);
+        return new Found(Set.copyOf(found), objects);
     }
 
     /**
@@ -107,7 +140,7 @@ final class DifferingTables {
     OfferWhileWaiting offer(Difference where, long position, long upTo, Catalog own)
             throws NotByTables, IOException, InterruptedException {
         forOthers = true;
-        Set<TableName> tables = find(where, position, upTo, own);
+        Set<TableName> tables = find(where, position, upTo, own).alone();
         return new OfferWhileWaiting(List.copyOf(tables), List.copyOf(failed));
     }
 
@@ -137,10 +170,15 @@ final class DifferingTables {
         }
         boolean trusted = c.passed() && OrderedFirst.isTrust(w);
         if (wanted.remove(w.gtid()) || where.seqnos().contains(c.seqno()) || failedHere || trusted) {
-            found.addAll(tables(c));
+            add(c);
         }
         if (w.isDefinition() && c.passed()) {
             Set<TableName> named = defined.apply(w);
+            if (named == null && ofObjects.test(w)) {
+                // Of a trigger, whose table may be copied.
+                objects = true;
+                return;
+            }
             if (named == null) {
                 throw new NotByTables("the definition at seqno " + c.seqno() + " may concern any table");
             }
@@ -151,17 +189,22 @@ final class DifferingTables {
         }
     }
 
-    /** The tables of one writeset. */
-    private Set<TableName> tables(Certified c) throws NotByTables {
+    /** The tables or objects of one writeset have to be copied. */
+    private void add(Certified c) throws NotByTables {
         WriteSet w = c.writeSet();
         if (!w.isDefinition()) {
-            return TableMap.tables(w.payload());
+            found.addAll(TableMap.tables(w.payload()));
+            return;
+        }
+        if (ofObjects.test(w)) {
+            objects = true;
+            return;
         }
         Set<TableName> named = defined.apply(w);
         if (named == null || named.isEmpty()) {
             throw new NotByTables("the definition at seqno " + c.seqno() + " isn't one of tables alone");
         }
-        return named;
+        found.addAll(named);
     }
 
     private void close(Set<Map.Entry<TableName, TableName>> ties) {

@@ -13,6 +13,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,18 +26,25 @@ final class LogWithoutTables implements WriteSetLog {
     private final WriteSetLog log;
     private final Set<TableName> tables;
     private final Function<WriteSet, @Nullable Set<TableName>> defined;
+    private final Predicate<WriteSet> copiedObjects;
     private final long upTo;
 
     /**
      * @param tables closed as {@link DifferingTables} says, so that a definition is of these tables alone or of none
      * @param defined the tables that a definition names, as {@link io.quorate.capture.DefinedTables#of} says
+     * @param copiedObjects whether a definition is of accounts, views and the like, and these are copied, too
      * @param upTo the seqno at which the tables are
      */
     LogWithoutTables(
-            WriteSetLog log, Set<TableName> tables, Function<WriteSet, @Nullable Set<TableName>> defined, long upTo) {
+            WriteSetLog log,
+            Set<TableName> tables,
+            Function<WriteSet, @Nullable Set<TableName>> defined,
+            Predicate<WriteSet> copiedObjects,
+            long upTo) {
         this.log = log;
         this.tables = tables;
         this.defined = defined;
+        this.copiedObjects = copiedObjects;
         this.upTo = upTo;
     }
 
@@ -101,8 +109,11 @@ final class LogWithoutTables implements WriteSetLog {
     }
 
     private boolean isOfThem(WriteSet definition) {
-        Set<TableName> named = definition == null ? null : defined.apply(definition);
-        return named != null && !Collections.disjoint(named, tables);
+        if (definition == null) {
+            return false;
+        }
+        Set<TableName> named = defined.apply(definition);
+        return copiedObjects.test(definition) || (named != null && !Collections.disjoint(named, tables));
     }
 
     private static Certified nothing(Certified c) {

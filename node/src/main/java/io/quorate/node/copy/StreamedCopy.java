@@ -11,6 +11,7 @@ import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
 import io.quorate.core.binlog.Upserts;
+import io.quorate.node.copy.DifferingTables.Found;
 import io.quorate.node.copy.DifferingTables.NotByTables;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.LinkSignals;
@@ -241,7 +242,7 @@ final class StreamedCopy {
         DefinedTables defined = DefinedTables.at(connection);
         extent = plan.tables() == null
                 ? new CopyExtent.Everything(ports.properties().mysql().user(), defined)
-                : new CopyExtent.Some(plan.tables(), defined);
+                : new CopyExtent.Some(plan.tables(), plan.objects(), defined);
         scan = new OrderScan(ports.cache(), plan.since(), extent::concerns);
         return ledger.stage(connection);
     }
@@ -253,20 +254,21 @@ final class StreamedCopy {
         tell.accept("asking for what there is");
         CopyQuestion.Contents contents = catalog(from);
         boolean everything = where.mayBeAnywhere();
-        Set<TableName> tables = everything ? null : tables(connection, where, contents);
+        Found some = everything ? null : differing(connection, where, contents);
         plan = new CopyPlan(
                 UUID.randomUUID().toString(),
                 contents.moment().applied(),
                 contents.log(),
-                everything ? contents.catalog() : contents.catalog().only(tables),
-                everything ? contents.bytes() : ServerAccess.tableBytes(connection, tables),
+                everything ? contents.catalog() : contents.catalog().only(some.tables()),
+                everything ? contents.bytes() : ServerAccess.tableBytes(connection, some.tables()),
                 0,
-                null,
-                tables);
+                some != null && some.objects() ? contents.catalog() : null,
+                everything ? null : some.tables(),
+                some != null && some.objects());
         plan.write(directory(), donors.json());
     }
 
-    private Set<TableName> tables(Connection connection, Difference where, CopyQuestion.Contents contents)
+    private Found differing(Connection connection, Difference where, CopyQuestion.Contents contents)
             throws NotByTables, SQLException, IOException, InterruptedException {
         long since = contents.moment().applied();
         PieceFetcher.awaitOrdered(ports, since, () -> !signals.task().serves());
@@ -274,15 +276,18 @@ final class StreamedCopy {
         // A server that waits itself may be before what this one has run.
         long upTo =
                 ofWaiting.get() == null ? since : Math.max(since, ports.stream().lastOrdered());
-        Set<TableName> tables = new DifferingTables(defined::of, ports.cache(), ServerAccess.uuid(connection))
+        Found differing = DifferingTables.of(defined, ports.cache(), ServerAccess.uuid(connection))
                 .find(where, ServerAccess.applied(connection), upTo, contents.catalog());
-        requireGiven(tables);
-        for (TableName table : tables) {
+        if (ofWaiting.get() != null) {
+            differing.alone();
+        }
+        requireGiven(differing.tables());
+        for (TableName table : differing.tables()) {
             if (!ServerAccess.hasSchema(connection, table.schema())) {
                 throw new NotByTables("this server has no schema " + table.schema());
             }
         }
-        return tables;
+        return differing;
     }
 
     /** A server that waits for a copy itself defines tables otherwise where it differs. */
@@ -297,11 +302,12 @@ final class StreamedCopy {
         startedNanos = System.nanoTime();
         use(connection);
         log.info(
-                "copying {}, about {} MB, by method stream from seqno {} on; what this server holds of {} goes",
-                plan.tables() == null ? plan.catalog().tables().size() + " tables" : TableName.some(plan.tables()),
+                "copying {}, about {} MB in {} tables, by method stream from seqno {} on; what this server holds of it"
+                        + " goes",
+                plan.what(),
                 plan.bytes() >> 20,
-                plan.since(),
-                plan.tables() == null ? "anything" : "these tables");
+                plan.catalog().tables().size(),
+                plan.since());
         ports.joins().count(JoinCounts.Step.COPY_BEGUN);
         ledger.begin(connection, plan.since());
         CatalogRestore restore = new CatalogRestore(plan.catalog());
@@ -391,7 +397,7 @@ final class StreamedCopy {
                 upTo = Math.max(upTo, done.upTo());
             }
         }
-        Catalog rest = plan.catalog();
+        Catalog rest = plan.objects() ? plan.rest() : plan.catalog();
         long as = plan.since();
         for (int i = 0; i < CATALOG_TRIES; i++) {
             scan.advance(upTo);
@@ -494,10 +500,11 @@ final class StreamedCopy {
         plan = of;
     }
 
-    /** The tables that were copied; null for everything. */
-    Set<TableName> tables() throws IOException {
+    /** What is copied; null while there is no copy. */
+    @Nullable
+    CopyPlan plan() {
         plan = plan == null ? CopyPlan.read(directory(), donors.json()) : plan;
-        return plan == null ? null : plan.tables();
+        return plan;
     }
 
     private LogPosition logPosition() throws IOException, InterruptedException {
@@ -505,6 +512,18 @@ final class StreamedCopy {
             return plan.log();
         }
         return ports.cache().at(plan.upTo()).position();
+    }
+
+    /** Gives this server the donor's accounts, views and stored programs instead of its own. */
+    void replaceObjects(Connection connection) throws SQLException {
+        execute(connection, "SET SESSION sql_log_bin = 0");
+        try {
+            new CatalogRestore(plan.rest())
+                    .replaceRest(connection, ports.properties().mysql().user())
+                    .forEach(line -> log.warn("not copied: {}", line));
+        } finally {
+            execute(connection, "SET SESSION sql_log_bin = 1");
+        }
     }
 
     /** Opens the server to everybody again. */

@@ -80,7 +80,8 @@ final class TrustedTables {
                         0,
                         choice.seqno(),
                         null,
-                        tables);
+                        tables,
+                        false);
             }
             // Other nodes have had definitions ordered meanwhile.
             tables = then;
@@ -90,8 +91,9 @@ final class TrustedTables {
 
     private Set<TableName> find(DefinedTables defined, UUID server, long position, long upTo, Catalog here)
             throws NotByTables, IOException, InterruptedException {
-        return new DifferingTables(defined::of, ports.cache(), server)
-                .find(owner.note().where(), position, upTo, here);
+        return DifferingTables.of(defined, ports.cache(), server)
+                .find(owner.note().where(), position, upTo, here)
+                .alone();
     }
 
     /** Null when it isn't ordered. */

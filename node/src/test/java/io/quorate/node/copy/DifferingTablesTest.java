@@ -30,6 +30,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -51,6 +52,7 @@ class DifferingTablesTest {
     private static final TableName C = new TableName("s", "c");
 
     private final Map<Gtid, Set<TableName>> definitions = new HashMap<>();
+    private final Set<Gtid> objects = new HashSet<>();
 
     @TempDir
     private Path directory;
@@ -82,6 +84,17 @@ class DifferingTablesTest {
     private long definition(UUID source, long number, boolean passed, Set<TableName> named) throws Exception {
         definitions.put(new Gtid(source, number), named);
         return add(new Gtid(source, number), Kind.DDL, passed, new byte[] {1});
+    }
+
+    /** Of an account, a view or a stored program. */
+    private long ofObject(UUID source, long number, boolean passed) throws Exception {
+        objects.add(new Gtid(source, number));
+        return definition(source, number, passed, Set.of());
+    }
+
+    private long ofTrigger(UUID source, long number) throws Exception {
+        objects.add(new Gtid(source, number));
+        return definition(source, number, true, null);
     }
 
     private long add(Gtid gtid, Kind kind, boolean passed, byte[] payload) throws Exception {
@@ -136,6 +149,10 @@ class DifferingTablesTest {
     }
 
     private Set<TableName> find(Difference where, long position, Catalog.Table... donors) throws Exception {
+        return both(where, position, donors).alone();
+    }
+
+    private DifferingTables.Found both(Difference where, long position, Catalog.Table... donors) throws Exception {
         Catalog catalog = new Catalog(
                 new Omitted(List.of(), false, false, false, false, false),
                 List.of(),
@@ -146,7 +163,7 @@ class DifferingTablesTest {
                 List.of(),
                 List.of(),
                 List.of());
-        return new DifferingTables(w -> definitions.get(w.gtid()), log, HERE)
+        return new DifferingTables(w -> definitions.get(w.gtid()), w -> objects.contains(w.gtid()), log, HERE)
                 .find(where, position, log.last(), catalog);
     }
 
@@ -209,11 +226,34 @@ class DifferingTablesTest {
         assertThatThrownBy(() -> find(Difference.at(refused), 0)).isInstanceOf(NotByTables.class);
     }
 
+    @Test
+    void accountsViewsAndProgramsAreCopiedWithoutTables() throws Exception {
+        long refused = ofObject(THERE, 1, true);
+        rows(THERE, 2, true, A);
+        assertThat(both(Difference.at(refused), 0)).isEqualTo(new DifferingTables.Found(Set.of(), true));
+        assertThatThrownBy(() -> find(Difference.at(refused), 0)).isInstanceOf(NotByTables.class);
+        rows(THERE, 3, true, B);
+        ofObject(HERE, 1, false);
+        assertThat(both(Difference.at(3), 2))
+                .as("one of this server's that has failed can't be taken back")
+                .isEqualTo(new DifferingTables.Found(Set.of(B), true));
+    }
+
+    @Test
+    void aTriggerToComeIsCopiedAndAViewToComeIsMade() throws Exception {
+        long refused = rows(THERE, 1, true, A);
+        ofObject(THERE, 2, true);
+        assertThat(both(Difference.at(refused), 0)).isEqualTo(new DifferingTables.Found(Set.of(A), false));
+        ofTrigger(THERE, 3);
+        assertThat(both(Difference.at(refused), 0)).isEqualTo(new DifferingTables.Found(Set.of(A), true));
+    }
+
     // The record without these tables
 
     private List<WriteSet> without(long upTo) throws Exception {
         List<WriteSet> read = new ArrayList<>();
-        WriteSetLog left = new LogWithoutTables(log, Set.of(A), w -> definitions.get(w.gtid()), upTo);
+        WriteSetLog left = new LogWithoutTables(
+                log, Set.of(A), w -> definitions.get(w.gtid()), w -> objects.contains(w.gtid()), upTo);
         try (WriteSetLog.Cursor cursor = left.read(1)) {
             for (Certified c; (c = cursor.next(Duration.ZERO)) != null; ) {
                 assertThat(c.seqno()).isEqualTo(read.size() + 1);
@@ -251,6 +291,15 @@ class DifferingTablesTest {
                 .containsExactly(Kind.ROWS, Kind.DDL, Kind.ROWS, Kind.VOID, Kind.ROWS);
         assertThat(left.get(0).gtid()).isEqualTo(new Gtid(HERE, 1));
         assertThat(left.get(2).payload()).isEmpty();
+    }
+
+    @Test
+    void copiedObjectsAreNothingUpToWhereTheyAre() throws Exception {
+        ofObject(THERE, 1, true);
+        ofTrigger(THERE, 2);
+        definition(THERE, 3, true, Set.of(B));
+        ofObject(THERE, 4, true);
+        assertThat(without(3)).extracting(WriteSet::kind).containsExactly(Kind.ROWS, Kind.ROWS, Kind.DDL, Kind.DDL);
     }
 
     /** A server that was away when somebody chose another one's tables. */

@@ -177,6 +177,19 @@ public final class CatalogRestore {
     }
 
     /**
+     * As {@link #createRest} and {@link #accounts}, on a server that has such objects already: what the donor doesn't
+     * have goes.
+     */
+    public List<String> replaceRest(Connection joiner, String keepUser) throws SQLException {
+        try (Session session = Session.ofJoiner(joiner)) {
+            new ProgramMaker(session, catalog).dropOthers();
+        }
+        List<String> left = new ArrayList<>(createRest(joiner));
+        left.addAll(accounts(joiner, keepUser));
+        return left;
+    }
+
+    /**
      * Gives the joiner the donor's accounts, roles, grants and default roles, unless they are left out. Has to be run
      * last, because a grant needs its object.
      *

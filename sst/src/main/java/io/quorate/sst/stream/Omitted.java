@@ -35,6 +35,23 @@ public record Omitted(
         return patterns.stream().anyMatch(pattern -> matches(pattern, schema + "." + name));
     }
 
+    /**
+     * Whether a view or stored program is left out.
+     *
+     * @param kind as in {@code DROP kind name}
+     * @param table to which a trigger belongs, a view's own name, or empty
+     */
+    boolean has(String kind, String schema, String table) {
+        boolean all =
+                switch (kind) {
+                    case "VIEW" -> views;
+                    case "TRIGGER" -> triggers;
+                    case "EVENT" -> events;
+                    default -> routines;
+                };
+        return all || hasSchema(schema) || (!table.isEmpty() && hasTable(schema, table));
+    }
+
     /** Whether a copied view may lack something that it is defined on. */
     boolean mayBreakViews() {
         return routines || views || !patterns.isEmpty();

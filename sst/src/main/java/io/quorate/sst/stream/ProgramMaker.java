@@ -11,6 +11,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Makes the objects that MySQL keeps as text, each in the session in which it was made at the donor. */
 final class ProgramMaker {
@@ -19,6 +22,15 @@ final class ProgramMaker {
      * repeat it exactly.
      */
     private static final String TRUST = "log_bin_trust_function_creators";
+
+    /** Kind, schema, name; then the table to which it belongs, or which it looks like. */
+    private static final String PROGRAMS = """
+            SELECT * FROM (
+            SELECT ROUTINE_TYPE, ROUTINE_SCHEMA AS s, ROUTINE_NAME, '' FROM information_schema.ROUTINES UNION ALL
+            SELECT 'VIEW', TABLE_SCHEMA, TABLE_NAME, TABLE_NAME FROM information_schema.VIEWS UNION ALL
+            SELECT 'TRIGGER', TRIGGER_SCHEMA, TRIGGER_NAME, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS UNION ALL
+            SELECT 'EVENT', EVENT_SCHEMA, EVENT_NAME, '' FROM information_schema.EVENTS) all_programs
+            WHERE s NOT IN %s""";
 
     private final Session session;
     private final Catalog catalog;
@@ -83,6 +95,21 @@ final class ProgramMaker {
         for (Schema schema : catalog.schemas()) {
             if (schema.readOnly()) {
                 session.setReadOnly(schema.name(), true);
+            }
+        }
+    }
+
+    /** Drops views and stored programs that are here and not in the catalog, unless it leaves them out. */
+    void dropOthers() throws SQLException {
+        Set<List<String>> kept = Stream.of(catalog.routines(), catalog.views(), catalog.triggers(), catalog.events())
+                .flatMap(List::stream)
+                .map(program -> List.of(program.kind(), program.schema(), program.name()))
+                .collect(Collectors.toSet());
+        for (List<String> row : session.rows(PROGRAMS.formatted(Session.SYSTEM_SCHEMAS))) {
+            List<String> program = row.subList(0, 3);
+            if (!kept.contains(program) && !catalog.omitted().has(row.get(0), row.get(1), row.get(3))) {
+                String what = row.get(0) + " " + Identifiers.quoted(row.get(1), row.get(2));
+                session.make("room for the donor's instead of " + what, "DROP " + what);
             }
         }
     }

@@ -163,10 +163,32 @@ class CatalogIT {
                 breakSome();
             }
         }
+        replacesObjects(catalog);
         assertThat(joiner.queryOne("SELECT @@GLOBAL.gtid_executed")).isEqualTo(executed);
         joiner.connect("login", "sha2 sec'ret", "").close();
         joiner.connect("native", "native'secret", "").close();
         seesEveryDifference();
+    }
+
+    /** On a server whose tables are right and whose objects aren't. */
+    private static void replacesObjects(Catalog catalog) throws SQLException {
+        joiner.execute(
+                "SET sql_log_bin = 0, sql_mode = ''",
+                "CREATE VIEW shop.own_view AS SELECT 1",
+                "CREATE PROCEDURE shop.own_procedure () SET @a = 1",
+                "CREATE FUNCTION shop.own_function () RETURNS INT DETERMINISTIC RETURN 1",
+                "CREATE EVENT shop.own_event ON SCHEDULE EVERY 1 DAY DISABLE DO SET @a = 1",
+                "CREATE TRIGGER shop.own_trigger AFTER DELETE ON shop.plain FOR EACH ROW SET @a = 1",
+                "DROP TRIGGER shop.z_runs_first",
+                "DROP VIEW shop.z_last",
+                "CREATE OR REPLACE VIEW shop.a_first AS SELECT 2 AS other",
+                "CREATE USER another@localhost",
+                "CREATE SERVER another FOREIGN DATA WRAPPER mysql OPTIONS (PORT 2)",
+                "DROP USER login@'%'");
+        try (Connection connection = connect(joiner)) {
+            new CatalogRestore(catalog).replaceRest(connection, USER);
+        }
+        assertSame();
     }
 
     /** As if the service had ended in between. */
