@@ -23,6 +23,7 @@ import io.quorate.sst.stream.CatalogRestore;
 import io.quorate.sst.stream.CopyLedger;
 import io.quorate.sst.stream.CopyLedger.Done;
 import io.quorate.sst.stream.CopyLedger.Stage;
+import io.quorate.sst.stream.Moment;
 import io.quorate.sst.stream.OrderScan;
 import io.quorate.sst.stream.Unit;
 import java.io.IOException;
@@ -327,16 +328,35 @@ final class StreamedCopy {
         ledger.stage(connection, Stage.FETCHING);
     }
 
-    private CopyQuestion.Contents catalog(long after) throws IOException {
+    private CopyQuestion.Contents catalog(long after) throws IOException, InterruptedException {
         donor = PieceFetcher.choose(donors, ports.properties().zone(), after, ofWaiting.get(), donor);
         try {
-            return donors.questions()
+            CopyQuestion.Contents contents = donors.questions()
                     .ask(
                             donor,
                             new CopyQuestion.CatalogAfter(
                                     after, ports.properties().sst().omitted()));
+            requireNoneFailed(contents);
+            return contents;
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.COPY_NO_DONOR, donor + " doesn't answer: " + e.getMessage(), e);
+        }
+    }
+
+    /** Until a server gets a copy itself, it shows what a definition of its own clients has done that has failed. */
+    private void requireNoneFailed(CopyQuestion.Contents contents) throws IOException, InterruptedException {
+        PieceFetcher.awaitOrdered(
+                ports, contents.ordered(), () -> !signals.task().serves());
+        Moment moment = contents.moment();
+        Certified failed = ports.cache()
+                .find(
+                        moment.applied() + 1,
+                        contents.ordered(),
+                        c -> c.writeSet().isBarrier() && moment.mayShow(c));
+        if (failed != null) {
+            throw new QuorateException(
+                    ErrorCode.COPY_TOO_EARLY,
+                    donor + " has run the definition at seqno " + failed.seqno() + ", which has failed");
         }
     }
 
@@ -521,6 +541,8 @@ final class StreamedCopy {
             new CatalogRestore(plan.rest())
                     .replaceRest(connection, ports.properties().mysql().user())
                     .forEach(line -> log.warn("not copied: {}", line));
+            // A statement that changes definitions forces all that was committed before it.
+            execute(connection, "ALTER TABLE quorate.copy COMMENT = 'with objects'");
         } finally {
             execute(connection, "SET SESSION sql_log_bin = 1");
         }

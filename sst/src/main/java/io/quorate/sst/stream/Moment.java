@@ -21,4 +21,14 @@ public record Moment(UUID server, long applied, long own, List<Long> undone) {
         Gtid gtid = c.writeSet().gtid();
         return c.seqno() <= applied || (gtid.source().equals(server) && gtid.number() <= own);
     }
+
+    /** Whether a server may show at that moment what one of its own clients has done and no node is to have. */
+    public boolean mayShow(Certified failed) {
+        Gtid gtid = failed.writeSet().gtid();
+        return !failed.passed()
+                && failed.seqno() > applied
+                && gtid.source().equals(server)
+                && gtid.number() <= own
+                && !undone.contains(gtid.number());
+    }
 }

@@ -247,4 +247,27 @@ class OrderScanTest {
                 .containsExactly(Rule.SKIP, Rule.SKIP, Rule.AS_IS, Rule.SKIP, Rule.AS_IS);
         assertThat(log.records.stream().map(c -> PIECES_OF_A.rule(c, read))).allMatch(rule -> rule == Rule.OVERWRITE);
     }
+
+    @Test
+    void aServerShowsWhatItsOwnClientsHaveDoneInVainUntilItIsUndone() {
+        log.add(OTHER, 1, Kind.DDL, false, null);
+        log.add(DONOR, 7, Kind.DDL, true, null);
+        log.add(DONOR, 8, Kind.DDL, false, null);
+        Certified others = log.records.get(0);
+        Certified passed = log.records.get(1);
+        Certified failed = log.records.get(2);
+        Moment moment = new Moment(DONOR, 0, 8, List.of());
+        assertThat(moment.mayShow(others)).isFalse();
+        assertThat(moment.mayShow(passed)).isFalse();
+        assertThat(moment.mayShow(failed)).isTrue();
+        assertThat(new Moment(DONOR, 0, 7, List.of()).mayShow(failed))
+                .as("before it")
+                .isFalse();
+        assertThat(new Moment(DONOR, 3, 8, List.of()).mayShow(failed))
+                .as("after its place")
+                .isFalse();
+        assertThat(new Moment(DONOR, 0, 8, List.of(8L)).mayShow(failed))
+                .as("undone")
+                .isFalse();
+    }
 }
