@@ -181,6 +181,7 @@ public enum ErrorCode {
             Kind.RETRYABLE,
             "the copy is made again by itself; if that happens again and again, set another quorate.sst.method"
                     + " on this node"),
+    COPY_DONOR_BEHIND(7009, Kind.RETRYABLE, "another node is asked, or the copy begins anew with this one, by itself"),
 
     INTERNAL(
             8001, Kind.FATAL, "a fault of Quorate itself: start this node again, and report it with what its log says");

@@ -75,13 +75,17 @@ final class PieceFetcher implements AutoCloseable {
     private final AtomicLong bytes = new AtomicLong();
     private final List<OwnedThread> threads = new ArrayList<>();
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
-    private volatile String donor = "";
+    /** Servers that wait for a copy themselves, and stay before the place with which this copy begins. */
+    private final Set<String> behind = ConcurrentHashMap.newKeySet();
+
+    private volatile String donor;
     private volatile String obstacle;
     private volatile boolean closed;
 
     /**
      * @param since donors must have applied everything up to this seqno
      * @param ofWaiting tables that may come from a server which waits for a copy of others; null for none
+     * @param before name of the node that is preferred
      */
     PieceFetcher(
             Copying.Ports ports,
@@ -91,7 +95,9 @@ final class PieceFetcher implements AutoCloseable {
             OrderScan scan,
             long since,
             @Nullable List<TableName> ofWaiting,
+            String before,
             ByteBudget budget) {
+        this.donor = before;
         this.ports = ports;
         this.access = access;
         this.donors = donors;
@@ -231,8 +237,9 @@ final class PieceFetcher implements AutoCloseable {
      */
     private boolean fetch(Piece[] piece, Connection connection) throws SQLException, IOException, InterruptedException {
         Unit unit = piece[0].unit();
-        donor = chosen();
-        try (StreamedAnswer<Head> answer = donors.questions().open(donor, question(piece[0]))) {
+        String asked = chosen();
+        donor = asked;
+        try (StreamedAnswer<Head> answer = donors.questions().open(asked, question(piece[0]))) {
             Head head = answer.head();
             if (!piece[0].bounded()) {
                 bounded(piece, head.to(), connection);
@@ -245,6 +252,11 @@ final class PieceFetcher implements AutoCloseable {
             log.debug("a piece of {} comes again: {}", unit.tables(), e.getMessage());
             connection.rollback();
             return false;
+        } catch (QuorateException e) {
+            if (e.code() == ErrorCode.COPY_DONOR_BEHIND) {
+                behind.add(asked);
+            }
+            throw e;
         }
     }
 
@@ -331,9 +343,18 @@ final class PieceFetcher implements AutoCloseable {
         }
     }
 
+    /** Whoever could give tables though it waits for a copy itself is before the place with which this one begins. */
+    static final class DonorsBehind extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        DonorsBehind(Set<String> nodes) {
+            super(String.join(", ", nodes) + " can't give it from where it begins");
+        }
+    }
+
     /** The donor to ask: the same one as long as it is available, so that no other node is bothered. */
     private String chosen() {
-        return choose(donors, ports.properties().zone(), since, ofWaiting, donor);
+        return choose(donors.present().get(), ports.properties().zone(), since, ofWaiting, donor, behind);
     }
 
     /**
@@ -341,17 +362,33 @@ final class PieceFetcher implements AutoCloseable {
      *
      * @param ofWaiting tables that may come from a server which waits for a copy of others; null for none
      * @param before name of the node that is preferred
+     * @param behind names of those that can't while they wait for a copy themselves
+     * @throws DonorsBehind when only these are left
      */
     static String choose(
-            Copying.Donors donors, String zone, long since, @Nullable List<TableName> ofWaiting, String before) {
-        return donors.present().get().stream()
-                .filter(m -> canGive(m, since, ofWaiting))
+            List<MemberReport> present,
+            String zone,
+            long since,
+            @Nullable List<TableName> ofWaiting,
+            String before,
+            Set<String> behind) {
+        List<MemberReport> could =
+                present.stream().filter(m -> canGive(m, since, ofWaiting)).toList();
+        if (!could.isEmpty() && could.stream().allMatch(m -> isBehind(m, behind))) {
+            throw new DonorsBehind(behind);
+        }
+        return could.stream()
+                .filter(m -> !isBehind(m, behind))
                 .min(Comparator.<MemberReport>comparingInt(m -> m.hasSyncedServer() ? 0 : 1)
                         .thenComparing(m -> m.node().equals(before) ? 0 : 1)
                         .thenComparing(MemberReport.nearest(zone)))
                 .orElseThrow(() -> new QuorateException(
                         ErrorCode.COPY_NO_DONOR, "no node with a server is SYNCED and has applied seqno " + since))
                 .node();
+    }
+
+    private static boolean isBehind(MemberReport m, Set<String> behind) {
+        return !m.hasSyncedServer() && behind.contains(m.node());
     }
 
     /** Whether a node can give a copy; how far a server is that waits, it knows better than its report. */

@@ -145,7 +145,7 @@ final class StreamSource implements GivenCopies {
         try (Connection connection = access.connectAlone()) {
             RowWriter.prepare(connection);
             if (waits && ServerAccess.applied(connection) < after) {
-                throw refused(ErrorCode.COPY_TOO_EARLY, "waits for a copy, and has not applied seqno " + after);
+                throw refused(ErrorCode.COPY_DONOR_BEHIND, "waits for a copy, and has not applied seqno " + after);
             }
             UUID server = ServerAccess.uuid(connection);
             // Own transactions that the order has must be in the rows. Some are ordered before they are committed.

@@ -177,6 +177,11 @@ final class StreamedCopy {
                 begunAnew++;
                 ports.joins().count(JoinCounts.Step.COPY_BEGUN_ANEW);
                 return -1;
+            } catch (PieceFetcher.DonorsBehind e) {
+                log.warn("the copy begins anew: {}", e.getMessage());
+                CopyPlan.delete(directory());
+                ports.joins().count(JoinCounts.Step.COPY_BEGUN_ANEW);
+                return -1;
             }
         }
     }
@@ -329,7 +334,8 @@ final class StreamedCopy {
     }
 
     private CopyQuestion.Contents catalog(long after) throws IOException, InterruptedException {
-        donor = PieceFetcher.choose(donors, ports.properties().zone(), after, ofWaiting.get(), donor);
+        donor = PieceFetcher.choose(
+                donors.present().get(), ports.properties().zone(), after, ofWaiting.get(), donor, Set.of());
         try {
             CopyQuestion.Contents contents = donors.questions()
                     .ask(
@@ -370,7 +376,7 @@ final class StreamedCopy {
         long before = here(connection);
         long start = System.nanoTime();
         try (PieceFetcher fetcher =
-                new PieceFetcher(ports, access, donors, ledger, scan, plan.since(), fromWaiting(), budget)) {
+                new PieceFetcher(ports, access, donors, ledger, scan, plan.since(), fromWaiting(), donor, budget)) {
             fetcher.start(
                     ledger.missing(connection, units), ports.properties().sst().streams());
             while (!fetcher.isDone()) {
