@@ -41,6 +41,7 @@ class DefinedTablesTest {
                 "CREATE DEFINER=`root`@`%` TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET @a = 1",
                 "DROP PROCEDURE p",
                 "ALTER EVENT e DISABLE",
+                "CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'h')",
             })
     void anAccountAViewOrAProgramChangesNoTable(String sql) {
         assertThat(defined.changesTables(definition(sql))).isFalse();
@@ -58,7 +59,6 @@ class DefinedTablesTest {
                 // What a copy has of these it has from its beginning.
                 "CREATE DATABASE d",
                 "ALTER SCHEMA d CHARACTER SET utf8mb4",
-                "CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'h')",
                 "CREATE TABLESPACE x ADD DATAFILE 'x.ibd'",
                 "SOMETHING new",
             })
@@ -80,5 +80,34 @@ class DefinedTablesTest {
         assertThat(defined.of(definition("DROP TRIGGER x"))).isNull();
         assertThat(defined.of(definition("CREATE VIEW v AS SELECT 1"))).isEmpty();
         assertThat(defined.of(definition("ALTER TABLE t ADD b INT"))).containsExactly(new TableName("db", "t"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "GRANT SELECT ON db.t TO a",
+                "SET PASSWORD FOR a = 'x'",
+                "CREATE OR REPLACE VIEW v AS SELECT 1",
+                "CREATE DEFINER=`root`@`%` TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET @a = 1",
+                "DROP PROCEDURE p",
+            })
+    void accountsViewsAndProgramsCanBeCopiedWithoutTables(String sql) {
+        assertThat(defined.isOfObjects(definition(sql))).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "CREATE DATABASE d",
+                "ALTER DATABASE d CHARACTER SET utf8mb4",
+                "DROP DATABASE d",
+                "ALTER TABLE t ADD b INT",
+                "ANALYZE TABLE t",
+                "FLUSH PRIVILEGES",
+                "CREATE TABLESPACE x ADD DATAFILE 'x.ibd'",
+                "SOMETHING new",
+            })
+    void nothingElseCan(String sql) {
+        assertThat(defined.isOfObjects(definition(sql))).isFalse();
     }
 }
