@@ -65,6 +65,8 @@ final class Samples {
             return random.nextInt();
         } else if (type == boolean.class || type == Boolean.class) {
             return flip();
+        } else if (type.isEnum()) {
+            return type.getEnumConstants()[random.nextInt(type.getEnumConstants().length)];
         } else if (type == UUID.class) {
             return new UUID(random.nextLong(), random.nextLong());
         }
