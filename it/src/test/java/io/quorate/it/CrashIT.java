@@ -93,7 +93,8 @@ class CrashIT {
     void anEventRunsOnOneServerAndAnotherOneTakesOver() throws Exception {
         cluster.mysql(2)
                 .execute(
-                        "CREATE TABLE load_test.ran (id BIGINT AUTO_INCREMENT PRIMARY KEY, what CHAR(4), server CHAR(36))",
+                        "CREATE TABLE load_test.ran"
+                                + " (id BIGINT AUTO_INCREMENT PRIMARY KEY, what CHAR(4), server CHAR(36))",
                         "CREATE EVENT load_test.each ON SCHEDULE EVERY 1 SECOND DO"
                                 + " INSERT INTO load_test.ran (what, server) VALUES ('each', @@server_uuid)",
                         "CREATE EVENT load_test.once ON SCHEDULE AT NOW() + INTERVAL 2 SECOND DO"

@@ -83,8 +83,9 @@ interface CopyExtent {
     }
 
     /**
-     * Some tables, with their triggers. The server stays at its position, and its other tables as they are. If accounts,
-     * views and stored programs are copied, that is done once all tables are at one place ({@link CopiedTables}).
+     * Some tables, with their triggers. The server stays at its position, and its other tables as they are. If
+     * accounts, views and stored programs are copied, that is done once all tables are at one place ({@link
+     * CopiedTables}).
      *
      * @param tables closed as {@link DifferingTables} says
      * @param objects whether accounts, views and stored programs are part of it

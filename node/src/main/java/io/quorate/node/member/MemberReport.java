@@ -36,8 +36,8 @@ import java.util.List;
  * @param waitingMillis how long the first of them has waited; likewise
  * @param notGiven while its server waits for a copy of some tables: the tables of which it can't give a copy to others
  *     that wait, these and what hangs together with them; otherwise null
- * @param runsEvents whether its server's event scheduler is on; null when somebody keeps it off there, and when an older
- *     version doesn't say
+ * @param runsEvents whether its server's event scheduler is on; null when somebody keeps it off there, and when an
+ *     older version doesn't say
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record MemberReport(

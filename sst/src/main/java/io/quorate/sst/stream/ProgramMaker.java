@@ -28,7 +28,8 @@ final class ProgramMaker {
             SELECT * FROM (
             SELECT ROUTINE_TYPE, ROUTINE_SCHEMA AS s, ROUTINE_NAME, '' FROM information_schema.ROUTINES UNION ALL
             SELECT 'VIEW', TABLE_SCHEMA, TABLE_NAME, TABLE_NAME FROM information_schema.VIEWS UNION ALL
-            SELECT 'TRIGGER', TRIGGER_SCHEMA, TRIGGER_NAME, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS UNION ALL
+            SELECT 'TRIGGER', TRIGGER_SCHEMA, TRIGGER_NAME, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS
+            UNION ALL
             SELECT 'EVENT', EVENT_SCHEMA, EVENT_NAME, '' FROM information_schema.EVENTS) all_programs
             WHERE s NOT IN %s""";
 
