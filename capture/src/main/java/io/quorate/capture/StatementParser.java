@@ -108,8 +108,7 @@ final class StatementParser {
 
     private Statement alter() {
         if (!tokens.take("TABLE")) {
-            Statement altered = objects();
-            return DATABASES.contains(altered.object()) ? altered.ofDefaults() : altered;
+            return objects();
         }
         if (!takeTable()) {
             return Statement.of(Kind.DDL);
