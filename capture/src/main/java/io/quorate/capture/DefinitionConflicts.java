@@ -108,15 +108,28 @@ final class DefinitionConflicts {
         }
         switch (scope) {
             case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
-            case OBJECTS -> keys.add(Keys.OBJECTS, KeyType.EXCLUSIVE);
+            case OBJECTS -> addObjects(statement, keys);
             case UPKEEP -> {
                 // It may run at any place.
             }
-            case TABLES, COPIED_DEFINITION, ADDED_COLUMNS, ADDED_INDEXES -> addTables(scope, tables, keys);
+            case ADDED_COLUMNS, ADDED_INDEXES -> addTables(scope, tables, keys);
+            case TABLES, COPIED_DEFINITION -> {
+                // What is created gets its schema's character set.
+                keys.add(Keys.DEFAULTS, KeyType.REFERENCE);
+                addTables(scope, tables, keys);
+            }
             case ROWS -> {
                 keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
                 addTables(scope, tables, keys);
             }
+        }
+    }
+
+    /** The keys of a definition of something that has no rows. */
+    static void addObjects(Statement statement, KeysBuilder keys) {
+        keys.add(Keys.OBJECTS, KeyType.EXCLUSIVE);
+        if (statement.object().equals(Statement.DEFAULTS)) {
+            keys.add(Keys.DEFAULTS, KeyType.EXCLUSIVE);
         }
     }
 

@@ -209,11 +209,14 @@ public final class DefinitionText {
         KeysBuilder keys = new KeysBuilder();
         switch (statement.scope()) {
             case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
-            case OBJECTS -> keys.add(Keys.OBJECTS, KeyType.EXCLUSIVE);
+            case OBJECTS -> DefinitionConflicts.addObjects(statement, keys);
             case UPKEEP -> {
                 // It is refused.
             }
-            case TABLES -> addTables(keys, createsTable() ? KeyType.UPDATE : KeyType.EXCLUSIVE);
+            case TABLES -> {
+                keys.add(Keys.DEFAULTS, KeyType.REFERENCE);
+                addTables(keys, createsTable() ? KeyType.UPDATE : KeyType.EXCLUSIVE);
+            }
             case ROWS -> addTables(keys, KeyType.EXCLUSIVE);
             case COPIED_DEFINITION, ADDED_INDEXES -> addTables(keys, KeyType.UPDATE);
             case ADDED_COLUMNS -> {

@@ -16,7 +16,8 @@ import java.util.List;
  * @param leavesEmpty whether the first of the tables has no rows afterwards
  * @param keepsColumns whether it certainly leaves the columns of the tables as they are
  * @param numbering of an ALTER TABLE that adds a column with AUTO_INCREMENT; otherwise null
- * @param object with {@link Scope#OBJECTS}: the word for the kind of object, such as VIEW; otherwise empty
+ * @param object with {@link Scope#OBJECTS}: the word for the kind of object, such as VIEW, or {@link #DEFAULTS};
+ *     otherwise empty
  */
 record Statement(
         Kind kind,
@@ -27,6 +28,13 @@ record Statement(
         boolean keepsColumns,
         Numbering numbering,
         String object) {
+    /** What an ALTER DATABASE defines: the character set of tables that are created after it. */
+    static final String DEFAULTS = "DATABASE DEFAULTS";
+
+    Statement ofDefaults() {
+        return new Statement(kind, scope, tables, conditional, leavesEmpty, keepsColumns, numbering, DEFAULTS);
+    }
+
     /** What a definition conflicts with among other transactions. */
     enum Scope {
         /** Everything, because nothing is known. */

@@ -108,7 +108,8 @@ final class StatementParser {
 
     private Statement alter() {
         if (!tokens.take("TABLE")) {
-            return objects();
+            Statement altered = objects();
+            return DATABASES.contains(altered.object()) ? altered.ofDefaults() : altered;
         }
         if (!takeTable()) {
             return Statement.of(Kind.DDL);

@@ -12,7 +12,6 @@ import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -151,7 +150,7 @@ class CaptureIT {
                 fixture.captureOne("SET sql_mode='ANSI_QUOTES'", "CREATE TABLE shop.\"made\" (id INT PRIMARY KEY)");
         assertThat(create.kind()).isEqualTo(WriteSet.Kind.DDL);
         assertThat(CaptureFixture.types(create)).containsExactly(BinlogEvents.QUERY);
-        assertThat(create.keys()).isEqualTo(exclusive(KeyNames.table("shop", "made")));
+        assertThat(create.keys()).isEqualTo(created(KeyNames.table("shop", "made")));
 
         WriteSet alter = fixture.captureOne("USE shop", "ALTER TABLE made ADD n INT, RENAME TO `made 2`");
         assertThat(alter.keys())
@@ -215,7 +214,7 @@ class CaptureIT {
         assertThat(w.kind()).isEqualTo(WriteSet.Kind.DDL);
         assertThat(CaptureFixture.types(w).subList(0, 3))
                 .containsExactly(BinlogEvents.QUERY, BinlogEvents.TABLE_MAP, BinlogEvents.WRITE_ROWS);
-        assertThat(w.keys()).isEqualTo(exclusive(KeyNames.table("shop", "copy")));
+        assertThat(w.keys()).isEqualTo(created(KeyNames.table("shop", "copy")));
         assertThat(endsStatement(w)).isTrue();
     }
 
@@ -411,9 +410,9 @@ class CaptureIT {
         });
     }
 
-    private static Keys exclusive(long... hashes) {
-        byte[] types = new byte[hashes.length];
-        IntStream.range(0, types.length).forEach(i -> types[i] = (byte) KeyType.EXCLUSIVE.ordinal());
-        return new Keys(hashes, types);
+    private static Keys created(long table) {
+        return new Keys(
+                new long[] {Keys.DEFAULTS, table},
+                new byte[] {(byte) KeyType.REFERENCE.ordinal(), (byte) KeyType.EXCLUSIVE.ordinal()});
     }
 }

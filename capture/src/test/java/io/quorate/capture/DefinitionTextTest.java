@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
+import io.quorate.core.Matrix;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -48,16 +49,37 @@ class DefinitionTextTest {
     @Test
     void aTableThatIsCreatedConflictsWithDefinitionsAndWithNoRows() {
         Keys keys = read("CREATE TABLE IF NOT EXISTS t (id INT)").keys();
-        assertThat(keys.size()).isOne();
-        assertThat(keys.hash(0)).isEqualTo(KeyNames.table("db", "t"));
-        assertThat(keys.type(0)).isEqualTo(KeyType.UPDATE);
+        assertThat(keys.size()).isEqualTo(2);
+        assertThat(type(keys, KeyNames.table("db", "t"))).isEqualTo(KeyType.UPDATE);
+        assertThat(type(keys, Keys.DEFAULTS)).isEqualTo(KeyType.REFERENCE);
+    }
+
+    private static KeyType type(Keys keys, long hash) {
+        for (int i = 0; i < keys.size(); i++) {
+            if (keys.hash(i) == hash) {
+                return keys.type(i);
+            }
+        }
+        return null;
+    }
+
+    /** A table gets the character set that its schema has when it is created. */
+    @Test
+    void whatTablesGetByDefaultConflictsWithTablesThatAreCreated() {
+        Keys altered = read("ALTER DATABASE d CHARACTER SET latin1").keys();
+        assertThat(type(altered, Keys.DEFAULTS)).isEqualTo(KeyType.EXCLUSIVE);
+        assertThat(Matrix.conflicts(KeyType.REFERENCE.ordinal(), KeyType.EXCLUSIVE.ordinal()))
+                .isTrue();
+        assertThat(Matrix.conflicts(KeyType.EXCLUSIVE.ordinal(), KeyType.REFERENCE.ordinal()))
+                .isTrue();
+        assertThat(type(read("CREATE DATABASE e").keys(), Keys.DEFAULTS)).isNull();
     }
 
     @Test
     void rowsBeforeAStatementAreNoTrouble() {
         Keys keys = read("TRUNCATE t").keys();
         assertThat(keys.contains(Keys.NO_ROWS_BEFORE)).isFalse();
-        assertThat(keys.type(0)).isEqualTo(KeyType.EXCLUSIVE);
+        assertThat(type(keys, KeyNames.table("db", "t"))).isEqualTo(KeyType.EXCLUSIVE);
         assertThat(read("DROP DATABASE d").keys().touchEverything()).isTrue();
     }
 

@@ -47,8 +47,15 @@ public final class Keys {
      */
     public static final long CASCADES = 6L;
 
+    /**
+     * What tables get that are created without saying it: the character sets of schemas. An ALTER DATABASE takes it
+     * exclusively, and what creates a table refers to it; otherwise the two could be run in either sequence, and leave
+     * different tables.
+     */
+    public static final long DEFAULTS = 7L;
+
     /** Up to here hashes have a meaning of their own. */
-    public static final long RESERVED_LAST = CASCADES;
+    public static final long RESERVED_LAST = DEFAULTS;
 
     public static final Keys NONE = new Keys(new long[0], new byte[0]);
 

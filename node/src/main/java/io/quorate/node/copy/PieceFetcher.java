@@ -36,6 +36,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,7 +68,7 @@ final class PieceFetcher implements AutoCloseable {
     private final CopyLedger ledger;
     private final OrderScan scan;
     private final long since;
-    private final @Nullable List<TableName> ofWaiting;
+    private final Supplier<@Nullable List<TableName>> ofWaiting;
     private final ByteBudget budget;
     private final LinkedBlockingDeque<Piece> queue = new LinkedBlockingDeque<>();
     private final AtomicInteger open = new AtomicInteger();
@@ -84,7 +85,8 @@ final class PieceFetcher implements AutoCloseable {
 
     /**
      * @param since donors must have applied everything up to this seqno
-     * @param ofWaiting tables that may come from a server which waits for a copy of others; null for none
+     * @param ofWaiting tables that may come from a server which waits for a copy of others; null for none, or while
+     *     this node doesn't know yet, as just after its start
      * @param before name of the node that is preferred
      */
     PieceFetcher(
@@ -94,7 +96,7 @@ final class PieceFetcher implements AutoCloseable {
             CopyLedger ledger,
             OrderScan scan,
             long since,
-            @Nullable List<TableName> ofWaiting,
+            Supplier<@Nullable List<TableName>> ofWaiting,
             String before,
             ByteBudget budget) {
         this.donor = before;
@@ -354,7 +356,7 @@ final class PieceFetcher implements AutoCloseable {
 
     /** The donor to ask: the same one as long as it is available, so that no other node is bothered. */
     private String chosen() {
-        return choose(donors.present().get(), ports.properties().zone(), since, ofWaiting, donor, behind);
+        return choose(donors.present().get(), ports.properties().zone(), since, ofWaiting.get(), donor, behind);
     }
 
     /**

@@ -376,7 +376,7 @@ final class StreamedCopy {
         long before = here(connection);
         long start = System.nanoTime();
         try (PieceFetcher fetcher =
-                new PieceFetcher(ports, access, donors, ledger, scan, plan.since(), fromWaiting(), donor, budget)) {
+                new PieceFetcher(ports, access, donors, ledger, scan, plan.since(), this::fromWaiting, donor, budget)) {
             fetcher.start(
                     ledger.missing(connection, units), ports.properties().sst().streams());
             while (!fetcher.isDone()) {
