@@ -88,6 +88,13 @@ class CrashIT {
         cluster.assertConverged();
     }
 
+    private static int nodeOf(String server) {
+        return cluster.servers().stream()
+                .filter(node -> cluster.mysql(node).uuid().equals(server))
+                .findFirst()
+                .orElseThrow();
+    }
+
     /** Otherwise each of the three would do what an event does, and an event that has run would be dropped by all. */
     @Test
     void anEventRunsOnOneServerAndAnotherOneTakesOver() throws Exception {
@@ -112,10 +119,7 @@ class CrashIT {
                             + " WHERE EVENT_SCHEMA = 'load_test'",
                     "eachENABLED");
         }
-        int runner = cluster.servers().stream()
-                .filter(node -> cluster.mysql(node).uuid().equals(first))
-                .findFirst()
-                .orElseThrow();
+        int runner = nodeOf(first);
         assertThat(cluster.http(1, "/actuator/members"))
                 .containsOnlyOnce("\"runsEvents\":true")
                 .contains("\"runsEvents\":false");
@@ -142,10 +146,7 @@ class CrashIT {
                     .doesNotContain("EVENT");
         }
 
-        int taken = cluster.servers().stream()
-                .filter(node -> cluster.mysql(node).uuid().equals(second))
-                .findFirst()
-                .orElseThrow();
+        int taken = nodeOf(second);
         cluster.mysql(taken).execute("SET GLOBAL event_scheduler = OFF");
         int next = cluster.servers().stream()
                 .filter(node -> node != taken)

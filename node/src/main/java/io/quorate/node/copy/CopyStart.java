@@ -5,6 +5,7 @@ import io.quorate.core.CertifiedXid;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.node.member.MemberReport;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.ServerAccess;
@@ -14,6 +15,7 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -82,8 +84,9 @@ final class CopyStart {
     /** Who can give a copy; null when nobody can. */
     @Nullable
     MemberReport donor() {
+        Set<TableName> ofWaiting = owner.ofWaiting(null);
         return donors.present().get().stream()
-                .filter(m -> PieceFetcher.canGive(m, owner.note().from(), owner.ofWaiting()))
+                .filter(m -> PieceFetcher.canGive(m, owner.note().from(), ofWaiting))
                 .min(MemberReport.nearest(ports.properties().zone()))
                 .orElse(null);
     }

@@ -34,6 +34,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -226,21 +227,26 @@ public final class Copying implements ServerCopy, Refill {
     /**
      * The tables that a server may give which waits for a copy itself; null while only those may give anything that
      * are SYNCED.
+     *
+     * @param copied those that are being copied; null while that isn't known
      */
     @Nullable
-    List<TableName> ofWaiting() {
+    Set<TableName> ofWaiting(@Nullable Set<TableName> copied) {
         CopyNote current = note;
         if (current == null
                 || current.from() > CopyNote.ANY_PLACE
                 || current.where().mayBeAnywhere()) {
             return null;
         }
+        if (copied != null) {
+            return copied;
+        }
         if (wanted.isEmpty()) {
             // The service that found it out has ended since.
             OfferWhileWaiting found = found(current.where());
             wanted = found == null ? wanted : found.notGiven();
         }
-        return wanted.isEmpty() ? null : wanted;
+        return wanted.isEmpty() ? null : Set.copyOf(wanted);
     }
 
     @Override

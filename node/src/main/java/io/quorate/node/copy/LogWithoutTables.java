@@ -112,8 +112,11 @@ final class LogWithoutTables implements WriteSetLog {
         if (definition == null) {
             return false;
         }
+        if (copiedObjects.test(definition)) {
+            return true;
+        }
         Set<TableName> named = defined.apply(definition);
-        return copiedObjects.test(definition) || (named != null && !Collections.disjoint(named, tables));
+        return named != null && !Collections.disjoint(named, tables);
     }
 
     private static Certified nothing(Certified c) {

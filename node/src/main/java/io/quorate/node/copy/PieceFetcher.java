@@ -26,6 +26,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
@@ -36,7 +37,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -68,7 +68,7 @@ final class PieceFetcher implements AutoCloseable {
     private final CopyLedger ledger;
     private final OrderScan scan;
     private final long since;
-    private final Supplier<@Nullable List<TableName>> ofWaiting;
+    private final @Nullable Collection<TableName> ofWaiting;
     private final ByteBudget budget;
     private final LinkedBlockingDeque<Piece> queue = new LinkedBlockingDeque<>();
     private final AtomicInteger open = new AtomicInteger();
@@ -85,8 +85,7 @@ final class PieceFetcher implements AutoCloseable {
 
     /**
      * @param since donors must have applied everything up to this seqno
-     * @param ofWaiting tables that may come from a server which waits for a copy of others; null for none, or while
-     *     this node doesn't know yet, as just after its start
+     * @param ofWaiting tables that may come from a server which waits for a copy of others; null for none
      * @param before name of the node that is preferred
      */
     PieceFetcher(
@@ -96,7 +95,7 @@ final class PieceFetcher implements AutoCloseable {
             CopyLedger ledger,
             OrderScan scan,
             long since,
-            Supplier<@Nullable List<TableName>> ofWaiting,
+            @Nullable Collection<TableName> ofWaiting,
             String before,
             ByteBudget budget) {
         this.donor = before;
@@ -356,7 +355,7 @@ final class PieceFetcher implements AutoCloseable {
 
     /** The donor to ask: the same one as long as it is available, so that no other node is bothered. */
     private String chosen() {
-        return choose(donors.present().get(), ports.properties().zone(), since, ofWaiting.get(), donor, behind);
+        return choose(donors.present().get(), ports.properties().zone(), since, ofWaiting, donor, behind);
     }
 
     /**
@@ -371,16 +370,18 @@ final class PieceFetcher implements AutoCloseable {
             List<MemberReport> present,
             String zone,
             long since,
-            @Nullable List<TableName> ofWaiting,
+            @Nullable Collection<TableName> ofWaiting,
             String before,
             Set<String> behind) {
         List<MemberReport> could =
                 present.stream().filter(m -> canGive(m, since, ofWaiting)).toList();
-        if (!could.isEmpty() && could.stream().allMatch(m -> isBehind(m, behind))) {
+        List<MemberReport> can = could.stream()
+                .filter(m -> m.hasSyncedServer() || !behind.contains(m.node()))
+                .toList();
+        if (can.isEmpty() && !could.isEmpty()) {
             throw new DonorsBehind(behind);
         }
-        return could.stream()
-                .filter(m -> !isBehind(m, behind))
+        return can.stream()
                 .min(Comparator.<MemberReport>comparingInt(m -> m.hasSyncedServer() ? 0 : 1)
                         .thenComparing(m -> m.node().equals(before) ? 0 : 1)
                         .thenComparing(MemberReport.nearest(zone)))
@@ -389,12 +390,8 @@ final class PieceFetcher implements AutoCloseable {
                 .node();
     }
 
-    private static boolean isBehind(MemberReport m, Set<String> behind) {
-        return !m.hasSyncedServer() && behind.contains(m.node());
-    }
-
     /** Whether a node can give a copy; how far a server is that waits, it knows better than its report. */
-    static boolean canGive(MemberReport m, long since, @Nullable List<TableName> ofWaiting) {
+    static boolean canGive(MemberReport m, long since, @Nullable Collection<TableName> ofWaiting) {
         return m.hasSyncedServer() ? m.applied() >= since : m.gives(ofWaiting);
     }
 

@@ -36,7 +36,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,7 +67,7 @@ final class StreamedCopy {
     private final Copying.Donors donors;
     private final Consumer<String> tell;
     private final ByteBudget budget;
-    private final Supplier<@Nullable List<TableName>> ofWaiting;
+    private final UnaryOperator<@Nullable Set<TableName>> ofWaiting;
     private volatile CopyProgress progress = CopyProgress.NONE;
     private volatile String donor = "";
     private volatile String obstacle;
@@ -96,7 +96,8 @@ final class StreamedCopy {
     }
 
     /**
-     * @param ofWaiting tables that may come from a server which waits for a copy of others; null for none
+     * @param ofWaiting the tables that a server which waits for a copy itself may give, given those that are being
+     *     copied, null if that isn't known; null for none
      * @param tell is told what the copy is doing or waiting for
      */
     StreamedCopy(
@@ -105,7 +106,7 @@ final class StreamedCopy {
             LinkSignals signals,
             Copying.Donors donors,
             ByteBudget budget,
-            Supplier<@Nullable List<TableName>> ofWaiting,
+            UnaryOperator<@Nullable Set<TableName>> ofWaiting,
             Consumer<String> tell) {
         this.ports = ports;
         this.access = access;
@@ -162,6 +163,7 @@ final class StreamedCopy {
             plan = CopyPlan.read(directory(), donors.json());
             Stage stage = plan == null || plan.since() < from ? null : use(connection);
             if (stage == null) {
+                plan = null;
                 plan(connection, from, where);
             }
             if (stage == null || stage == Stage.MAKING) {
@@ -170,20 +172,19 @@ final class StreamedCopy {
             try {
                 return go(connection, atLeast);
             } catch (PieceFetcher.TablesChanged e) {
-                log.warn(
-                        "the copy begins anew: a statement changed tables at seqno {}, while they were being read",
-                        e.seqno);
-                CopyPlan.delete(directory());
                 begunAnew++;
-                ports.joins().count(JoinCounts.Step.COPY_BEGUN_ANEW);
-                return -1;
+                return beginAnew("a statement changed tables at seqno " + e.seqno + ", while they were being read");
             } catch (PieceFetcher.DonorsBehind e) {
-                log.warn("the copy begins anew: {}", e.getMessage());
-                CopyPlan.delete(directory());
-                ports.joins().count(JoinCounts.Step.COPY_BEGUN_ANEW);
-                return -1;
+                return beginAnew(e.getMessage());
             }
         }
+    }
+
+    private long beginAnew(String why) throws IOException {
+        log.warn("the copy begins anew: {}", why);
+        CopyPlan.delete(directory());
+        ports.joins().count(JoinCounts.Step.COPY_BEGUN_ANEW);
+        return -1;
     }
 
     /**
@@ -259,18 +260,19 @@ final class StreamedCopy {
             throws NotByTables, SQLException, IOException, InterruptedException {
         tell.accept("asking for what there is");
         CopyQuestion.Contents contents = catalog(from);
-        boolean everything = where.mayBeAnywhere();
-        Found some = everything ? null : differing(connection, where, contents);
+        Found some = where.mayBeAnywhere() ? null : differing(connection, where, contents);
+        Set<TableName> tables = some == null ? null : some.tables();
+        boolean objects = some != null && some.objects();
         plan = new CopyPlan(
                 UUID.randomUUID().toString(),
                 contents.moment().applied(),
                 contents.log(),
-                everything ? contents.catalog() : contents.catalog().only(some.tables()),
-                everything ? contents.bytes() : ServerAccess.tableBytes(connection, some.tables()),
+                tables == null ? contents.catalog() : contents.catalog().only(tables),
+                tables == null ? contents.bytes() : ServerAccess.tableBytes(connection, tables),
                 0,
-                some != null && some.objects() ? contents.catalog() : null,
-                everything ? null : some.tables(),
-                some != null && some.objects());
+                objects ? contents.catalog() : null,
+                tables,
+                objects);
         plan.write(directory(), donors.json());
     }
 
@@ -280,11 +282,11 @@ final class StreamedCopy {
         PieceFetcher.awaitOrdered(ports, since, () -> !signals.task().serves());
         DefinedTables defined = DefinedTables.at(connection);
         // A server that waits itself may be before what this one has run.
-        long upTo =
-                ofWaiting.get() == null ? since : Math.max(since, ports.stream().lastOrdered());
+        boolean fromWaiting = fromWaiting() != null;
+        long upTo = fromWaiting ? Math.max(since, ports.stream().lastOrdered()) : since;
         Found differing = DifferingTables.of(defined, ports.cache(), ServerAccess.uuid(connection))
                 .find(where, ServerAccess.applied(connection), upTo, contents.catalog());
-        if (ofWaiting.get() != null) {
+        if (fromWaiting) {
             differing.alone();
         }
         requireGiven(differing.tables());
@@ -298,7 +300,7 @@ final class StreamedCopy {
 
     /** A server that waits for a copy itself defines tables otherwise where it differs. */
     private void requireGiven(Set<TableName> tables) {
-        if (donors.present().get().stream().noneMatch(m -> m.node().equals(donor) && m.gives(List.copyOf(tables)))) {
+        if (donors.present().get().stream().noneMatch(m -> m.node().equals(donor) && m.gives(tables))) {
             throw new QuorateException(
                     ErrorCode.COPY_NO_DONOR, donor + " can't give " + TableName.some(tables) + " now");
         }
@@ -335,7 +337,7 @@ final class StreamedCopy {
 
     private CopyQuestion.Contents catalog(long after) throws IOException, InterruptedException {
         donor = PieceFetcher.choose(
-                donors.present().get(), ports.properties().zone(), after, ofWaiting.get(), donor, Set.of());
+                donors.present().get(), ports.properties().zone(), after, fromWaiting(), donor, Set.of());
         try {
             CopyQuestion.Contents contents = donors.questions()
                     .ask(
@@ -366,8 +368,8 @@ final class StreamedCopy {
         }
     }
 
-    private @Nullable List<TableName> fromWaiting() {
-        return ofWaiting.get() == null || plan.tables() == null ? null : List.copyOf(plan.tables());
+    private @Nullable Set<TableName> fromWaiting() {
+        return ofWaiting.apply(plan == null ? null : plan.tables());
     }
 
     // FETCHING
@@ -376,7 +378,7 @@ final class StreamedCopy {
         long before = here(connection);
         long start = System.nanoTime();
         try (PieceFetcher fetcher =
-                new PieceFetcher(ports, access, donors, ledger, scan, plan.since(), this::fromWaiting, donor, budget)) {
+                new PieceFetcher(ports, access, donors, ledger, scan, plan.since(), fromWaiting(), donor, budget)) {
             fetcher.start(
                     ledger.missing(connection, units), ports.properties().sst().streams());
             while (!fetcher.isDone()) {

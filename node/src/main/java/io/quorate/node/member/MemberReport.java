@@ -4,9 +4,11 @@ package io.quorate.node.member;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.quorate.core.LogPosition;
 import io.quorate.core.TableName;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a node reports about itself to the others, four times a second. Fields of a newer version that a node doesn't
@@ -75,7 +77,7 @@ public record MemberReport(
      *
      * @param tables null for everything
      */
-    public boolean gives(List<TableName> tables) {
+    public boolean gives(@Nullable Collection<TableName> tables) {
         return hasSyncedServer() || (notGiven != null && tables != null && Collections.disjoint(notGiven, tables));
     }
 

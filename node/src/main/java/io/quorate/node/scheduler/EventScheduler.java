@@ -7,9 +7,7 @@ import io.quorate.node.server.ServerAccess;
 import io.quorate.node.thread.FaultHandler;
 import io.quorate.node.thread.OwnedThread;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.function.BooleanSupplier;
@@ -28,6 +26,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class EventScheduler implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(EventScheduler.class);
+    private static final String VARIABLE = "event_scheduler";
     private static final long LOOK_MILLIS = 1000;
     private static final Duration ANSWER_MAX = Duration.ofSeconds(10);
 
@@ -84,7 +83,7 @@ public final class EventScheduler implements AutoCloseable {
         if (connection == null) {
             connection = access.connectAlone(ANSWER_MAX);
         }
-        String before = ServerAccess.ask(connection, "SELECT @@GLOBAL.event_scheduler");
+        String before = ServerAccess.ask(connection, "SELECT @@GLOBAL." + VARIABLE);
         boolean isOn = before.equals("ON");
         if (!isOn && !Boolean.FALSE.equals(on)) {
             on = isOffByThisService(connection) ? Boolean.FALSE : null;
@@ -99,7 +98,7 @@ public final class EventScheduler implements AutoCloseable {
             // Somebody else may have switched it off since, which nobody sees who only looks at its value.
             on = isOffByThisService(connection) ? Boolean.TRUE : null;
             if (on != null) {
-                set(connection, "ON");
+                ServerAccess.set(connection, VARIABLE, "ON");
                 log.info("events run on this node's server now");
             }
         } else if (!here && isOn) {
@@ -108,26 +107,19 @@ public final class EventScheduler implements AutoCloseable {
     }
 
     private void switchOff(Connection connection) throws SQLException {
-        set(connection, "OFF");
+        ServerAccess.set(connection, VARIABLE, "OFF");
         on = false;
         log.info("events don't run on this node's server: they run on one SYNCED node of the cluster");
     }
 
-    private static void set(Connection connection, String value) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("SET GLOBAL event_scheduler = " + value);
-        }
-    }
-
     /** Whether it is off because a service with this account has switched it off since mysqld started. */
     private static boolean isOffByThisService(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row =
-                        statement.executeQuery("SELECT @@GLOBAL.event_scheduler = 'OFF' AND VARIABLE_SOURCE = 'DYNAMIC'"
-                                + " AND SET_USER = SUBSTRING_INDEX(USER(), '@', 1)"
-                                + " FROM performance_schema.variables_info WHERE VARIABLE_NAME = 'event_scheduler'")) {
-            return row.next() && row.getBoolean(1);
-        }
+        return ServerAccess.ask(
+                        connection,
+                        "SELECT COUNT(*) FROM performance_schema.variables_info WHERE VARIABLE_NAME = '" + VARIABLE
+                                + "' AND VARIABLE_SOURCE = 'DYNAMIC' AND SET_USER = SUBSTRING_INDEX(USER(), '@', 1)"
+                                + " AND @@GLOBAL." + VARIABLE + " = 'OFF'")
+                .equals("1");
     }
 
     private void disconnect() {

@@ -346,7 +346,8 @@ public final class ServerAccess implements AutoCloseable {
     }
 
     /** Sets a variable of the whole server until mysqld ends. */
-    static void set(Connection connection, String variable, String value) throws SQLException {
+    /** Sets a global variable, to a value as SQL has it. */
+    public static void set(Connection connection, String variable, String value) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET GLOBAL " + variable + " = " + value);
         }

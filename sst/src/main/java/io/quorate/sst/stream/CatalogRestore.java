@@ -43,7 +43,7 @@ public final class CatalogRestore {
                 session.make(
                         "room for schema " + row.get(0), "DROP DATABASE IF EXISTS " + Identifiers.quoted(row.get(0)));
             }
-            new SharedObjects(session).dropOthers(List.of());
+            new SharedObjects(session).replace(List.of());
         }
     }
 
@@ -168,9 +168,7 @@ public final class CatalogRestore {
      */
     public List<String> createRest(Connection joiner) throws SQLException {
         try (Session session = Session.ofJoiner(joiner)) {
-            SharedObjects shared = new SharedObjects(session);
-            List<String> left = new ArrayList<>(shared.dropOthers(catalog.shared()));
-            left.addAll(shared.makeMissing(catalog.shared()));
+            List<String> left = new ArrayList<>(new SharedObjects(session).replace(catalog.shared()));
             left.addAll(new ProgramMaker(session, catalog).make());
             return left;
         }

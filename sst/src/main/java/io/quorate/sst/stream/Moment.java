@@ -22,11 +22,14 @@ public record Moment(UUID server, long applied, long own, List<Long> undone) {
         return c.seqno() <= applied || (gtid.source().equals(server) && gtid.number() <= own);
     }
 
-    /** Whether a server may show at that moment what one of its own clients has done and no node is to have. */
+    /** Whether the server may show at that moment what one of its own clients has done and no node is to have. */
     public boolean mayShow(Certified failed) {
-        Gtid gtid = failed.writeSet().gtid();
-        return !failed.passed()
-                && failed.seqno() > applied
+        return !failed.passed() && mayShow(failed.seqno(), failed.writeSet().gtid());
+    }
+
+    /** Whether the rows may have what one of the server's own clients has done before it is applied everywhere. */
+    boolean mayShow(long seqno, Gtid gtid) {
+        return seqno > applied
                 && gtid.source().equals(server)
                 && gtid.number() <= own
                 && !undone.contains(gtid.number());

@@ -46,11 +46,8 @@ public final class OrderScan {
      */
     private record Unclear(long seqno, Gtid gtid, Set<TableName> tables, boolean passed) {
         boolean spoils(Unit unit, Moment moment) {
-            return seqno > moment.applied()
+            return moment.mayShow(seqno, gtid)
                     && (!passed || unit.whole())
-                    && gtid.source().equals(moment.server())
-                    && gtid.number() <= moment.own()
-                    && !moment.undone().contains(gtid.number())
                     && (tables == null || unit.tables().stream().anyMatch(tables::contains));
         }
     }

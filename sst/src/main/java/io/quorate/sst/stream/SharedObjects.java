@@ -7,9 +7,7 @@ import io.quorate.sst.stream.Catalog.Shared;
 import io.quorate.sst.stream.Catalog.Shared.Kind;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 
 /**
  * What tables may need and no schema has: general tablespaces, spatial reference systems of one's own, and servers to
@@ -86,23 +84,30 @@ final class SharedObjects {
     /** Makes those that aren't here; which of them couldn't be made, a line each. Without a tablespace this fails. */
     List<String> makeMissing(List<Shared> wanted) throws SQLException {
         List<String> left = new ArrayList<>();
-        Set<Shared> here = new HashSet<>(wanted.isEmpty() ? wanted : read());
+        makeMissing(wanted, wanted.isEmpty() ? wanted : read(), left);
+        return left;
+    }
+
+    private void makeMissing(List<Shared> wanted, List<Shared> here, List<String> left) throws SQLException {
         for (Shared each : wanted) {
             if (!here.contains(each)) {
                 make(each, each.create(), left);
             }
         }
-        return left;
     }
 
-    /** Drops all that are here except these; which of them couldn't be dropped, a line each. */
-    List<String> dropOthers(List<Shared> kept) throws SQLException {
+    /**
+     * Drops all that are here except these, and makes those that aren't; what couldn't be dropped or made, a line each.
+     */
+    List<String> replace(List<Shared> wanted) throws SQLException {
         List<String> left = new ArrayList<>();
-        for (Shared each : read()) {
-            if (!kept.contains(each)) {
+        List<Shared> here = read();
+        for (Shared each : here) {
+            if (!wanted.contains(each)) {
                 make(each, each.drop(), left);
             }
         }
+        makeMissing(wanted, here, left);
         return left;
     }
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.copy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.core.Difference;
+import io.quorate.core.TableName;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.node.server.ServerAccess;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import tools.jackson.databind.json.JsonMapper;
+
+class CopyingTest {
+    private static final Set<TableName> TABLES = Set.of(new TableName("s", "t"));
+    private static final Difference WHERE = new Difference(TABLES, Set.of(), Set.of());
+
+    @TempDir
+    private Path directory;
+
+    /** A service that starts with this note, and whose server doesn't answer. */
+    private Copying startedWith(CopyNote note) throws Exception {
+        JsonMapper json = JsonMapper.shared();
+        note.write(directory, json);
+        NodeProperties properties = new Binder(new MapConfigurationPropertySource(
+                        Map.of("quorate.data-dir", directory.toString(), "quorate.mysql.port", "1")))
+                .bind("quorate", NodeProperties.class)
+                .get();
+        return new Copying(
+                new Copying.Ports(properties, "", null, null, null, null),
+                null,
+                new ServerAccess(properties),
+                null,
+                new Copying.Donors(List::of, null, json),
+                progress -> {});
+    }
+
+    @Test
+    void whatIsBeingCopiedIsTakenFromServersThatWaitAlsoBeforeTheNodeHasHeardTheOrderAgain() throws Exception {
+        Copying copying = startedWith(CopyNote.wanted(CopyNote.ANY_PLACE, WHERE).tables(8, 50));
+        assertThat(copying.ofWaiting(TABLES)).isEqualTo(TABLES);
+        assertThat(copying.ofWaiting(null)).as("its server can't say yet").isNull();
+    }
+
+    @Test
+    void whatMustBeOfAPlaceInTheOrderIsTakenFromSyncedServersAlone() throws Exception {
+        assertThat(startedWith(CopyNote.wanted(7, WHERE)).ofWaiting(TABLES)).isNull();
+        CopyNote everything = CopyNote.wanted(CopyNote.ANY_PLACE, Difference.ANYWHERE);
+        assertThat(startedWith(everything).ofWaiting(TABLES)).isNull();
+    }
+}
