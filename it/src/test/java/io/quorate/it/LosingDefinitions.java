@@ -14,11 +14,12 @@ final class LosingDefinitions {
     private LosingDefinitions() {}
 
     /**
-     * What each node's client writes to the table of the next comes before the definitions, but is seen after them.
+     * Each node's client writes to the table of the next one, then defines its own.
      *
-     * @param between how many rows each of them writes to {@code still (id, a)}
+     * @param between how many rows each of them writes to {@code still (id, a)} before that
+     * @param change what it does to the table, as in ALTER TABLE
      */
-    static void runOnEach(Cluster cluster, int between) throws Exception {
+    static void runOnEach(Cluster cluster, int between, String change) throws Exception {
         for (int node : cluster.servers()) {
             cluster.pause(node);
         }
@@ -29,7 +30,7 @@ final class LosingDefinitions {
                 for (int i = 0; i < between; i++) {
                     statements.add("INSERT INTO still VALUES (" + (node * 10_000 + i) + ", 1)");
                 }
-                statements.add("ALTER TABLE t" + node + " DROP COLUMN a");
+                statements.add("ALTER TABLE t" + node + " " + change);
                 cluster.mysql(node).execute(statements.toArray(String[]::new));
             }
         } finally {
