@@ -3,15 +3,19 @@ package io.quorate.applier;
 
 import io.quorate.core.AppliedDdl;
 import io.quorate.core.Certified;
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
+import io.quorate.core.binlog.TableMap;
 import io.quorate.core.binlog.TakeBack;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -45,6 +49,9 @@ public final class TailPlan {
     private final TakeBack takeBack = new TakeBack(BYTES_MAX);
     private final List<Doomed> failed = new ArrayList<>();
     private final List<WriteSet> taken = new ArrayList<>();
+    /** Tables of transactions that can't be taken back. */
+    private final Set<TableName> unclear = new HashSet<>();
+
     private long after;
 
     /**
@@ -69,7 +76,7 @@ public final class TailPlan {
      *
      * @param position up to which seqno everything is in the database
      * @param ordered how far the order has taken this server's GTIDs
-     * @throws QuorateException {@link ErrorCode#TAIL_UNCLEAR}
+     * @throws QuorateException {@link ErrorCode#TAIL_UNCLEAR}, with what is in the way
      */
     public void make(long position, long ordered, Records records) throws IOException, InterruptedException {
         after = ordered;
@@ -84,13 +91,14 @@ public final class TailPlan {
             }
             if (ranHere(c)) {
                 if (!c.passed()) {
-                    throw unclear(c.writeSet().gtid() + " changed a definition, and failed");
+                    throw unclear(c.writeSet().gtid() + " changed a definition, and failed", Difference.at(c.seqno()));
                 }
                 kept[0] = c.seqno();
             }
         });
         long[] lostFrom = {Long.MAX_VALUE};
         boolean[] lost = {false};
+        String[] why = {null};
         records.forEach(c -> {
             try {
                 if (c.seqno() <= kept[0] && isOwn(c)) {
@@ -110,9 +118,16 @@ public final class TailPlan {
                     own(c);
                 }
             } catch (TakeBack.Impossible e) {
-                throw unclear(e.getMessage());
+                if (!isOwn(c)) {
+                    throw unclear(e.getMessage(), Difference.ANYWHERE);
+                }
+                why[0] = e.getMessage();
+                unclear.addAll(TableMap.tables(c.writeSet().payload()));
             }
         });
+        if (why[0] != null) {
+            throw unclear(why[0], Difference.in(unclear));
+        }
     }
 
     /** Whether it is DDL that this server has executed, which forced everything before it. */
@@ -161,11 +176,14 @@ public final class TailPlan {
         return c.writeSet().gtid().source().equals(server);
     }
 
-    QuorateException unclear(String why) {
+    /** @param difference which of them are in the way */
+    QuorateException unclear(String why, Difference difference) {
         return new QuorateException(
                 ErrorCode.TAIL_UNCLEAR,
-                "after its restart this server may lack any of its own transactions after number " + after
-                        + ", and they can't be taken back to be applied anew: " + why);
+                "this server may or may not have any of its own transactions after number " + after
+                        + ", and they can't be taken back to be applied anew: " + why,
+                null,
+                difference);
     }
 
     /** The number after which own transactions are not in the database once everything is taken back. */

@@ -2,6 +2,7 @@
 package io.quorate.applier;
 
 import io.quorate.core.Certified;
+import io.quorate.core.Difference;
 import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.Keys;
@@ -11,6 +12,7 @@ import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
 import io.quorate.core.binlog.Inverse;
+import io.quorate.core.binlog.TableMap;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -115,7 +117,7 @@ public final class TailRepair {
                 try {
                     cascades.require(w);
                 } catch (QuorateException e) {
-                    throw plan.unclear(w.gtid() + ": " + e.getMessage());
+                    throw plan.unclear(w.gtid() + ": " + e.getMessage(), Difference.in(TableMap.tables(w.payload())));
                 }
             }
         } finally {

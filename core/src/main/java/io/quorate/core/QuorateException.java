@@ -17,7 +17,10 @@ public final class QuorateException extends RuntimeException {
         this(code, what, cause, Difference.ANYWHERE);
     }
 
-    /** @param difference where the server differs, for a code of kind {@link ErrorCode.Kind#DIFFERENCE} */
+    /**
+     * @param difference where the server differs, for a code of kind {@link ErrorCode.Kind#DIFFERENCE}; or, for {@link
+     *     ErrorCode#TAIL_UNCLEAR}, what can't be taken back
+     */
     public QuorateException(ErrorCode code, String what, Throwable cause, Difference difference) {
         super(code.code() + " " + what + " [" + code.remedy() + "]", cause);
         this.code = code;
@@ -34,7 +37,7 @@ public final class QuorateException extends RuntimeException {
         return detail;
     }
 
-    /** Where the server differs, of a failure of kind {@link ErrorCode.Kind#DIFFERENCE}. */
+    /** Where the server differs, or what can't be taken back; anywhere if that isn't known. */
     public Difference difference() {
         return difference;
     }

@@ -103,9 +103,14 @@ record CopyNote(
         return new CopyNote(Step.TABLES_HERE, from, ownLast, "", null, new GtidSet(), 0, at, where);
     }
 
+    /** Begins anew, because more differs than was known. */
+    CopyNote wider(Difference more) {
+        return new CopyNote(Step.WANTED, from, ownLast, "", null, new GtidSet(), 0, 0, more);
+    }
+
     /** Begins anew, with a copy of everything. */
     CopyNote everything() {
-        return new CopyNote(Step.WANTED, from, ownLast, "", null, new GtidSet(), 0, 0, Difference.ANYWHERE);
+        return wider(Difference.ANYWHERE);
     }
 
     CopyNote copying(long last, String node, UUID server, GtidSet notThere) {
@@ -121,7 +126,7 @@ record CopyNote(
      * data.
      */
     CopyNote again() {
-        return new CopyNote(Step.WANTED, from, ownLast, "", null, new GtidSet(), 0, 0, where);
+        return wider(where);
     }
 
     /** Whether rows come by method {@code stream}. */

@@ -345,7 +345,7 @@ public final class Copying implements ServerCopy, Refill {
                 if (note.isTrust()) {
                     trustMore(e);
                 } else {
-                    everything(e.getMessage());
+                    more(e);
                 }
             } catch (QuorateException e) {
                 if (!isTriedAgain(e)) {
@@ -399,6 +399,26 @@ public final class Copying implements ServerCopy, Refill {
                 pause(AGAIN_MILLIS);
             }
         }
+    }
+
+    /** Copies more tables, if it is known where else the server differs or can't be taken back; otherwise everything. */
+    private void more(NotByTables why) throws IOException {
+        CopyPlan copied = streamed.plan();
+        if (copied == null || copied.tables() == null || copied.objects() || why.besides == null) {
+            everything(why.getMessage());
+            return;
+        }
+        // It may be at a place in the order by now after which nothing tells that these were copied.
+        Difference before = note.where().and(Difference.in(copied.tables()));
+        Difference wider = before.and(why.besides);
+        if (wider.mayBeAnywhere() || wider.equals(before)) {
+            everything(why.getMessage());
+            return;
+        }
+        log.warn("more tables are copied: {}", why.getMessage());
+        CopyPlan.delete(ports.properties().dataDir());
+        wanted = List.of();
+        keep(note.wider(wider));
     }
 
     private void everything(String why) throws IOException {
