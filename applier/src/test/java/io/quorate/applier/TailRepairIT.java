@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.Certified;
+import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
@@ -113,10 +115,12 @@ class TailRepairIT {
         server.execute("INSERT INTO tail.keyless VALUES (1)");
         record(1);
         assertThatThrownBy(this::repair)
-                .isInstanceOf(QuorateException.class)
                 .hasMessageContaining("QRT-2009")
                 .hasMessageContaining("table tail.keyless has no primary key")
-                .satisfies(e -> assertThat(((QuorateException) e).code()).isEqualTo(ErrorCode.TAIL_UNCLEAR));
+                .isInstanceOfSatisfying(QuorateException.class, e -> {
+                    assertThat(e.code()).isEqualTo(ErrorCode.TAIL_UNCLEAR);
+                    assertThat(e.difference()).isEqualTo(Difference.in(new TableName("tail", "keyless")));
+                });
         assertThat(rows("keyless")).hasSize(1);
     }
 
