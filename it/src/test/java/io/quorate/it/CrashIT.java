@@ -171,6 +171,22 @@ class CrashIT {
         }
     }
 
+    /** A server starts closed for clients, and nothing that is applied shows that it is another one. */
+    @Test
+    void aServerThatIsBackBeforeItsServiceLooksIsOpenedAgain() throws Exception {
+        cluster.assertConverged();
+        cluster.pause(2);
+        try {
+            cluster.kill(2, Part.MYSQLD);
+            cluster.bringUp(2);
+            cluster.awaitQuery(2, "SELECT @@read_only", "1");
+        } finally {
+            cluster.goOn(2);
+        }
+        cluster.awaitQuery(2, "SELECT @@read_only", "0");
+        cluster.assertConverged();
+    }
+
     @Test
     void refusesToOrderWithoutAMajorityAndComesBackWithIt() throws Exception {
         cluster.mysql(1).execute("CREATE TABLE IF NOT EXISTS load_test.alone (id INT PRIMARY KEY)");

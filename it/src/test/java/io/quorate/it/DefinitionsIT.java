@@ -287,8 +287,8 @@ class DefinitionsIT {
 
     /**
      * Beside the table that is copied, the server has transactions of its own that it had not settled: one that lost,
-     * one that was built on the definition, and some that passed. A child is copied with its parent, and a table without
-     * a key because what was written to it can't be taken back.
+     * one that was built on the definition, and some that passed. A child is copied with its parent, a table
+     * without a key because what was written to it can't be taken back.
      */
     @Test
     @Order(2)

@@ -401,7 +401,7 @@ public final class Copying implements ServerCopy, Refill {
         }
     }
 
-    /** Copies more tables, if it is known where else the server differs or can't be taken back; otherwise everything. */
+    /** Copies more tables, if it is known where else the server differs or can't be taken back, or everything. */
     private void more(NotByTables why) throws IOException {
         CopyPlan copied = streamed.plan();
         if (copied == null || copied.tables() == null || copied.objects() || why.besides == null) {

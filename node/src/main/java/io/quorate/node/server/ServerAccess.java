@@ -37,6 +37,10 @@ import org.slf4j.LoggerFactory;
 public final class ServerAccess implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ServerAccess.class);
 
+    static final String STARTED =
+            "SELECT UNIX_TIMESTAMP() - CAST(VARIABLE_VALUE AS SIGNED) FROM performance_schema.global_status"
+                    + " WHERE VARIABLE_NAME = 'Uptime'";
+
     private final String account;
     private final String url;
     private final String user;
@@ -248,10 +252,7 @@ public final class ServerAccess implements AutoCloseable {
      * values in the query are of one moment.
      */
     public static long started(Connection connection) throws SQLException {
-        return Long.parseLong(ask(
-                connection,
-                "SELECT UNIX_TIMESTAMP() - CAST(VARIABLE_VALUE AS SIGNED) FROM performance_schema.global_status"
-                        + " WHERE VARIABLE_NAME = 'Uptime'"));
+        return Long.parseLong(ask(connection, STARTED));
     }
 
     public static boolean forcesBinlog(Connection connection) throws SQLException {

@@ -94,17 +94,18 @@ final class ServerCheck {
      * @param executed the GTIDs that it has executed
      * @param isWhole whether it records what clients commit in the form in which it is read; what is committed
      *     otherwise is on this server only
+     * @param started as {@link ServerAccess#started}
      */
-    record Recording(GtidSet executed, boolean isWhole) {}
+    record Recording(GtidSet executed, boolean isWhole, long started) {}
 
     /** Asked each second, so it is one question. */
     static Recording recording(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("SELECT @@GLOBAL.gtid_executed, @@GLOBAL.gtid_mode = 'ON'"
                         + " AND @@GLOBAL.binlog_format = 'ROW' AND @@GLOBAL.binlog_row_image = 'FULL'"
-                        + " AND @@GLOBAL.binlog_row_metadata = 'FULL'")) {
+                        + " AND @@GLOBAL.binlog_row_metadata = 'FULL', (" + ServerAccess.STARTED + ")")) {
             row.next();
-            return new Recording(GtidSet.parse(row.getString(1)), row.getBoolean(2));
+            return new Recording(GtidSet.parse(row.getString(1)), row.getBoolean(2), row.getLong(3));
         }
     }
 

@@ -84,6 +84,8 @@ public final class ServerSession implements AutoCloseable {
     private OwnNumbers numbers;
     private Voting voting;
     private int looks;
+    /** When the mysqld was started with which the session began. */
+    private long started;
 
     private volatile Applying applying;
     private volatile Capturing capturing;
@@ -101,6 +103,7 @@ public final class ServerSession implements AutoCloseable {
      */
     void open() throws SQLException, IOException, InterruptedException {
         try (Connection connection = access.connect()) {
+            started = ServerAccess.started(connection);
             requireSettings(connection);
             if (access.semiSync() != null) {
                 access.semiSync().install(connection);
@@ -260,6 +263,11 @@ public final class ServerSession implements AutoCloseable {
 
     private void check(Connection connection) throws SQLException, IOException {
         ServerCheck.Recording recording = ServerCheck.recording(connection);
+        if (recording.started() != started) {
+            // It was away for less than the time between two looks, and is closed for clients, or lost something.
+            signals.lost("mysqld was started again");
+            return;
+        }
         numbers.requireKept(recording.executed());
         if (!recording.isWhole()) {
             requireSettings(connection);
