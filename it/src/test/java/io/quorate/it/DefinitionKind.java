@@ -171,7 +171,7 @@ record DefinitionKind(String name, List<String> setUp, String definition, String
     private static List<DefinitionKind> objects() {
         String view = "CREATE VIEW m.v AS SELECT id FROM m.t";
         String trigger = "CREATE TRIGGER m.g BEFORE INSERT ON m.t FOR EACH ROW SET NEW.s = CONCAT(NEW.s, '+')";
-        String event = "CREATE EVENT m.e ON SCHEDULE EVERY 1 DAY DO DELETE FROM m.t";
+        String event = "CREATE EVENT m.e ON SCHEDULE EVERY 1 DAY STARTS '2090-01-01' DO DELETE FROM m.t";
         String routine = "CREATE PROCEDURE m.r () SELECT 1";
         return List.of(
                 of("CREATE VIEW", view).besides("CREATE VIEW m.v AS SELECT a FROM m.t"),

@@ -620,6 +620,27 @@ class DefinitionsIT {
         }
     }
 
+    /** Some accounts are kept out by nothing. */
+    @Test
+    @Order(15)
+    void whatSomebodyDropsInTheMidstOfItsCopyIsDroppedEverywhere() throws Exception {
+        begin(List.of(T, ONE));
+        String answer = "";
+        for (long end = System.nanoTime() + Cluster.LIMIT.toNanos(); !answer.contains("\"done\":true"); ) {
+            assertThat(System.nanoTime()).as(answer).isLessThan(end);
+            // A copy that is over before it is paused is made again.
+            cluster.post(1, "/actuator/heal", "{\"tables\": \"d.t\"}");
+            answer = cluster.post(1, "/actuator/transfer", "{\"action\": \"pause\"}");
+        }
+        assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.reason(1).contains("paused")))
+                .as(cluster.reason(1))
+                .isTrue();
+        run(1, List.of("DROP TABLE t"));
+        cluster.post(1, "/actuator/transfer", "{\"action\": \"resume\"}");
+        cluster.awaitQuery(2, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME = 't'", "0");
+        cluster.assertConverged();
+    }
+
     private static void oneLosesItsRowsAndWrites() throws Exception {
         begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
         cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t");

@@ -334,10 +334,18 @@ public final class Copying implements ServerCopy, Refill {
                         cloned.reset();
                         start.run();
                     }
-                    case STREAMING -> stream();
+                    case STREAMING -> {
+                        if (!wasWrittenTo()) {
+                            stream();
+                        }
+                    }
                     case COPYING -> cloned.run();
                     case STRAIGHT -> cloned.apply();
-                    case TABLES -> copiedTables.fetch();
+                    case TABLES -> {
+                        if (!wasWrittenTo()) {
+                            copiedTables.fetch();
+                        }
+                    }
                     case TABLES_HERE, TRUSTED -> copiedTables.finish();
                     case TRUSTING -> trust();
                 }
@@ -533,7 +541,16 @@ public final class Copying implements ServerCopy, Refill {
         againByClone();
     }
 
-    /** Whether clients have written to this server since the copy began; then it begins anew. */
+    private boolean wasWrittenTo() throws SQLException, IOException {
+        try (Connection connection = reach()) {
+            return wasWrittenTo(connection);
+        }
+    }
+
+    /**
+     * Whether clients have written to this server since the copy began, which some accounts can at any time; then it
+     * begins anew, once the order has what they wrote. They may have dropped tables in the midst of the copy.
+     */
     boolean wasWrittenTo(Connection connection) throws SQLException, IOException {
         UUID server = ServerAccess.uuid(connection);
         if (ServerAccess.executed(connection).last(server) <= note.ownLast()) {

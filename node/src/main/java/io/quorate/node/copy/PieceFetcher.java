@@ -318,7 +318,7 @@ final class PieceFetcher implements AutoCloseable {
         for (TableName name : piece.unit().tables()) {
             AuditedTable table = AuditedTable.read(connection, name.schema(), name.table());
             if (table == null) {
-                throw new QuorateException(ErrorCode.COPY_UNUSABLE, "this server has no table " + name);
+                throw new TableGone(name);
             }
             rows += new RowLoader(plain, count -> {
                         came[0] += count;
@@ -341,6 +341,15 @@ final class PieceFetcher implements AutoCloseable {
         TablesChanged(long seqno) {
             super("tables were changed at seqno " + seqno);
             this.seqno = seqno;
+        }
+    }
+
+    /** Somebody has dropped a table here that is being copied. */
+    static final class TableGone extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        TableGone(TableName name) {
+            super("this server has no table " + name + " any more");
         }
     }
 

@@ -174,7 +174,7 @@ final class StreamedCopy {
             } catch (PieceFetcher.TablesChanged e) {
                 begunAnew++;
                 return beginAnew("a statement changed tables at seqno " + e.seqno + ", while they were being read");
-            } catch (PieceFetcher.DonorsBehind e) {
+            } catch (PieceFetcher.DonorsBehind | PieceFetcher.TableGone e) {
                 return beginAnew(e.getMessage());
             }
         }
