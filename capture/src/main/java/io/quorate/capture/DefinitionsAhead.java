@@ -9,6 +9,8 @@ import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The definitions that a server has run and the reader of its binlog hasn't come to. What {@code information_schema}
@@ -18,11 +20,18 @@ import java.util.regex.Pattern;
  *
  * <p>So the binlog is read ahead (SHOW BINLOG EVENTS), from where the reader is to its present end, each place once.
  * Only done when a definition is read from the server, so at the beginning and after definitions.
+ *
+ * <p>The server shows no event that is larger than {@code max_allowed_packet}, which the rows of one statement may be
+ * (an UPDATE has its rows twice), and nothing behind it. Until the reader has passed that place, anything may have been
+ * defined.
  */
 final class DefinitionsAhead {
+    private static final Logger log = LoggerFactory.getLogger(DefinitionsAhead.class);
     private static final int EVENTS_MAX = 20_000;
     /** Where the first event of a file is. */
     private static final int FILE_BEGIN = 4;
+    /** "Event too big" and the like. */
+    private static final int NOT_SHOWN = 1220;
 
     private static final Pattern DEFAULT_SCHEMA = Pattern.compile("use `((?:[^`]|``)*+)`; ");
 
@@ -114,6 +123,12 @@ final class DefinitionsAhead {
                     }
                 }
             }
+        } catch (SQLException e) {
+            if (e.getErrorCode() != NOT_SHOWN) {
+                throw e;
+            }
+            notShown(e.getMessage());
+            return false;
         }
         if (events < EVENTS_MAX && next != null) {
             // The end of mysqld ended this file, which then doesn't name the next one.
@@ -121,6 +136,14 @@ final class DefinitionsAhead {
             return true;
         }
         return events == EVENTS_MAX;
+    }
+
+    private void notShown(String why) {
+        BinlogPosition within = new BinlogPosition(read.file(), read.offset() + 1);
+        if (ahead.isEmpty() || !ahead.peekLast().end.equals(within)) {
+            log.debug("the binlog can't be read ahead beyond {}: {}", read, why);
+            ahead.add(new Ahead(within, Statement.of(Statement.Kind.UNKNOWN)));
+        }
     }
 
     /** The binlog file that the server began after that one; null when there is none. */

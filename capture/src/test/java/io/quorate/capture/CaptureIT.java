@@ -2,6 +2,7 @@
 package io.quorate.capture;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
@@ -383,6 +384,37 @@ class CaptureIT {
                     .as("the keys of the rows before and after it")
                     .extracting(Keys::size)
                     .isEqualTo(3);
+        }
+    }
+
+    /** SHOW BINLOG EVENTS fails there; rows of an UPDATE are in its event twice. */
+    @Test
+    void whatTheServerDoesNotShowOfItsBinlogMayBeAnyDefinition() throws Exception {
+        long table = KeyNames.table("shop", "hidden");
+        fixture.capture(
+                "CREATE TABLE shop.large (id INT PRIMARY KEY, a LONGBLOB)",
+                "INSERT INTO shop.large VALUES (1, REPEAT('x', 700000))",
+                "CREATE TABLE shop.hidden (id INT PRIMARY KEY, a INT)",
+                "INSERT INTO shop.hidden VALUES (1, 1)");
+        OriginPosition start = CaptureFixture.present(server);
+        String packet = server.queryOne("SELECT @@GLOBAL.max_allowed_packet");
+        server.execute(
+                "UPDATE shop.hidden SET a = 2 WHERE id = 1",
+                "UPDATE shop.large SET a = REPEAT('y', 700000)",
+                "ALTER TABLE shop.hidden DROP PRIMARY KEY, ADD PRIMARY KEY (id, a)",
+                "UPDATE shop.hidden SET a = 3 WHERE id = 1",
+                "SET GLOBAL max_allowed_packet = 1048576");
+        String file = server.query("SHOW MASTER STATUS").get(0).get(0);
+        assertThatThrownBy(() -> server.query("SHOW BINLOG EVENTS IN '" + file + "'"))
+                .hasMessageContaining("Event too big");
+        try (CaptureFixture behind = new CaptureFixture(server, start)) {
+            behind.awaitAll();
+            List<WriteSet> captured = behind.recorder.writeSets();
+            assertThat(captured).hasSize(4);
+            assertThat(type(captured.get(0).keys(), table)).isEqualTo(KeyType.EXCLUSIVE);
+            assertThat(type(captured.get(3).keys(), table)).isEqualTo(KeyType.SHARED);
+        } finally {
+            server.execute("SET GLOBAL max_allowed_packet = " + packet);
         }
     }
 
