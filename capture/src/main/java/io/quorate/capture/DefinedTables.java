@@ -19,7 +19,7 @@ public final class DefinedTables {
     private static final Pattern OF_TRIGGER =
             Pattern.compile("\\s*(CREATE|DROP)\\b.*\\bTRIGGER\\b.*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
     /** What is not copied together with views and stored programs. */
-    private static final Set<String> SCHEMAS = Set.of("DATABASE", "SCHEMA", Statement.DEFAULTS);
+    private static final Set<String> SCHEMAS = Set.of("DATABASE", "SCHEMA");
 
     private final Map<Integer, Collation> collations;
     private final boolean lowerCaseNames;

@@ -106,18 +106,14 @@ final class DefinitionConflicts {
         if (readable && statement.keepsColumns() && scope != Scope.UPKEEP) {
             keys.add(Keys.KEEPS_COLUMNS, KeyType.SHARED);
         }
+        addDefined(scope, keys);
         switch (scope) {
             case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
             case OBJECTS -> addObjects(statement, keys);
             case UPKEEP -> {
                 // It may run at any place.
             }
-            case ADDED_COLUMNS, ADDED_INDEXES -> addTables(scope, tables, keys);
-            case TABLES, COPIED_DEFINITION -> {
-                // What is created gets its schema's character set.
-                keys.add(Keys.DEFAULTS, KeyType.REFERENCE);
-                addTables(scope, tables, keys);
-            }
+            case TABLES, COPIED_DEFINITION, ADDED_COLUMNS, ADDED_INDEXES -> addTables(scope, tables, keys);
             case ROWS -> {
                 keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
                 addTables(scope, tables, keys);
@@ -125,11 +121,17 @@ final class DefinitionConflicts {
         }
     }
 
+    static void addDefined(Scope scope, KeysBuilder keys) {
+        if (scope.mayDefineColumns()) {
+            keys.add(Keys.DEFINED_TABLES, KeyType.REFERENCE);
+        }
+    }
+
     /** The keys of a definition of something that has no rows. */
     static void addObjects(Statement statement, KeysBuilder keys) {
         keys.add(Keys.OBJECTS, KeyType.EXCLUSIVE);
-        if (statement.object().equals(Statement.DEFAULTS)) {
-            keys.add(Keys.DEFAULTS, KeyType.EXCLUSIVE);
+        if (statement.tiedToTables()) {
+            keys.add(Keys.DEFINED_TABLES, KeyType.EXCLUSIVE);
         }
     }
 

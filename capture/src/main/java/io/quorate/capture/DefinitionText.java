@@ -207,16 +207,14 @@ public final class DefinitionText {
     /** What it conflicts with. */
     public Keys keys() {
         KeysBuilder keys = new KeysBuilder();
+        DefinitionConflicts.addDefined(statement.scope(), keys);
         switch (statement.scope()) {
             case EVERYTHING -> keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
             case OBJECTS -> DefinitionConflicts.addObjects(statement, keys);
             case UPKEEP -> {
                 // It is refused.
             }
-            case TABLES -> {
-                keys.add(Keys.DEFAULTS, KeyType.REFERENCE);
-                addTables(keys, createsTable() ? KeyType.UPDATE : KeyType.EXCLUSIVE);
-            }
+            case TABLES -> addTables(keys, createsTable() ? KeyType.UPDATE : KeyType.EXCLUSIVE);
             case ROWS -> addTables(keys, KeyType.EXCLUSIVE);
             case COPIED_DEFINITION, ADDED_INDEXES -> addTables(keys, KeyType.UPDATE);
             case ADDED_COLUMNS -> {

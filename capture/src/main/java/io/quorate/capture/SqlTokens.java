@@ -114,6 +114,10 @@ final class SqlTokens {
         return tokens.subList(next, tokens.size()).stream().anyMatch(token -> words.contains(token.upper()));
     }
 
+    boolean restHasSign(char sign) {
+        return tokens.subList(next, tokens.size()).stream().anyMatch(token -> token.isSign(sign));
+    }
+
     boolean takeSign(char sign) {
         boolean is = peek().isSign(sign);
         if (is) {

@@ -16,8 +16,9 @@ import java.util.List;
  * @param leavesEmpty whether the first of the tables has no rows afterwards
  * @param keepsColumns whether it certainly leaves the columns of the tables as they are
  * @param numbering of an ALTER TABLE that adds a column with AUTO_INCREMENT; otherwise null
- * @param object with {@link Scope#OBJECTS}: the word for the kind of object, such as VIEW, or {@link #DEFAULTS};
- *     otherwise empty
+ * @param object with {@link Scope#OBJECTS}: the word for the kind of object, such as VIEW; otherwise empty
+ * @param tiedToTables with {@link Scope#OBJECTS}: whether it and a definition of a table can't change places, because
+ *     one of them decides what the other one makes
  */
 record Statement(
         Kind kind,
@@ -27,14 +28,8 @@ record Statement(
         boolean leavesEmpty,
         boolean keepsColumns,
         Numbering numbering,
-        String object) {
-    /** What an ALTER DATABASE defines: the character set of tables that are created after it. */
-    static final String DEFAULTS = "DATABASE DEFAULTS";
-
-    Statement ofDefaults() {
-        return new Statement(kind, scope, tables, conditional, leavesEmpty, keepsColumns, numbering, DEFAULTS);
-    }
-
+        String object,
+        boolean tiedToTables) {
     /** What a definition conflicts with among other transactions. */
     enum Scope {
         /** Everything, because nothing is known. */
@@ -64,7 +59,12 @@ record Statement(
          */
         OBJECTS,
         /** Neither definitions nor rows change: conflicts with nothing, and is run everywhere. */
-        UPKEEP
+        UPKEEP;
+
+        /** Whether the columns of a table may be others afterwards. */
+        boolean mayDefineColumns() {
+            return this == TABLES || this == COPIED_DEFINITION || this == ADDED_COLUMNS || this == ROWS;
+        }
     }
 
     enum Kind {
@@ -96,11 +96,11 @@ record Statement(
     record Numbering(boolean hadPrimary, boolean primaryIsNew, boolean uniqueIsNew) {}
 
     static Statement of(Kind kind) {
-        return new Statement(kind, Scope.EVERYTHING, null, false, false, false, null, "");
+        return new Statement(kind, Scope.EVERYTHING, null, false, false, false, null, "", false);
     }
 
     static Statement of(Scope scope) {
-        return new Statement(Kind.DDL, scope, null, false, false, scope != Scope.EVERYTHING, null, "");
+        return new Statement(Kind.DDL, scope, null, false, false, scope != Scope.EVERYTHING, null, "", false);
     }
 
     /** The first of the tables named, for messages. */

@@ -103,13 +103,14 @@ final class StatementParser {
         Statement s = withRestOfTable();
         return !copies || s.tables() == null
                 ? s
-                : new Statement(s.kind(), Scope.COPIED_DEFINITION, s.tables(), s.conditional(), true, false, null, "");
+                : new Statement(
+                        s.kind(), Scope.COPIED_DEFINITION, s.tables(), s.conditional(), true, false, null, "", false);
     }
 
     private Statement alter() {
         if (!tokens.take("TABLE")) {
-            Statement altered = objects();
-            return DATABASES.contains(altered.object()) ? altered.ofDefaults() : altered;
+            // What it says about character sets counts for tables that are created after it.
+            return objects(DATABASES.contains(tokens.peek().upper()));
         }
         if (!takeTable()) {
             return Statement.of(Kind.DDL);
@@ -136,11 +137,16 @@ final class StatementParser {
                         false,
                         additions == Scope.ADDED_INDEXES,
                         null,
-                        "");
+                        "",
+                        false);
     }
 
     /** Definitions without rows. A database that is dropped takes its tables along. */
     private Statement objects() {
+        return objects(false);
+    }
+
+    private Statement objects(boolean tiedToTables) {
         if (PREAMBLES.contains(tokens.peek().upper())) {
             while (!tokens.atEnd() && !OBJECTS.contains(tokens.peek().upper())) {
                 tokens.take();
@@ -151,7 +157,11 @@ final class StatementParser {
             return Statement.of(Kind.DDL);
         }
         conditional = takeIf() && !NOT_ATOMIC.contains(object);
-        return new Statement(Kind.DDL, Scope.OBJECTS, null, conditional, false, true, null, object);
+        // These are resolved to columns when the view is made.
+        boolean ofAllColumns =
+                object.equals("VIEW") && (tokens.restHasSign('*') || tokens.restHasAny(Set.of("TABLE", "NATURAL")));
+        return new Statement(
+                Kind.DDL, Scope.OBJECTS, null, conditional, false, true, null, object, tiedToTables || ofAllColumns);
     }
 
     /** Takes IF EXISTS or IF NOT EXISTS. */
@@ -283,7 +293,8 @@ final class StatementParser {
                 leavesEmpty,
                 keepsColumns,
                 numbering,
-                "");
+                "",
+                false);
     }
 
     private boolean takeTable() {

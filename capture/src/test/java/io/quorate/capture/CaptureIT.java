@@ -437,14 +437,17 @@ class CaptureIT {
     }
 
     private static Keys exclusiveWithRows(long a, long b) {
-        return new Keys(new long[] {Keys.NO_ROWS_BEFORE, a, b}, new byte[] {
-            (byte) KeyType.SHARED.ordinal(), (byte) KeyType.EXCLUSIVE.ordinal(), (byte) KeyType.EXCLUSIVE.ordinal()
+        return new Keys(new long[] {Keys.DEFINED_TABLES, Keys.NO_ROWS_BEFORE, a, b}, new byte[] {
+            (byte) KeyType.REFERENCE.ordinal(),
+            (byte) KeyType.SHARED.ordinal(),
+            (byte) KeyType.EXCLUSIVE.ordinal(),
+            (byte) KeyType.EXCLUSIVE.ordinal()
         });
     }
 
     private static Keys created(long table) {
         return new Keys(
-                new long[] {Keys.DEFAULTS, table},
+                new long[] {Keys.DEFINED_TABLES, table},
                 new byte[] {(byte) KeyType.REFERENCE.ordinal(), (byte) KeyType.EXCLUSIVE.ordinal()});
     }
 }

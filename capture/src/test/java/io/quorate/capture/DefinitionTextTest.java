@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.Matrix;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -51,7 +52,7 @@ class DefinitionTextTest {
         Keys keys = read("CREATE TABLE IF NOT EXISTS t (id INT)").keys();
         assertThat(keys.size()).isEqualTo(2);
         assertThat(type(keys, KeyNames.table("db", "t"))).isEqualTo(KeyType.UPDATE);
-        assertThat(type(keys, Keys.DEFAULTS)).isEqualTo(KeyType.REFERENCE);
+        assertThat(type(keys, Keys.DEFINED_TABLES)).isEqualTo(KeyType.REFERENCE);
     }
 
     private static KeyType type(Keys keys, long hash) {
@@ -67,12 +68,40 @@ class DefinitionTextTest {
     @Test
     void whatTablesGetByDefaultConflictsWithTablesThatAreCreated() {
         Keys altered = read("ALTER DATABASE d CHARACTER SET latin1").keys();
-        assertThat(type(altered, Keys.DEFAULTS)).isEqualTo(KeyType.EXCLUSIVE);
+        assertThat(type(altered, Keys.DEFINED_TABLES)).isEqualTo(KeyType.EXCLUSIVE);
         assertThat(Matrix.conflicts(KeyType.REFERENCE.ordinal(), KeyType.EXCLUSIVE.ordinal()))
                 .isTrue();
         assertThat(Matrix.conflicts(KeyType.EXCLUSIVE.ordinal(), KeyType.REFERENCE.ordinal()))
                 .isTrue();
-        assertThat(type(read("CREATE DATABASE e").keys(), Keys.DEFAULTS)).isNull();
+        assertThat(type(read("CREATE DATABASE e").keys(), Keys.DEFINED_TABLES)).isNull();
+    }
+
+    /** MySQL stores a view with the columns that {@code *} stands for when it is made. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "CREATE VIEW v AS SELECT * FROM t|true",
+                "CREATE OR REPLACE SQL SECURITY INVOKER VIEW v AS SELECT t.* FROM t|true",
+                "ALTER VIEW v AS TABLE t|true",
+                "CREATE VIEW v AS SELECT a FROM t NATURAL JOIN u|true",
+                "CREATE VIEW v AS SELECT id, a FROM t|false",
+                "DROP VIEW v|false",
+                "CREATE PROCEDURE p () SELECT * FROM t|false"
+            })
+    void aViewOfAllColumnsConflictsWithDefinitionsOfTables(String text, boolean conflicts) {
+        Keys view = read(text).keys();
+        assertThat(type(view, Keys.OBJECTS)).isEqualTo(KeyType.EXCLUSIVE);
+        assertThat(type(view, Keys.DEFINED_TABLES)).isEqualTo(conflicts ? KeyType.EXCLUSIVE : null);
+        for (String other : List.of(
+                "ALTER TABLE u ADD b INT",
+                "ALTER TABLE u DROP COLUMN b",
+                "CREATE TABLE w (i INT)",
+                "RENAME TABLE u TO w")) {
+            assertThat(type(read(other).keys(), Keys.DEFINED_TABLES)).as(other).isEqualTo(KeyType.REFERENCE);
+        }
+        assertThat(type(read("CREATE INDEX i ON u (a)").keys(), Keys.DEFINED_TABLES))
+                .isNull();
     }
 
     @Test

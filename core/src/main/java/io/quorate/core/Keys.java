@@ -48,14 +48,15 @@ public final class Keys {
     public static final long CASCADES = 6L;
 
     /**
-     * What tables get that are created without saying it: the character sets of schemas. An ALTER DATABASE takes it
-     * exclusively, and what creates a table refers to it; otherwise the two could be run in either sequence, and leave
-     * different tables.
+     * How tables are defined, all of them. What defines columns refers to it. Taken exclusively by what makes something
+     * else, or has them make something else, before such a definition than after it: an ALTER DATABASE, whose character
+     * set is that of tables which are created later, and a view of all columns, which are those that its tables have by
+     * then.
      */
-    public static final long DEFAULTS = 7L;
+    public static final long DEFINED_TABLES = 7L;
 
     /** Up to here hashes have a meaning of their own. */
-    public static final long RESERVED_LAST = DEFAULTS;
+    public static final long RESERVED_LAST = DEFINED_TABLES;
 
     public static final Keys NONE = new Keys(new long[0], new byte[0]);
 

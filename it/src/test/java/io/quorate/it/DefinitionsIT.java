@@ -213,6 +213,15 @@ class DefinitionsIT {
                         2,
                         "`a`",
                         true),
+                new Cell(
+                        "a view of all columns, and another column",
+                        true,
+                        t,
+                        List.of("ALTER TABLE t ADD b INT"),
+                        List.of("CREATE VIEW v AS SELECT * FROM t"),
+                        1,
+                        "`b`",
+                        true),
                 failing("a loser before it", false, t, "UPDATE t SET a = 2", "UPDATE t SET a = 3", 1, "never"),
                 failing(
                         "partitions",
