@@ -5,8 +5,7 @@ import com.github.shyiko.mysql.binlog.BinaryLogClient;
 import com.github.shyiko.mysql.binlog.network.protocol.PacketChannel;
 import com.github.shyiko.mysql.binlog.network.protocol.command.QueryCommand;
 import io.quorate.core.BinlogPosition;
-import io.quorate.core.ErrorCode;
-import io.quorate.core.QuorateException;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Field;
@@ -55,10 +54,13 @@ final class SemiSyncChannel implements SemiSyncReplica.Acknowledger {
         }
     }
 
-    /** What comes before each event. The second byte asks for an acknowledgement. */
+    /**
+     * What comes before each event. The second byte asks for an acknowledgement. A server that is being stopped may send
+     * its last events without it, or a part of it; whoever connects again gets them whole.
+     */
     static void skipPrefix(InputStream in) throws IOException {
         if (in.read() != MAGIC || in.read() < 0) {
-            throw new QuorateException(ErrorCode.CORRUPT_EVENT, "an event without the prefix of semi-sync");
+            throw new EOFException("an event without the prefix of semi-sync; the server may be stopping");
         }
     }
 
