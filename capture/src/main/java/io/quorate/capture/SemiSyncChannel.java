@@ -55,7 +55,7 @@ final class SemiSyncChannel implements SemiSyncReplica.Acknowledger {
     }
 
     /**
-     * What comes before each event. The second byte asks for an acknowledgement. A server that is being stopped may send
+     * What comes before each event. The second byte asks for an acknowledgement. A server that is stopping may send
      * its last events without it, or a part of it; whoever connects again gets them whole.
      */
     static void skipPrefix(InputStream in) throws IOException {
