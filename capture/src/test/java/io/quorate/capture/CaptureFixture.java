@@ -3,6 +3,8 @@ package io.quorate.capture;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.GtidSet;
+import io.quorate.core.KeyType;
+import io.quorate.core.Keys;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
@@ -46,6 +48,16 @@ final class CaptureFixture implements AutoCloseable {
     static CaptureSettings settings(MySqlServer server) {
         return CaptureSettings.of(
                 "127.0.0.1", server.port(), "root", "", UUID.fromString(server.uuid()), REPLICAS.getAndIncrement());
+    }
+
+    /** The type that a key has among these; null if it isn't there. */
+    static KeyType type(Keys keys, long hash) {
+        for (int i = 0; i < keys.size(); i++) {
+            if (keys.hash(i) == hash) {
+                return keys.type(i);
+            }
+        }
+        return null;
     }
 
     static OriginPosition present(MySqlServer server) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import static io.quorate.capture.CaptureFixture.type;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -416,15 +417,6 @@ class CaptureIT {
         } finally {
             server.execute("SET GLOBAL max_allowed_packet = " + packet);
         }
-    }
-
-    private static KeyType type(Keys keys, long hash) {
-        for (int i = 0; i < keys.size(); i++) {
-            if (keys.hash(i) == hash) {
-                return keys.type(i);
-            }
-        }
-        return null;
     }
 
     private static boolean endsStatement(WriteSet w) {

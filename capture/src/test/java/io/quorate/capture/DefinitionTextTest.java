@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import static io.quorate.capture.CaptureFixture.type;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -53,15 +54,6 @@ class DefinitionTextTest {
         assertThat(keys.size()).isEqualTo(2);
         assertThat(type(keys, KeyNames.table("db", "t"))).isEqualTo(KeyType.UPDATE);
         assertThat(type(keys, Keys.DEFINED_TABLES)).isEqualTo(KeyType.REFERENCE);
-    }
-
-    private static KeyType type(Keys keys, long hash) {
-        for (int i = 0; i < keys.size(); i++) {
-            if (keys.hash(i) == hash) {
-                return keys.type(i);
-            }
-        }
-        return null;
     }
 
     /** A table gets the character set that its schema has when it is created. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import static io.quorate.capture.CaptureFixture.type;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.KeyType;
@@ -63,15 +64,6 @@ class KeysIT {
             }
         }
         return hashes;
-    }
-
-    private static KeyType type(Keys keys, long hash) {
-        for (int i = 0; i < keys.size(); i++) {
-            if (keys.hash(i) == hash) {
-                return keys.type(i);
-            }
-        }
-        return null;
     }
 
     @Test
