@@ -7,6 +7,7 @@ import io.quorate.sandbox.Sandbox.Part;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -634,13 +635,11 @@ class DefinitionsIT {
     @Order(15)
     void whatSomebodyDropsInTheMidstOfItsCopyIsDroppedEverywhere() throws Exception {
         begin(List.of(T, ONE));
-        String answer = "";
-        for (long end = System.nanoTime() + Cluster.LIMIT.toNanos(); !answer.contains("\"done\":true"); ) {
-            assertThat(System.nanoTime()).as(answer).isLessThan(end);
+        untilDone(() -> {
             // A copy that is over before it is paused is made again.
             cluster.post(1, "/actuator/heal", "{\"tables\": \"d.t\"}");
-            answer = cluster.post(1, "/actuator/transfer", "{\"action\": \"pause\"}");
-        }
+            return cluster.post(1, "/actuator/transfer", "{\"action\": \"pause\"}");
+        });
         assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.reason(1).contains("paused")))
                 .as(cluster.reason(1))
                 .isTrue();
@@ -660,10 +659,15 @@ class DefinitionsIT {
 
     private static void trust(int node) throws Exception {
         // Before it can be chosen, what its clients have committed must be ordered.
+        untilDone(() -> cluster.post(node, "/actuator/heal", "{\"trust\": true, \"tables\": \"d.t\"}"));
+    }
+
+    /** Asks again and again, until the answer is that it is done. */
+    private static void untilDone(Callable<String> request) throws Exception {
         String answer = "";
         for (long end = System.nanoTime() + Cluster.LIMIT.toNanos(); !answer.contains("\"done\":true"); ) {
             assertThat(System.nanoTime()).as(answer).isLessThan(end);
-            answer = cluster.post(node, "/actuator/heal", "{\"trust\": true, \"tables\": \"d.t\"}");
+            answer = request.call();
         }
     }
 
