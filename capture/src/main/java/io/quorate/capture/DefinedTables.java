@@ -76,7 +76,16 @@ public final class DefinedTables {
                 && !SCHEMAS.contains(text.statement.object());
     }
 
-    private record Text(String sql, Statement statement) {
+    /**
+     * Whether it changes columns, indexes or constraints of a table whose rows stay where they are: an ALTER TABLE that
+     * neither moves nor empties anything, or a statement of one index. Doubt means that it isn't.
+     */
+    public boolean altersInPlace(WriteSet definition) {
+        Text text = read(definition);
+        return text != null && !text.mayBeAnything() && text.altersInPlace;
+    }
+
+    private record Text(String sql, Statement statement, boolean altersInPlace) {
         boolean mayBeAnything() {
             return statement.kind() != Statement.Kind.DDL || statement.scope() == Scope.EVERYTHING;
         }
@@ -94,7 +103,10 @@ public final class DefinedTables {
             return null;
         }
         String sql = query.text(charset);
-        return new Text(sql, Statement.parse(sql, query.database, query.sqlMode));
+        return new Text(
+                sql,
+                Statement.parse(sql, query.database, query.sqlMode),
+                new AlteredInPlace(SqlTokens.of(sql, query.sqlMode)).isAll());
     }
 
     private TableName lower(TableName name) {

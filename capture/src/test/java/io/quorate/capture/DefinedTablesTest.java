@@ -110,4 +110,39 @@ class DefinedTablesTest {
     void nothingElseCan(String sql) {
         assertThat(defined.isOfObjects(definition(sql))).isFalse();
     }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ALTER TABLE t ADD b INT",
+                "ALTER TABLE t DROP COLUMN a, ADD UNIQUE (b)",
+                "ALTER TABLE t ALTER a DROP DEFAULT",
+                "ALTER TABLE t RENAME COLUMN a TO b, RENAME INDEX i TO j",
+                "ALTER TABLE t ADD FOREIGN KEY (a) REFERENCES p (id)",
+                "CREATE UNIQUE INDEX i ON t (a)",
+                "DROP INDEX i ON t",
+            })
+    void anAlteredTableStaysWithItsRows(String sql) {
+        assertThat(defined.altersInPlace(definition(sql))).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ALTER TABLE t RENAME TO u",
+                "ALTER TABLE t ADD b INT, RENAME u",
+                "ALTER TABLE t TRUNCATE PARTITION p0",
+                "ALTER TABLE t REMOVE PARTITIONING",
+                "ALTER TABLE t DISCARD TABLESPACE",
+                "RENAME TABLE t TO u",
+                "TRUNCATE t",
+                "DROP TABLE t",
+                "CREATE TABLE t (a INT)",
+                "CREATE VIEW v AS SELECT 1",
+                "DROP DATABASE d",
+                "SOMETHING new",
+            })
+    void anythingElseMayMoveOrEmptyIt(String sql) {
+        assertThat(defined.altersInPlace(definition(sql))).isFalse();
+    }
 }

@@ -4,10 +4,8 @@ package io.quorate.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sandbox.Sandbox.Part;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -31,10 +29,8 @@ class DefinitionsIT {
     private static final String T = "CREATE TABLE t (id INT PRIMARY KEY, a INT)";
     private static final String ONE = "INSERT INTO t VALUES (1, 1)";
 
-    private static final int BETWEEN = 20;
-    private static final int LOSING_ATTEMPTS = 5;
-
     private static Cluster cluster;
+    private static Definitions schema;
 
     /**
      * One case.
@@ -238,6 +234,7 @@ class DefinitionsIT {
     @BeforeAll
     static void start() throws Exception {
         cluster = Cluster.start(3, Map.of("quorate.sst.method", "stream", "quorate.ddl.fence-max", "8s"));
+        schema = new Definitions(cluster);
     }
 
     @AfterAll
@@ -245,54 +242,31 @@ class DefinitionsIT {
         cluster.close();
     }
 
-    private static void begin(List<String> setUp) throws InterruptedException {
-        cluster.awaitQuery(1, "SELECT @@read_only", "0");
-        cluster.mysql(1).execute("DROP DATABASE IF EXISTS d", "CREATE DATABASE d");
-        run(1, List.of("CREATE TABLE still (id INT PRIMARY KEY, a INT)", "INSERT INTO still VALUES (1, 1), (2, 2)"));
-        run(1, setUp);
-        cluster.assertConverged();
-    }
-
-    /** By InnoDB's number of a table nobody can have made it anew unnoticed. */
-    private static List<Long> untouched() {
-        return Stream.of(1, 2, 3)
-                .map(n -> cluster.mysql(n)
-                        .queryLong("SELECT TABLE_ID FROM information_schema.INNODB_TABLES WHERE NAME = 'd/still'"))
-                .toList();
-    }
-
-    private static void run(int node, List<String> statements) {
-        cluster.mysql(node)
-                .execute(Stream.concat(Stream.of("USE d"), statements.stream()).toArray(String[]::new));
-    }
-
-    private static String definition(int node) {
-        return cluster.mysql(node).query("SHOW CREATE TABLE d.t").get(0).get(1);
-    }
-
     @ParameterizedTest
     @MethodSource("cells")
     @Order(1)
     void besideWhatItHasNotSeen(Cell cell) throws Exception {
-        begin(cell.setUp);
-        List<Long> untouched = untouched();
+        schema.begin(cell.setUp);
+        List<Long> untouched = schema.untouched();
         cluster.pause(1);
         try {
             long before = cluster.lastOrdered(2);
-            run(2, cell.unseen);
+            schema.run(2, cell.unseen);
             cluster.awaitOrdered(2, before);
-            run(1, cell.definition);
+            schema.run(1, cell.definition);
         } finally {
             cluster.goOn(1);
         }
         cluster.assertConverged();
-        assertThat(untouched()).as("other tables stay as they are").isEqualTo(untouched);
+        assertThat(schema.untouched()).as("other tables stay as they are").isEqualTo(untouched);
         assertThat(cluster.objectsThatDiffer()).isEmpty();
         for (int n = 1; n <= 3; n++) {
             assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(cell.rows);
-            assertThat(definition(n)).as("n%d", n).isEqualTo(definition(1));
+            assertThat(schema.definition(n)).as("n%d", n).isEqualTo(schema.definition(1));
         }
-        assertThat(definition(1).contains(cell.sign)).as(definition(1)).isEqualTo(cell.took);
+        assertThat(schema.definition(1).contains(cell.sign))
+                .as(schema.definition(1))
+                .isEqualTo(cell.took);
     }
 
     /**
@@ -303,23 +277,23 @@ class DefinitionsIT {
     @Test
     @Order(2)
     void whatItsClientsWroteToOtherTablesIsSettledAsTheOrderSays() throws Exception {
-        begin(List.of(
+        schema.begin(List.of(
                 T,
                 ONE,
                 "CREATE TABLE child (id INT PRIMARY KEY, t INT, FOREIGN KEY (t) REFERENCES t (id))",
                 "INSERT INTO child VALUES (1, 1)",
                 "CREATE TABLE keyless (a INT)"));
-        List<Long> untouched = untouched();
+        List<Long> untouched = schema.untouched();
         cluster.pause(1);
         try {
             long before = cluster.lastOrdered(2);
-            run(2, List.of("INSERT INTO t VALUES (2, 2)", "UPDATE still SET a = 10 WHERE id = 1"));
+            schema.run(2, List.of("INSERT INTO t VALUES (2, 2)", "UPDATE still SET a = 10 WHERE id = 1"));
             cluster.awaitOrdered(2, before + 1);
-            run(1, List.of("ALTER TABLE t DROP COLUMN a", "INSERT INTO keyless VALUES (1), (1)"));
-            run(1, List.of("UPDATE still SET a = 11 WHERE id = 1", "INSERT INTO still VALUES (3, 3)"));
-            run(1, List.of("UPDATE still SET a = 12 WHERE id = 2", "INSERT INTO child VALUES (2, 1)"));
-            run(1, List.of("BEGIN", "INSERT INTO t VALUES (4)", "INSERT INTO still VALUES (4, 4)", "COMMIT"));
-            run(2, List.of("INSERT INTO child VALUES (3, 2)"));
+            schema.run(1, List.of("ALTER TABLE t DROP COLUMN a", "INSERT INTO keyless VALUES (1), (1)"));
+            schema.run(1, List.of("UPDATE still SET a = 11 WHERE id = 1", "INSERT INTO still VALUES (3, 3)"));
+            schema.run(1, List.of("UPDATE still SET a = 12 WHERE id = 2", "INSERT INTO child VALUES (2, 1)"));
+            schema.run(1, List.of("BEGIN", "INSERT INTO t VALUES (4)", "INSERT INTO still VALUES (4, 4)", "COMMIT"));
+            schema.run(2, List.of("INSERT INTO child VALUES (3, 2)"));
         } finally {
             cluster.goOn(1);
         }
@@ -329,7 +303,7 @@ class DefinitionsIT {
         cluster.kill(1, Part.SERVICE);
         cluster.startAgain();
         cluster.assertConverged();
-        assertThat(untouched()).isEqualTo(untouched);
+        assertThat(schema.untouched()).isEqualTo(untouched);
         for (int n = 1; n <= 3; n++) {
             assertThat(cluster.mysql(n).query("SELECT id, a FROM d.still ORDER BY id"))
                     .as("n%d", n)
@@ -339,7 +313,7 @@ class DefinitionsIT {
             assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.keyless WHERE a = 1"))
                     .isEqualTo(2);
         }
-        run(1, List.of("INSERT INTO t VALUES (5, 5)", "INSERT INTO still VALUES (5, 5)"));
+        schema.run(1, List.of("INSERT INTO t VALUES (5, 5)", "INSERT INTO still VALUES (5, 5)"));
         cluster.assertConverged();
     }
 
@@ -347,25 +321,25 @@ class DefinitionsIT {
     @Test
     @Order(3)
     void tablesAreCopiedWhenSomebodyAsksForIt() throws Exception {
-        begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2)"));
-        List<Long> untouched = untouched();
+        schema.begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2)"));
+        List<Long> untouched = schema.untouched();
         cluster.mysql(3).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t", "INSERT INTO d.t VALUES (3, 3)");
         assertThat(cluster.post(3, "/actuator/heal", "{\"tables\": \"t\"}")).contains("SCHEMA.TABLE");
         assertThat(cluster.post(3, "/actuator/heal", "{\"tables\": \"d.t\"}")).contains("\"done\":true");
         cluster.awaitQuery(3, "SELECT GROUP_CONCAT(id ORDER BY id) FROM d.t", "1,2");
         cluster.assertConverged();
-        assertThat(untouched()).isEqualTo(untouched);
+        assertThat(schema.untouched()).isEqualTo(untouched);
     }
 
     /** One server refuses what the others take, because somebody wrote to it without the binlog. */
     @Test
     @Order(3)
     void theOddServerGetsACopyOfTheOthers() throws Exception {
-        begin(List.of(T, ONE));
+        schema.begin(List.of(T, ONE));
         cluster.mysql(3).execute("SET SESSION sql_log_bin = 0", "INSERT INTO d.t VALUES (2, 1)");
-        run(1, List.of("ALTER TABLE t ADD UNIQUE u (a)"));
+        schema.run(1, List.of("ALTER TABLE t ADD UNIQUE u (a)"));
         cluster.assertConverged();
-        assertThat(definition(3)).contains("UNIQUE KEY");
+        assertThat(schema.definition(3)).contains("UNIQUE KEY");
         assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM d.t")).isOne();
         assertThat(cluster.http(3, "/actuator/conflicts")).contains("QRT-5004");
     }
@@ -375,9 +349,9 @@ class DefinitionsIT {
         cluster.pause(1);
         try {
             long before = cluster.lastOrdered(2);
-            run(2, List.of(row));
+            schema.run(2, List.of(row));
             cluster.awaitOrdered(2, before);
-            run(1, List.of(statements));
+            schema.run(1, List.of(statements));
             cluster.kill(3, Part.SERVICE);
         } finally {
             cluster.goOn(1);
@@ -388,7 +362,7 @@ class DefinitionsIT {
     @Test
     @Order(4)
     void aVerdictIsFoundWithoutWhoIsAwayAndHeldToByWhoComesBack() throws Exception {
-        begin(List.of(T, ONE));
+        schema.begin(List.of(T, ONE));
         unseenAndWithoutTheThird(
                 "INSERT INTO t VALUES (2, 1)",
                 "ALTER TABLE t ADD b INT, ADD UNIQUE u (a)",
@@ -396,7 +370,7 @@ class DefinitionsIT {
         cluster.awaitQuery(1, "SELECT SUM(id) FROM d.t", "3");
         cluster.startAgain();
         cluster.assertConverged();
-        assertThat(definition(3)).doesNotContain("UNIQUE KEY");
+        assertThat(schema.definition(3)).doesNotContain("UNIQUE KEY");
         assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(2);
     }
 
@@ -404,7 +378,7 @@ class DefinitionsIT {
     @Test
     @Order(4)
     void whoDefinedATableBeforeARowCameGetsACopyThoughOnlyOneOtherHasIt() throws Exception {
-        begin(List.of(T, ONE));
+        schema.begin(List.of(T, ONE));
         unseenAndWithoutTheThird("INSERT INTO t VALUES (2, 2)", "ALTER TABLE t ADD b INT DEFAULT 5 FIRST");
         cluster.awaitQuery(1, "SELECT GROUP_CONCAT(b ORDER BY id) FROM d.t", "5,5");
         cluster.awaitState(1, "SYNCED");
@@ -416,8 +390,10 @@ class DefinitionsIT {
     @Test
     @Order(5)
     void numbersForRowsWithoutAnOrderAreTakenBackByACopy() throws Exception {
-        begin(List.of("CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1), (2)"));
-        run(1, List.of("ALTER TABLE t ADD id INT AUTO_INCREMENT PRIMARY KEY FIRST", "INSERT INTO t (a) VALUES (3)"));
+        schema.begin(List.of("CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1), (2)"));
+        schema.run(
+                1,
+                List.of("ALTER TABLE t ADD id INT AUTO_INCREMENT PRIMARY KEY FIRST", "INSERT INTO t (a) VALUES (3)"));
         cluster.awaitQuery(1, "SELECT COUNT(*) FROM information_schema.columns WHERE table_name = 't'", "1");
         cluster.assertConverged();
         for (int n = 1; n <= 3; n++) {
@@ -429,14 +405,14 @@ class DefinitionsIT {
     @Test
     @Order(6)
     void whatIsOrderedFirstCostsNoRow() throws Exception {
-        begin(List.of(T, ONE));
+        schema.begin(List.of(T, ONE));
         new OrderedFirstCases(cluster).besideWritersOfAllNodes();
     }
 
     @Test
     @Order(7)
     void whatIsOrderedFirstAndFailsFailsEverywhereAlike() throws Exception {
-        begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 1)"));
+        schema.begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 1)"));
         OrderedFirstCases cases = new OrderedFirstCases(cluster);
         cases.aDuplicateKeepsAUniqueKeyFromEverybody();
         cases.ofTwoNodesThatCreateOneTableOneIsRefusedByTheServers();
@@ -446,121 +422,17 @@ class DefinitionsIT {
     @Test
     @Order(8)
     void whatIsOrderedFirstHappensEverywhereOrNowhere() throws Exception {
-        begin(List.of(T, ONE));
+        schema.begin(List.of(T, ONE));
         OrderedFirstCases cases = new OrderedFirstCases(cluster);
         cases.whoIsAwayIsNamedAndNothingHappens();
         cases.fencesOfANodeThatIsGoneAreLifted();
-    }
-
-    /** Where most servers lack what one holds, a copy would make the wrong of one server the wrong of all. */
-    @Test
-    @Order(9)
-    void rowsThatOneServerAloneHasLostAreNotTakenFromTheOthers() throws Exception {
-        oneLosesItsRowsAndWrites();
-        for (int n = 2; n <= 3; n++) {
-            int node = n;
-            assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.reason(node).contains("only n1 of 3")))
-                    .as("%s", cluster.reason(n))
-                    .isTrue();
-            assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(3);
-        }
-        // Somebody finds that the one is right after all.
-        for (int n = 2; n <= 3; n++) {
-            assertThat(cluster.post(n, "/actuator/heal", "{\"tables\": \"d.t\"}"))
-                    .contains("\"done\":true");
-        }
-        cluster.assertConverged();
-        assertThat(rows(3, "t")).isEqualTo("2:20");
-    }
-
-    /** As before, and the one is wrong. */
-    @Test
-    @Order(9)
-    void oneOfTheOthersMayBeChosen() throws Exception {
-        oneLosesItsRowsAndWrites();
-        trust(2);
-        cluster.assertConverged();
-        for (int n = 1; n <= 3; n++) {
-            assertThat(rows(n, "t")).isEqualTo("1:1,2:2,3:3");
-        }
-    }
-
-    /** None can give the others a copy. What was written to other tables meanwhile is everywhere. */
-    @Test
-    @Order(10)
-    void whereAllServersDifferOneIsChosen() throws Exception {
-        begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
-        List<Long> untouched = untouched();
-        for (int n = 1; n <= 3; n++) {
-            cluster.mysql(n).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t WHERE id = " + n);
-            cluster.pause(n);
-        }
-        try {
-            run(1, List.of("BEGIN", "UPDATE t SET a = 10 WHERE id > 1", "INSERT INTO still VALUES (3, 3)", "COMMIT"));
-            run(2, List.of("BEGIN", "UPDATE t SET a = 20 WHERE id = 1", "INSERT INTO still VALUES (4, 4)", "COMMIT"));
-        } finally {
-            for (int n = 1; n <= 3; n++) {
-                cluster.goOn(n);
-            }
-        }
-        for (int n = 1; n <= 3; n++) {
-            int node = n;
-            assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.reason(node).contains("quorate heal --trust")))
-                    .as("n%d: %s", n, cluster.reason(n))
-                    .isTrue();
-        }
-        trust(1);
-        cluster.assertConverged();
-        for (int n = 1; n <= 3; n++) {
-            assertThat(rows(n, "t")).as("n%d", n).isEqualTo("2:10,3:10");
-            assertThat(rows(n, "still")).as("n%d", n).isEqualTo("1:1,2:2,3:3,4:4");
-        }
-        assertThat(untouched().get(0)).isEqualTo(untouched.get(0));
-    }
-
-    /** Each because of a definition of its own clients that lost, of another table: they give one another theirs. */
-    @Test
-    @Order(11)
-    void whereAllServersDifferInDifferentTablesNobodyNeedsToChoose() throws Exception {
-        List<Long> untouched = null;
-        // All of them lose; but one may have its copy before another one has heard that.
-        for (int attempt = 0;
-                attempt < LOSING_ATTEMPTS && LosingDefinitions.begunAmongWaiting(cluster) == 0;
-                attempt++) {
-            untouched = allLoseADefinition();
-            cluster.assertConverged();
-        }
-        assertThat(LosingDefinitions.begunAmongWaiting(cluster))
-                .as("all waited, and one began")
-                .isPositive();
-        assertThat(untouched()).isEqualTo(untouched);
-        for (int n = 1; n <= 3; n++) {
-            for (int each = 1; each <= 3; each++) {
-                assertThat(rows(n, "t" + each)).as("t%d of n%d", each, n).isEqualTo("1:1,2:20,3:3");
-            }
-            assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.still"))
-                    .isEqualTo(2 + 3 * BETWEEN);
-        }
-    }
-
-    private static List<Long> allLoseADefinition() throws Exception {
-        List<String> setUp = new ArrayList<>(List.of(T));
-        for (int n = 1; n <= 3; n++) {
-            setUp.add("CREATE TABLE t" + n + " (id INT, a INT)");
-            setUp.add("INSERT INTO t" + n + " VALUES (1, 1), (2, 2), (3, 3)");
-        }
-        begin(setUp);
-        List<Long> untouched = untouched();
-        // No two servers number rows alike that have no key, so it is void whatever comes before it.
-        LosingDefinitions.runOnEach(cluster, BETWEEN, "ADD n INT AUTO_INCREMENT PRIMARY KEY");
-        return untouched;
     }
 
     /** Its children are not in the binlog, and when it is undone nothing on the server says that there were any. */
     @Test
     @Order(12)
     void whatADeleteThatLosesAgainstItsForeignKeysEndTookComesBack() throws Exception {
-        begin(List.of(
+        schema.begin(List.of(
                 T,
                 "INSERT INTO t VALUES (1, 1), (2, 2)",
                 "CREATE TABLE child (id INT PRIMARY KEY, t INT, CONSTRAINT f FOREIGN KEY (t) REFERENCES t (id)"
@@ -569,15 +441,15 @@ class DefinitionsIT {
         cluster.pause(2);
         try {
             long before = cluster.lastOrdered(1);
-            run(1, List.of("ALTER TABLE child DROP FOREIGN KEY f"));
+            schema.run(1, List.of("ALTER TABLE child DROP FOREIGN KEY f"));
             cluster.awaitOrdered(1, before);
-            run(2, List.of("DELETE FROM t WHERE id = 2"));
+            schema.run(2, List.of("DELETE FROM t WHERE id = 2"));
         } finally {
             cluster.goOn(2);
         }
         cluster.assertConverged(2);
         for (int n = 1; n <= 3; n++) {
-            assertThat(rows(n, "t")).as("n%d", n).isEqualTo("1:1,2:2");
+            assertThat(schema.rows(n, "t")).as("n%d", n).isEqualTo("1:1,2:2");
             assertThat(cluster.mysql(n).query("SELECT id, t FROM d.child ORDER BY id"))
                     .as("n%d", n)
                     .isEqualTo(List.of(List.of("1", "1"), List.of("2", "2")));
@@ -590,19 +462,19 @@ class DefinitionsIT {
     void rowsFromBeforeAnotherPrimaryKeyLoseAgainstTheSameRow() throws Exception {
         for (String later :
                 List.of("ALTER TABLE t DROP PRIMARY KEY, ADD PRIMARY KEY (id, a)", "RENAME TABLE t TO away")) {
-            begin(List.of(T, "INSERT INTO t VALUES (1, 1)", "ALTER TABLE t MODIFY a INT NOT NULL"));
+            schema.begin(List.of(T, "INSERT INTO t VALUES (1, 1)", "ALTER TABLE t MODIFY a INT NOT NULL"));
             cluster.pause(1);
             try {
                 long before = cluster.lastOrdered(2);
-                run(2, List.of("UPDATE t SET a = 2 WHERE id = 1"));
+                schema.run(2, List.of("UPDATE t SET a = 2 WHERE id = 1"));
                 cluster.awaitOrdered(2, before);
-                run(1, List.of("UPDATE t SET a = 3 WHERE id = 1", later));
+                schema.run(1, List.of("UPDATE t SET a = 3 WHERE id = 1", later));
             } finally {
                 cluster.goOn(1);
             }
             cluster.assertConverged();
             for (int n = 1; n <= 3; n++) {
-                assertThat(rows(n, "t")).as("n%d, %s", n, later).isEqualTo("1:2");
+                assertThat(schema.rows(n, "t")).as("n%d, %s", n, later).isEqualTo("1:2");
             }
         }
     }
@@ -611,7 +483,7 @@ class DefinitionsIT {
     @Test
     @Order(14)
     void dropsOfWhatTheOthersNeverHadAreVoid() throws Exception {
-        begin(List.of(T, ONE));
+        schema.begin(List.of(T, ONE));
         int copies = cluster.steps(1, "copy_completed");
         cluster.mysql(1)
                 .execute(
@@ -626,7 +498,7 @@ class DefinitionsIT {
         cluster.awaitState(1, "SYNCED");
         cluster.assertConverged();
         for (int n = 1; n <= 3; n++) {
-            assertThat(rows(n, "t")).as("n%d", n).isEqualTo("1:1");
+            assertThat(schema.rows(n, "t")).as("n%d", n).isEqualTo("1:1");
         }
     }
 
@@ -634,8 +506,8 @@ class DefinitionsIT {
     @Test
     @Order(15)
     void whatSomebodyDropsInTheMidstOfItsCopyIsDroppedEverywhere() throws Exception {
-        begin(List.of(T, ONE));
-        untilDone(() -> {
+        schema.begin(List.of(T, ONE));
+        Definitions.untilDone(() -> {
             // A copy that is over before it is paused is made again.
             cluster.post(1, "/actuator/heal", "{\"tables\": \"d.t\"}");
             return cluster.post(1, "/actuator/transfer", "{\"action\": \"pause\"}");
@@ -643,38 +515,9 @@ class DefinitionsIT {
         assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.reason(1).contains("paused")))
                 .as(cluster.reason(1))
                 .isTrue();
-        run(1, List.of("DROP TABLE t"));
+        schema.run(1, List.of("DROP TABLE t"));
         cluster.post(1, "/actuator/transfer", "{\"action\": \"resume\"}");
         cluster.awaitQuery(2, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME = 't'", "0");
         cluster.assertConverged();
-    }
-
-    private static void oneLosesItsRowsAndWrites() throws Exception {
-        begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
-        cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t");
-        cluster.mysql(1).execute("INSERT INTO d.t VALUES (2, 20)");
-        cluster.awaitState(2, "JOINER");
-        cluster.awaitState(3, "JOINER");
-    }
-
-    private static void trust(int node) throws Exception {
-        // Before it can be chosen, what its clients have committed must be ordered.
-        untilDone(() -> cluster.post(node, "/actuator/heal", "{\"trust\": true, \"tables\": \"d.t\"}"));
-    }
-
-    /** Asks again and again, until the answer is that it is done. */
-    private static void untilDone(Callable<String> request) throws Exception {
-        String answer = "";
-        for (long end = System.nanoTime() + Cluster.LIMIT.toNanos(); !answer.contains("\"done\":true"); ) {
-            assertThat(System.nanoTime()).as(answer).isLessThan(end);
-            answer = request.call();
-        }
-    }
-
-    private static String rows(int node, String table) {
-        return cluster.mysql(node)
-                .query("SELECT IFNULL(GROUP_CONCAT(id, ':', a ORDER BY id), '') FROM d." + table)
-                .get(0)
-                .get(0);
     }
 }

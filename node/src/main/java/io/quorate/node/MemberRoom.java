@@ -31,6 +31,7 @@ record MemberRoom(Standing standing, MemberDesk desk, Join join) {
                 network.members(),
                 network.configured()::lives,
                 beside.copy()::notGiven,
+                beside.copy()::mayKeep,
                 beside.runsEvents());
         MemberDesk desk = new MemberDesk(
                 properties.node(),

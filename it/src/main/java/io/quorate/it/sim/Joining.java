@@ -288,6 +288,16 @@ final class Joining implements JoinHost {
     }
 
     @Override
+    public boolean keepsAmongWaiting() {
+        return false;
+    }
+
+    @Override
+    public void keepOwn() {
+        throw new IllegalStateException();
+    }
+
+    @Override
     public void wantCopyOfWaiting(QuorateException difference) {
         throw new IllegalStateException();
     }

@@ -4,18 +4,26 @@ package io.quorate.node.copy;
 import io.quorate.applier.Applier;
 import io.quorate.applier.ApplierListener;
 import io.quorate.applier.SharedOwnWrites;
+import io.quorate.applier.TailRepair;
 import io.quorate.applier.TakenBack;
 import io.quorate.applier.Verdicts;
+import io.quorate.capture.DefinedTables;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.GtidSet;
 import io.quorate.core.OwnWrites;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSetLog;
+import io.quorate.node.copy.DifferingTables.NotByTables;
 import io.quorate.node.server.LinkSignals;
 import io.quorate.node.server.ServerAccess;
+import io.quorate.node.server.ServerLifeFile;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 
 /**
  * Applies what was ordered since a copy was made, once it is here, until the whole server is at one place in the order.
@@ -23,6 +31,7 @@ import java.util.concurrent.atomic.AtomicReference;
  */
 final class AfterCopy {
     private static final long POLL_MILLIS = 250;
+    private static final Duration LOCK_WAIT = Duration.ofSeconds(3);
 
     private final Copying owner;
     private final Copying.Ports ports;
@@ -34,6 +43,46 @@ final class AfterCopy {
         this.ports = ports;
         this.access = access;
         this.signals = signals;
+    }
+
+    /**
+     * Takes back what this server has committed after its position, and applies the order from there.
+     *
+     * @param record makes what was ordered as this server is to see it
+     * @return false when that isn't done: the link has something else to do, or somebody has written to the server
+     * @throws NotByTables when what the server holds stands against it
+     */
+    boolean bring(Function<DefinedTables, WriteSetLog> record, long upTo)
+            throws NotByTables, SQLException, IOException, InterruptedException {
+        UUID server;
+        GtidSet executed;
+        GtidSet reserved;
+        WriteSetLog seen;
+        try (Connection connection = owner.reach()) {
+            access.readOnly(connection, true);
+            server = ServerAccess.uuid(connection);
+            executed = ServerAccess.executed(connection);
+            reserved = reserved(connection);
+            seen = record.apply(DefinedTables.at(connection));
+        }
+        long ordered = ports.stream().positionOf(server).last();
+        try {
+            TakenBack back = new TailRepair(
+                            new TailRepair.Access(access.workers(), LOCK_WAIT), seen, server, ports.incarnation())
+                    .run(ordered, executed, reserved);
+            return back != null && run(seen, server, back, upTo);
+        } catch (QuorateException e) {
+            // More differs than was known, or what was committed here can't be taken back.
+            if (e.code().kind() != ErrorCode.Kind.DIFFERENCE && e.code() != ErrorCode.TAIL_UNCLEAR) {
+                throw e;
+            }
+            throw new NotByTables(e.getMessage(), e.difference());
+        }
+    }
+
+    /** The server's own GTIDs that are executed though no transaction there has them. */
+    GtidSet reserved(Connection connection) throws SQLException {
+        return ServerLifeFile.read(ports.properties().dataDir()).reservedOf(ServerAccess.purged(connection));
     }
 
     /**

@@ -316,11 +316,10 @@ final class ClonedCopy {
      * Applies what was ordered since the copy, until every transaction of the donor that was in the copy has been
      * applied at its place in the order.
      */
-    void apply() throws SQLException, IOException, InterruptedException {
+    void apply(AfterCopy afterCopy) throws SQLException, IOException, InterruptedException {
         // Whatever the donor commits from now on is not on this server, however high its number.
         TakenBack back = new TakenBack(owner.note().after(), Long.MAX_VALUE);
-        AfterCopy applying = new AfterCopy(owner, ports, access, signals);
-        if (applying.run(
+        if (afterCopy.run(
                 ports.cache(), owner.note().donorServer(), back, owner.note().upTo())) {
             finish();
         }

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.copy;
 
-import io.quorate.applier.TailRepair;
-import io.quorate.applier.TakenBack;
 import io.quorate.capture.DefinedTables;
 import io.quorate.core.ErrorCode;
-import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSetLog;
 import io.quorate.node.copy.DifferingTables.NotByTables;
 import io.quorate.node.copy.StreamedCopy.NotByStream;
-import io.quorate.node.server.LinkSignals;
-import io.quorate.node.server.ServerAccess;
-import io.quorate.node.server.ServerLifeFile;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
-import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,20 +28,17 @@ import org.slf4j.LoggerFactory;
  */
 final class CopiedTables {
     private static final Logger log = LoggerFactory.getLogger(CopiedTables.class);
-    private static final Duration LOCK_WAIT = Duration.ofSeconds(3);
 
     private final Copying owner;
     private final StreamedCopy streamed;
     private final Copying.Ports ports;
-    private final ServerAccess access;
-    private final LinkSignals signals;
+    private final AfterCopy afterCopy;
 
-    CopiedTables(Copying owner, StreamedCopy streamed, Copying.Ports ports, ServerAccess access, LinkSignals signals) {
+    CopiedTables(Copying owner, StreamedCopy streamed, Copying.Ports ports, AfterCopy afterCopy) {
         this.owner = owner;
         this.streamed = streamed;
         this.ports = ports;
-        this.access = access;
-        this.signals = signals;
+        this.afterCopy = afterCopy;
     }
 
     /** Fetches the tables. */
@@ -80,16 +69,8 @@ final class CopiedTables {
             throw new NotByTables("it isn't known any more what was copied");
         }
         long at = owner.note().upTo();
-        try {
-            if (!bring(copy, at)) {
-                return;
-            }
-        } catch (QuorateException e) {
-            // Either the copied tables weren't all that differs, or the others can't be brought to them.
-            if (e.code().kind() != ErrorCode.Kind.DIFFERENCE && e.code() != ErrorCode.TAIL_UNCLEAR) {
-                throw e;
-            }
-            throw new NotByTables(e.getMessage(), e.difference());
+        if (!afterCopy.bring(defined -> record(copy, defined, at), at)) {
+            return;
         }
         try (Connection connection = owner.reach()) {
             if (copy.objects()) {
@@ -97,7 +78,7 @@ final class CopiedTables {
             }
             streamed.open(connection);
             log.info("{}: as the order has them", copy.what());
-            owner.finish(connection, at, reserved(connection));
+            owner.finish(connection, at, afterCopy.reserved(connection));
             streamed.forget(connection);
         }
     }
@@ -115,41 +96,13 @@ final class CopiedTables {
         }
     }
 
-    private GtidSet reserved(Connection connection) throws SQLException {
-        return ServerLifeFile.read(ports.properties().dataDir()).reservedOf(ServerAccess.purged(connection));
-    }
-
-    /**
-     * Takes back what is beyond the position, and applies the order.
-     *
-     * @param at the seqno at which the copied tables are
-     * @return false when that isn't done: the link has something else to do, or somebody has written to the server
-     */
-    private boolean bring(CopyPlan copy, long at) throws SQLException, IOException, InterruptedException {
-        UUID server;
-        GtidSet executed;
-        GtidSet reserved;
-        DefinedTables defined;
-        try (Connection connection = owner.reach()) {
-            access.readOnly(connection, true);
-            server = ServerAccess.uuid(connection);
-            executed = ServerAccess.executed(connection);
-            reserved = reserved(connection);
-            defined = DefinedTables.at(connection);
-        }
-        WriteSetLog record = new LogWithoutTables(
+    /** @param at the seqno at which the copied tables are */
+    private WriteSetLog record(CopyPlan copy, DefinedTables defined, long at) {
+        return LogWithoutTables.ofTables(
                 ports.cache(),
                 copy.tables(),
                 defined::of,
                 definition -> copy.objects() && defined.isOfObjects(definition),
                 at);
-        long ordered = ports.stream().positionOf(server).last();
-        TakenBack back = new TailRepair(
-                        new TailRepair.Access(access.workers(), LOCK_WAIT), record, server, ports.incarnation())
-                .run(ordered, executed, reserved);
-        if (back == null) {
-            return false;
-        }
-        return new AfterCopy(owner, ports, access, signals).run(record, server, back, at);
     }
 }

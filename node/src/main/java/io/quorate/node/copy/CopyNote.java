@@ -5,6 +5,7 @@ import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.transport.DurableFile;
 import java.io.IOException;
 import java.io.Reader;
@@ -12,6 +13,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Properties;
+import java.util.Set;
 import java.util.UUID;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
@@ -58,7 +60,15 @@ record CopyNote(
         TABLES,
         /** A copy of some tables is here. The others are still to be brought to its place in the order. */
         TABLES_HERE,
-        /** The server's own tables are to be right where it differs, as somebody has chosen; that isn't ordered yet. */
+        /**
+         * All servers differ in the same tables. What others have written to these is being applied under this server's
+         * own definitions of them, which are to stand.
+         */
+        KEEPING,
+        /**
+         * The server's own tables are to be right where it differs, as somebody has chosen, or because nothing is lost
+         * by it; that isn't ordered yet.
+         */
         TRUSTING,
         /** That is ordered. The other tables are still to be brought to that place. */
         TRUSTED
@@ -77,8 +87,17 @@ record CopyNote(
         return new CopyNote(Step.TRUSTING, from, 0, "", null, new GtidSet(), 0, 0, where);
     }
 
+    static CopyNote keeping(long from, Set<TableName> tables) {
+        return new CopyNote(Step.KEEPING, from, 0, "", null, new GtidSet(), 0, 0, Difference.in(tables));
+    }
+
     CopyNote trusted(long last, long at) {
         return new CopyNote(Step.TRUSTED, from, last, "", null, new GtidSet(), 0, at, where);
+    }
+
+    /** Whether a copy is needed, and the server still holds all that it held. */
+    boolean isUntouched() {
+        return step == Step.WANTED && ownLast == 0;
     }
 
     /** Whether the server's own tables are right. */

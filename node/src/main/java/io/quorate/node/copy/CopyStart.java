@@ -60,7 +60,11 @@ final class CopyStart {
         MemberReport donor = donor();
         if (donor == null) {
             waits("no node with a server is SYNCED and has applied seqno "
-                    + owner.note().from());
+                    + owner.note().from()
+                    + (owner.note().isUntouched()
+                            ? ". Where no server is any more, because all differ, choose the one whose tables are right:"
+                                    + " quorate heal --trust"
+                            : ""));
             return;
         }
         boolean everything = owner.note().where().mayBeAnywhere();

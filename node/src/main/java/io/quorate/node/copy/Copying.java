@@ -73,12 +73,16 @@ public final class Copying implements ServerCopy, Refill {
     private final ByteBudget budget;
     private final ClonedCopy cloned;
     private final StreamedCopy streamed;
+    private final AfterCopy afterCopy;
     private final CopiedTables copiedTables;
     private final TrustedTables trustedTables;
+    private final KeptDefinitions keptDefinitions;
     private final CopyMethod method;
     private final CopyStart start;
     private volatile String obstacle;
     private volatile OfferWhileWaiting offer;
+    /** What {@link #mayKeep()} says. */
+    private volatile @Nullable Boolean mayKeep;
     /** What {@link #notGiven} was before this server's own copy began. */
     private volatile List<TableName> wanted = List.of();
 
@@ -122,7 +126,9 @@ public final class Copying implements ServerCopy, Refill {
                 new ByteBudget(ports.properties().sst().bytesPerSecondMax().toBytes());
         this.cloned = new ClonedCopy(this, ports, access, signals, donors, budget);
         this.streamed = new StreamedCopy(ports, access, signals, donors, budget, this::ofWaiting, this::tell);
-        this.copiedTables = new CopiedTables(this, streamed, ports, access, signals);
+        this.afterCopy = new AfterCopy(this, ports, access, signals);
+        this.copiedTables = new CopiedTables(this, streamed, ports, afterCopy);
+        this.keptDefinitions = new KeptDefinitions(ports, afterCopy);
         this.trustedTables = new TrustedTables(this, ports);
         this.method = new CopyMethod(ports.properties());
         this.start = new CopyStart(this, method, sessions, ports, access, donors);
@@ -167,24 +173,54 @@ public final class Copying implements ServerCopy, Refill {
 
     @Override
     public String trust(long from, Difference where) throws IOException {
-        if (note != null) {
+        CopyNote current = note;
+        if (current != null && !current.isUntouched()) {
             return "its tables may be gone already, for a copy";
         }
         withhold();
-        keep(CopyNote.trusting(from, where));
+        keep(CopyNote.trusting(from, current != null && where.mayBeAnywhere() ? current.where() : where));
         return null;
     }
 
     @Override
+    public Boolean mayKeep() {
+        CopyNote current = note;
+        // One that has tried, and waits for another one now.
+        return (current != null && current.isUntouched()) ? Boolean.FALSE : mayKeep;
+    }
+
+    @Override
+    public void keepOwn() throws IOException {
+        Set<TableName> tables = Set.copyOf(notGiven());
+        withhold();
+        keep(CopyNote.keeping(ports.stream().lastOrdered(), tables));
+    }
+
+    @Override
     public void offer(Difference where) {
-        if (offer == null && note == null && !where.mayBeAnywhere()) {
-            offer = found(where);
-            if (offer != null) {
-                log.info(
-                        "until its copy, this server gives others that wait what differs there, but not {}",
-                        TableName.some(notGiven()));
-            }
+        if (offer != null || note != null) {
+            return;
         }
+        OfferWhileWaiting found = where.mayBeAnywhere() ? null : found(where);
+        mayKeep = found != null && mayStand(found.notGiven(), where);
+        offer = found;
+        if (found != null) {
+            log.info(
+                    "until its copy, this server gives others that wait what differs there, but not {}",
+                    TableName.some(found.notGiven()));
+        }
+    }
+
+    /** False also when that can't be found out. */
+    private boolean mayStand(List<TableName> tables, Difference where) {
+        try (Connection connection = access.connectAlone()) {
+            return KeptDefinitions.mayStand(Set.copyOf(tables), where, connection, DefinedTables.at(connection), ports);
+        } catch (SQLException | IOException e) {
+            log.debug("whose definitions differ here can't be told: {}", e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return false;
     }
 
     /** Null when that can't be found out. */
@@ -206,6 +242,7 @@ public final class Copying implements ServerCopy, Refill {
 
     @Override
     public void withhold() {
+        mayKeep = null;
         if (offer != null) {
             wanted = notGiven();
             offer = null;
@@ -340,17 +377,21 @@ public final class Copying implements ServerCopy, Refill {
                         }
                     }
                     case COPYING -> cloned.run();
-                    case STRAIGHT -> cloned.apply();
+                    case STRAIGHT -> cloned.apply(afterCopy);
                     case TABLES -> {
                         if (!wasWrittenTo()) {
                             copiedTables.fetch();
                         }
                     }
                     case TABLES_HERE, TRUSTED -> copiedTables.finish();
+                    case KEEPING -> bringUnderOwn();
                     case TRUSTING -> trust();
                 }
             } catch (NotByTables e) {
-                if (note.isTrust()) {
+                if (note.step() == CopyNote.Step.KEEPING) {
+                    log.warn("this server's own definitions can't stand: {}", e.getMessage());
+                    keep(CopyNote.wanted(note.from(), note.where()));
+                } else if (note.isTrust()) {
                     trustMore(e);
                 } else {
                     more(e);
@@ -376,6 +417,20 @@ public final class Copying implements ServerCopy, Refill {
      */
     private static boolean isTriedAgain(QuorateException e) {
         return e.code() == ErrorCode.COPY_NOT_BY_STREAM || (e.code().isRetryable() && !RejoinCourse.mends(e));
+    }
+
+    private void bringUnderOwn() throws NotByTables, SQLException, IOException, InterruptedException {
+        try (Connection connection = start.closed()) {
+            if (connection == null) {
+                return;
+            }
+        }
+        if (keptDefinitions.bring(note.where().tables())) {
+            log.warn(
+                    "this server's own definitions of {} stand: all that others have committed fits under them",
+                    TableName.some(List.copyOf(note.where().tables())));
+            keep(CopyNote.trusting(note.from(), note.where()));
+        }
     }
 
     private void trust() throws NotByTables, SQLException, IOException, InterruptedException {

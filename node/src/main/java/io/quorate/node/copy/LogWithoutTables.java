@@ -14,38 +14,60 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The node's record as a server sees it that holds some tables as they are at a later seqno already: up to there,
- * nothing in it concerns these tables. Their rows are cut out of each writeset, and their definitions become writesets
- * of nothing. What applies the order, and what takes own transactions back, then leaves these tables alone without
- * knowing of it.
+ * The node's record as a server sees it that holds some tables otherwise than the order says, up to a seqno: their
+ * definitions become writesets of nothing. Where the tables are as they are at that seqno already, their rows are cut
+ * out of each writeset, too. What applies the order, and what takes own transactions back, then leaves these tables
+ * alone without knowing of it.
  */
 final class LogWithoutTables implements WriteSetLog {
     private final WriteSetLog log;
     private final Set<TableName> tables;
     private final Function<WriteSet, @Nullable Set<TableName>> defined;
     private final Predicate<WriteSet> copiedObjects;
+    private final UnaryOperator<byte[]> rows;
     private final long upTo;
 
     /**
      * @param tables closed as {@link DifferingTables} says, so that a definition is of these tables alone or of none
      * @param defined the tables that a definition names, as {@link io.quorate.capture.DefinedTables#of} says
      * @param copiedObjects whether a definition is of accounts, views and the like, and these are copied, too
+     * @param rows what is left of a writeset's row events
      * @param upTo the seqno at which the tables are
      */
-    LogWithoutTables(
+    private LogWithoutTables(
             WriteSetLog log,
             Set<TableName> tables,
             Function<WriteSet, @Nullable Set<TableName>> defined,
             Predicate<WriteSet> copiedObjects,
+            UnaryOperator<byte[]> rows,
             long upTo) {
         this.log = log;
         this.tables = tables;
         this.defined = defined;
         this.copiedObjects = copiedObjects;
+        this.rows = rows;
         this.upTo = upTo;
+    }
+
+    /** Of a server whose tables are as they are at {@code upTo}; for the rest as the constructor. */
+    static LogWithoutTables ofTables(
+            WriteSetLog log,
+            Set<TableName> tables,
+            Function<WriteSet, @Nullable Set<TableName>> defined,
+            Predicate<WriteSet> copiedObjects,
+            long upTo) {
+        return new LogWithoutTables(
+                log, tables, defined, copiedObjects, payload -> TableMap.without(payload, tables), upTo);
+    }
+
+    /** Of a server that has its own definitions of these tables, and their rows as the order has them. */
+    static LogWithoutTables ofDefinitions(
+            WriteSetLog log, Set<TableName> tables, Function<WriteSet, @Nullable Set<TableName>> defined, long upTo) {
+        return new LogWithoutTables(log, tables, defined, definition -> false, UnaryOperator.identity(), upTo);
     }
 
     @Override
@@ -93,7 +115,7 @@ final class LogWithoutTables implements WriteSetLog {
         if (w.isDefinition()) {
             return isOfThem(w) ? nothing(c) : c;
         }
-        byte[] left = TableMap.without(w.payload(), tables);
+        byte[] left = rows.apply(w.payload());
         return left.length == w.payload().length ? c : c.with(w.withPayload(left));
     }
 

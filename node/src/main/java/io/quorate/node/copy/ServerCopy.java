@@ -7,6 +7,7 @@ import io.quorate.node.config.NodeProperties;
 import io.quorate.sst.CopyProgress;
 import java.io.IOException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The copy of another server's data that this node's server may get. An arbitrator gets none: {@link #NONE}. */
 public interface ServerCopy {
@@ -49,7 +50,17 @@ public interface ServerCopy {
     List<TableName> notGiven();
 
     /**
-     * Says that this server's tables are right where it differs. For the rest as {@link #want(long)}.
+     * Whether a waiting server's own definitions of the tables that it can't give may stand; null when it doesn't wait.
+     */
+    @Nullable
+    Boolean mayKeep();
+
+    /** Has them stand, if what others have written to these tables fits. For the rest as {@link #want(long)}. */
+    void keepOwn() throws IOException;
+
+    /**
+     * Says that this server's tables are right where it differs; nowhere in particular means where it is known to
+     * differ already. For the rest as {@link #want(long)}.
      *
      * @return why that can't be; null when it is so
      */
@@ -129,6 +140,16 @@ public interface ServerCopy {
         @Override
         public List<TableName> notGiven() {
             return null;
+        }
+
+        @Override
+        public Boolean mayKeep() {
+            return null;
+        }
+
+        @Override
+        public void keepOwn() {
+            throw new IllegalStateException("an arbitrator has no server with definitions of its own");
         }
 
         @Override

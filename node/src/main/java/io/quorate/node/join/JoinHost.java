@@ -86,11 +86,19 @@ public interface JoinHost {
     /** Whether all servers wait for a copy, and it is this one that begins, with tables that the others give it. */
     boolean beginsAmongWaiting();
 
+    /** Whether all servers wait for a copy of the same tables, and it is this one's definitions that may stand. */
+    boolean keepsAmongWaiting();
+
+    /** After {@link #handOver} and {@link #suspendServer}: has them stand, if that costs nobody a row. */
+    void keepOwn() throws IOException;
+
     /** As {@link #wantCopy}, of servers that wait, too. */
     void wantCopyOfWaiting(QuorateException difference) throws IOException, InterruptedException;
 
     /**
      * After {@link #handOver} and {@link #suspendServer}: has its server's tables be right where it differs.
+     *
+     * @param where nowhere in particular for where a copy is wanted already
      *
      * @return why that can't be; null when it is so
      */

@@ -127,7 +127,17 @@ public final class JoinTurns {
      * @return why that can't be; null when it begins
      */
     public String trusts(Set<TableName> tables) throws IOException, InterruptedException {
-        if (ask(JoinMachine::at) != Step.AWAITING_COPY) {
+        Step step = ask(JoinMachine::at);
+        if (step == Step.COPYING) {
+            // It may be one that nobody can give.
+            host.suspendServer();
+            try {
+                return host.trust(Difference.in(tables));
+            } finally {
+                host.resumeServer();
+            }
+        }
+        if (step != Step.AWAITING_COPY) {
             return "this node isn't one that waits for a copy: " + progress();
         }
         if (!host.hasHandedOver()) {
@@ -442,6 +452,10 @@ public final class JoinTurns {
             log.warn("all servers wait for a copy; this one begins, with what the others have");
             host.suspendServer();
             host.wantCopyOfWaiting(difference);
+        } else if (rule.isItsOwnFault(odd) && host.keepsAmongWaiting()) {
+            log.warn("all servers wait for a copy of the same tables; this one tries to keep its own definitions");
+            host.suspendServer();
+            host.keepOwn();
         } else {
             return waits(difference.getMessage() + "; " + why, why, "no copy yet");
         }

@@ -133,11 +133,22 @@ record JoiningNode(
 
     @Override
     public boolean beginsAmongWaiting() {
+        return waiting().begins();
+    }
+
+    @Override
+    public boolean keepsAmongWaiting() {
+        return waiting().keeps();
+    }
+
+    private WaitingServers waiting() {
         return new WaitingServers(
-                        memberNames(),
-                        others.standing().report(),
-                        others.members().present())
-                .begins();
+                memberNames(), others.standing().report(), others.members().present());
+    }
+
+    @Override
+    public void keepOwn() throws IOException {
+        copy.keepOwn();
     }
 
     @Override

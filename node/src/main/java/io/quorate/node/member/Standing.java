@@ -53,6 +53,7 @@ public final class Standing {
     private final Members members;
     private final Supplier<Lives> lives;
     private final Supplier<List<TableName>> notGiven;
+    private final Supplier<@Nullable Boolean> mayKeep;
     private final Supplier<@Nullable Boolean> runsEvents;
     private final Rate orderedRate = new Rate(RATES_OVER);
     private final Rate appliedRate = new Rate(RATES_OVER);
@@ -61,6 +62,7 @@ public final class Standing {
     /**
      * @param lives the lives of the cluster, as far as this node knows
      * @param notGiven what {@link MemberReport#notGiven} says
+     * @param mayKeep what {@link MemberReport#mayKeep} says
      * @param runsEvents what {@link MemberReport#runsEvents} says
      */
     public Standing(
@@ -76,6 +78,7 @@ public final class Standing {
             Members members,
             Supplier<Lives> lives,
             Supplier<List<TableName>> notGiven,
+            Supplier<@Nullable Boolean> mayKeep,
             Supplier<@Nullable Boolean> runsEvents) {
         this.properties = properties;
         this.directoryId = directoryId;
@@ -89,6 +92,7 @@ public final class Standing {
         this.members = members;
         this.lives = lives;
         this.notGiven = notGiven;
+        this.mayKeep = mayKeep;
         this.runsEvents = runsEvents;
     }
 
@@ -125,6 +129,7 @@ public final class Standing {
                 (long) waiting.count(),
                 waiting.millis(),
                 notGiven.get(),
+                mayKeep.get(),
                 runsEvents.get());
     }
 

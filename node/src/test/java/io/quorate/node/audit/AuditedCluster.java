@@ -173,6 +173,7 @@ final class AuditedCluster implements AutoCloseable {
                 0L,
                 0L,
                 null,
+                null,
                 null);
     }
 

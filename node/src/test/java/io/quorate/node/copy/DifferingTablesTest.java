@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which tables are copied, and what of the order concerns the others. */
+/** Which tables are copied or kept, and what of the order concerns the others. */
 @Timeout(60)
 class DifferingTablesTest {
     private static final UUID HERE = new UUID(0, 1);
@@ -53,6 +53,8 @@ class DifferingTablesTest {
 
     private final Map<Gtid, Set<TableName>> definitions = new HashMap<>();
     private final Set<Gtid> objects = new HashSet<>();
+    /** Definitions under which they don't stay. */
+    private final Set<Gtid> rowsGo = new HashSet<>();
 
     @TempDir
     private Path directory;
@@ -251,9 +253,12 @@ class DifferingTablesTest {
     // The record without these tables
 
     private List<WriteSet> without(long upTo) throws Exception {
+        return read(LogWithoutTables.ofTables(
+                log, Set.of(A), w -> definitions.get(w.gtid()), w -> objects.contains(w.gtid()), upTo));
+    }
+
+    private static List<WriteSet> read(WriteSetLog left) throws Exception {
         List<WriteSet> read = new ArrayList<>();
-        WriteSetLog left = new LogWithoutTables(
-                log, Set.of(A), w -> definitions.get(w.gtid()), w -> objects.contains(w.gtid()), upTo);
         try (WriteSetLog.Cursor cursor = left.read(1)) {
             for (Certified c; (c = cursor.next(Duration.ZERO)) != null; ) {
                 assertThat(c.seqno()).isEqualTo(read.size() + 1);
@@ -291,6 +296,70 @@ class DifferingTablesTest {
                 .containsExactly(Kind.ROWS, Kind.DDL, Kind.ROWS, Kind.VOID, Kind.ROWS);
         assertThat(left.get(0).gtid()).isEqualTo(new Gtid(HERE, 1));
         assertThat(left.get(2).payload()).isEmpty();
+    }
+
+    @Test
+    void whereOnlyTheirDefinitionsAreKeptTheirRowsAreLeft() throws Exception {
+        definition(HERE, 1, false, Set.of(A));
+        rows(THERE, 1, true, A, B);
+        List<WriteSet> left = read(LogWithoutTables.ofDefinitions(log, Set.of(A), w -> definitions.get(w.gtid()), 2));
+        assertThat(left.get(0).kind()).isEqualTo(Kind.ROWS);
+        assertThat(left.get(0).payload()).isEmpty();
+        assertThat(TableMap.tables(left.get(1).payload())).containsExactlyInAnyOrder(A, B);
+    }
+
+    // Whether its own definitions may stand
+
+    private boolean mayStand(Difference where, long position) throws Exception {
+        return new KeptDefinitions.Question(
+                        Set.of(A, B),
+                        HERE,
+                        w -> definitions.get(w.gtid()),
+                        w -> objects.contains(w.gtid()),
+                        w -> !rowsGo.contains(w.gtid()))
+                .answer(where, log, position, log.last());
+    }
+
+    @Test
+    void ownDefinitionsThatKeepTheRowsMayStandBesideOthersThatFailed() throws Exception {
+        long met = rows(THERE, 1, true, A);
+        definition(THERE, 2, false, Set.of(A));
+        definition(HERE, 1, false, Set.of(A));
+        definition(THERE, 3, true, Set.of(C));
+        ofTrigger(THERE, 4);
+        assertThat(mayStand(Difference.at(met), 0)).isTrue();
+        rowsGo.add(new Gtid(THERE, 2));
+        assertThat(mayStand(Difference.at(met), 0)).isTrue();
+        rowsGo.add(new Gtid(HERE, 1));
+        assertThat(mayStand(Difference.at(met), 0)).isFalse();
+    }
+
+    @Test
+    void ownDefinitionsMayNotStandWhereAnotherOneHasPassedThatIsNotHere() throws Exception {
+        definition(THERE, 1, true, Set.of(A));
+        long own = definition(HERE, 1, false, Set.of(A, B));
+        assertThat(mayStand(Difference.at(own), 1)).as("it is here").isTrue();
+        assertThat(mayStand(Difference.at(own), 0)).isFalse();
+        definition(THERE, 2, true, null);
+        assertThat(mayStand(Difference.at(own), 1)).as("it may be any").isFalse();
+    }
+
+    @Test
+    void withoutOwnDefinitionsNothingIsKnownToBeRight() throws Exception {
+        long met = rows(THERE, 1, true, A);
+        definition(HERE, 1, false, Set.of(C));
+        assertThat(mayStand(Difference.at(met), 0)).isFalse();
+    }
+
+    /** Its position may be beyond it, because it passed and turned out void. */
+    @Test
+    void aDefinitionThatIsVoidIsLookedForBeforeThePosition() throws Exception {
+        long isVoid = definition(HERE, 1, true, Set.of(A));
+        add(true, WriteSet.voids(isVoid, new long[0], 0));
+        assertThat(mayStand(Difference.at(isVoid), 1)).isTrue();
+        assertThat(mayStand(Difference.in(A), 1))
+                .as("nothing says that there is one")
+                .isFalse();
     }
 
     @Test

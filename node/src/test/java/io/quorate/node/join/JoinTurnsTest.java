@@ -117,6 +117,7 @@ class JoinTurnsTest {
         private int voters = 1;
         private boolean odd;
         private boolean first;
+        private boolean keeps;
         private String noTrust;
         private boolean copies;
 
@@ -225,6 +226,17 @@ class JoinTurnsTest {
         @Override
         public boolean beginsAmongWaiting() {
             return first;
+        }
+
+        @Override
+        public boolean keepsAmongWaiting() {
+            return keeps;
+        }
+
+        @Override
+        public void keepOwn() {
+            does("keep own");
+            copies = true;
         }
 
         @Override
@@ -488,6 +500,31 @@ class JoinTurnsTest {
                         "suspend server",
                         "want copy of waiting",
                         "resume server");
+    }
+
+    @Test
+    void whereNobodyCanGiveAnythingTheServerKeepsItsDefinitionsIfItIsItsTurn() throws Exception {
+        differs();
+        node.holders = List.of();
+        node.keeps = true;
+        turn(1);
+        assertThat(turns.at()).as("the others may be wrong").isEqualTo(Step.AWAITING_COPY);
+        node.odd = true;
+        done.clear();
+        turn(2);
+        assertThat(turns.at()).isEqualTo(Step.COPYING);
+        assertThat(done).containsExactly("offer", "suspend server", "keep own", "resume server");
+    }
+
+    @Test
+    void aServerForWhichThereIsNoCopyMayStillBeChosen() throws Exception {
+        differs();
+        turn(2);
+        assertThat(turns.at()).isEqualTo(Step.COPYING);
+        done.clear();
+        assertThat(turns.trusts(Set.of())).isNull();
+        assertThat(done).containsExactly("suspend server", "trust", "resume server");
+        assertThat(turns.at()).isEqualTo(Step.COPYING);
     }
 
     @Test

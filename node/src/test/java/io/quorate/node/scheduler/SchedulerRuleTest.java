@@ -34,6 +34,7 @@ class SchedulerRuleTest {
                 0L,
                 0L,
                 null,
+                null,
                 runsEvents);
     }
 

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Where most servers, or all, hold something else than the order says. */
+@Timeout(3600)
+class AllDifferIT {
+    private static final String T = "CREATE TABLE t (id INT PRIMARY KEY, a INT)";
+    private static final int BETWEEN = 20;
+    private static final int MANY = 300;
+    private static final int LOSING_ATTEMPTS = 5;
+
+    private static Cluster cluster;
+    private static Definitions schema;
+
+    @BeforeAll
+    static void start() throws Exception {
+        cluster = Cluster.start(3, Map.of("quorate.sst.method", "stream"));
+        schema = new Definitions(cluster);
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.close(false);
+    }
+
+    /** Where most servers lack what one holds, a copy would make the wrong of one server the wrong of all. */
+    @Test
+    void rowsThatOneServerAloneHasLostAreNotTakenFromTheOthers() throws Exception {
+        oneLosesItsRowsAndWrites();
+        for (int n = 2; n <= 3; n++) {
+            int node = n;
+            assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.reason(node).contains("only n1 of 3")))
+                    .as("%s", cluster.reason(n))
+                    .isTrue();
+            assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(3);
+        }
+        // Somebody finds that the one is right after all.
+        for (int n = 2; n <= 3; n++) {
+            assertThat(cluster.post(n, "/actuator/heal", "{\"tables\": \"d.t\"}"))
+                    .contains("\"done\":true");
+        }
+        cluster.assertConverged();
+        assertThat(schema.rows(3, "t")).isEqualTo("2:20");
+    }
+
+    /** As before, and the one is wrong. */
+    @Test
+    void oneOfTheOthersMayBeChosen() throws Exception {
+        oneLosesItsRowsAndWrites();
+        trust(2);
+        cluster.assertConverged();
+        for (int n = 1; n <= 3; n++) {
+            assertThat(schema.rows(n, "t")).isEqualTo("1:1,2:2,3:3");
+        }
+    }
+
+    /** None can give the others a copy. What was written to other tables meanwhile is everywhere. */
+    @Test
+    void whereAllServersDifferOneIsChosen() throws Exception {
+        schema.begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
+        List<Long> untouched = schema.untouched();
+        for (int n = 1; n <= 3; n++) {
+            cluster.mysql(n).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t WHERE id = " + n);
+            cluster.pause(n);
+        }
+        try {
+            schema.run(
+                    1,
+                    List.of("BEGIN", "UPDATE t SET a = 10 WHERE id > 1", "INSERT INTO still VALUES (3, 3)", "COMMIT"));
+            schema.run(
+                    2,
+                    List.of("BEGIN", "UPDATE t SET a = 20 WHERE id = 1", "INSERT INTO still VALUES (4, 4)", "COMMIT"));
+        } finally {
+            for (int n = 1; n <= 3; n++) {
+                cluster.goOn(n);
+            }
+        }
+        for (int n = 1; n <= 3; n++) {
+            int node = n;
+            assertThat(Cluster.within(Cluster.LIMIT, () -> cluster.reason(node).contains("quorate heal --trust")))
+                    .as("n%d: %s", n, cluster.reason(n))
+                    .isTrue();
+        }
+        trust(1);
+        cluster.assertConverged();
+        for (int n = 1; n <= 3; n++) {
+            assertThat(schema.rows(n, "t")).as("n%d", n).isEqualTo("2:10,3:10");
+            assertThat(schema.rows(n, "still")).as("n%d", n).isEqualTo("1:1,2:2,3:3,4:4");
+        }
+        assertThat(schema.untouched().get(0)).isEqualTo(untouched.get(0));
+    }
+
+    /** Each because of a definition of its own clients that lost, of another table: they give one another theirs. */
+    @Test
+    void whereAllServersDifferInDifferentTablesNobodyNeedsToChoose() throws Exception {
+        List<Long> untouched = null;
+        // All of them lose; but one may have its copy before another one has heard that.
+        for (int attempt = 0;
+                attempt < LOSING_ATTEMPTS && LosingDefinitions.begunAmongWaiting(cluster) == 0;
+                attempt++) {
+            untouched = allLoseADefinition();
+            cluster.assertConverged();
+        }
+        assertThat(LosingDefinitions.begunAmongWaiting(cluster))
+                .as("all waited, and one began")
+                .isPositive();
+        assertThat(schema.untouched()).isEqualTo(untouched);
+        for (int n = 1; n <= 3; n++) {
+            for (int each = 1; each <= 3; each++) {
+                assertThat(schema.rows(n, "t" + each)).as("t%d of n%d", each, n).isEqualTo("1:1,2:20,3:3");
+            }
+            assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.still"))
+                    .isEqualTo(2 + 3 * BETWEEN);
+        }
+    }
+
+    /** Each because of a definition of its own clients that lost, of the same table. */
+    @Test
+    void whereAllServersDifferInOneTableADefinitionStandsUnderWhichAllRowsFit() throws Exception {
+        List<Long> untouched = List.of();
+        for (int attempt = 0; attempt < LOSING_ATTEMPTS && LosingDefinitions.kept(cluster) == 0; attempt++) {
+            untouched = allDefineOneTable("DROP CHECK c");
+            cluster.assertConverged();
+        }
+        assertThat(LosingDefinitions.kept(cluster))
+                .as("all waited, and one kept its own")
+                .isPositive();
+        assertThat(schema.untouched()).isEqualTo(untouched);
+        for (int n = 1; n <= 3; n++) {
+            assertThat(schema.definition(n)).as("n%d", n).doesNotContain("CHECK");
+            assertThat(schema.rows(n, "t")).as("n%d", n).isEqualTo("1:21,2:22,3:23");
+            assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.still"))
+                    .isEqualTo(2 + 3 * MANY);
+        }
+    }
+
+    /** Nobody can tell what the rows that were written without it would be. */
+    @Test
+    void whereRowsFitUnderNoneOfTheDefinitionsOneIsChosen() throws Exception {
+        boolean chosen = false;
+        for (int attempt = 0; attempt < LOSING_ATTEMPTS && !chosen; attempt++) {
+            long before = LosingDefinitions.keptInVain(cluster);
+            allDefineOneTable("DROP CHECK c, RENAME COLUMN a TO b");
+            chosen = Cluster.within(
+                    Cluster.LIMIT,
+                    () -> LosingDefinitions.keptInVain(cluster) == before + 3
+                            || cluster.servers().stream()
+                                    .allMatch(n -> cluster.state(n).equals("SYNCED")));
+            chosen &= LosingDefinitions.keptInVain(cluster) == before + 3;
+            if (chosen) {
+                trust(2);
+            }
+            cluster.assertConverged();
+        }
+        assertThat(chosen).as("all waited").isTrue();
+        for (int n = 1; n <= 3; n++) {
+            assertThat(schema.definition(n)).as("n%d", n).contains("`b`");
+            assertThat(cluster.mysql(n).queryLong("SELECT b FROM d.t WHERE id = 2"))
+                    .isEqualTo(22);
+            assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.still"))
+                    .isEqualTo(2 + 3 * MANY);
+        }
+    }
+
+    private static List<Long> allDefineOneTable(String change) throws Exception {
+        schema.begin(List.of("CREATE TABLE t (id INT PRIMARY KEY, a INT, CONSTRAINT c CHECK (a < 100))"));
+        for (int n = 1; n <= 3; n++) {
+            // Otherwise rows that are captured after the definition conflict with all others of the table.
+            schema.run(n, List.of("INSERT INTO t VALUES (" + n + ", " + n + ")"));
+        }
+        cluster.assertConverged();
+        List<Long> untouched = schema.untouched();
+        LosingDefinitions.runOnOne(cluster, MANY, change);
+        return untouched;
+    }
+
+    private static List<Long> allLoseADefinition() throws Exception {
+        List<String> setUp = new ArrayList<>(List.of(T));
+        for (int n = 1; n <= 3; n++) {
+            setUp.add("CREATE TABLE t" + n + " (id INT, a INT)");
+            setUp.add("INSERT INTO t" + n + " VALUES (1, 1), (2, 2), (3, 3)");
+        }
+        schema.begin(setUp);
+        List<Long> untouched = schema.untouched();
+        // No two servers number rows alike that have no key, so it is void whatever comes before it.
+        LosingDefinitions.runOnEach(cluster, BETWEEN, "ADD n INT AUTO_INCREMENT PRIMARY KEY");
+        return untouched;
+    }
+
+    private static void oneLosesItsRowsAndWrites() throws Exception {
+        schema.begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"));
+        cluster.mysql(1).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t");
+        cluster.mysql(1).execute("INSERT INTO d.t VALUES (2, 20)");
+        cluster.awaitState(2, "JOINER");
+        cluster.awaitState(3, "JOINER");
+    }
+
+    private static void trust(int node) throws Exception {
+        // Before it can be chosen, what its clients have committed must be ordered.
+        Definitions.untilDone(() -> cluster.post(node, "/actuator/heal", "{\"trust\": true, \"tables\": \"d.t\"}"));
+    }
+}
