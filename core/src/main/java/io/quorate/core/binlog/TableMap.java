@@ -19,16 +19,16 @@ import java.util.function.IntPredicate;
  * libbinlogevents/include/rows_event.h}.
  */
 public final class TableMap {
-    private static final int SIGNEDNESS = 1;
+    static final int SIGNEDNESS = 1;
     private static final int DEFAULT_CHARSET = 2;
-    private static final int COLUMN_CHARSET = 3;
-    private static final int COLUMN_NAME = 4;
-    private static final int SET_LABELS = 5;
-    private static final int ENUM_LABELS = 6;
-    private static final int SIMPLE_PRIMARY_KEY = 8;
+    static final int COLUMN_CHARSET = 3;
+    static final int COLUMN_NAME = 4;
+    static final int SET_LABELS = 5;
+    static final int ENUM_LABELS = 6;
+    static final int SIMPLE_PRIMARY_KEY = 8;
     private static final int PRIMARY_KEY_WITH_PREFIX = 9;
     private static final int ENUM_AND_SET_DEFAULT_CHARSET = 10;
-    private static final int ENUM_AND_SET_CHARSET = 11;
+    static final int ENUM_AND_SET_CHARSET = 11;
 
     public final long id;
     public final String schema;
@@ -152,7 +152,7 @@ public final class TableMap {
     private void readMetadata(EventReader in) {
         for (int i = 0; i < types.length; i++) {
             if (types[i] == ColumnType.TYPED_ARRAY) {
-                skipElements(in);
+                skipMetadata(in, types[i]);
                 continue;
             }
             int bytes = ColumnType.metadataBytes(types[i]);
@@ -173,10 +173,15 @@ public final class TableMap {
         }
     }
 
-    private static void skipElements(EventReader in) {
-        int element = in.u8();
-        // The length of VARCHAR elements takes three bytes here.
-        in.skip(element == ColumnType.VARCHAR ? 3 : ColumnType.metadataBytes(element));
+    /** @param type as TABLE_MAP has it */
+    static void skipMetadata(EventReader in, int type) {
+        if (type == ColumnType.TYPED_ARRAY) {
+            int element = in.u8();
+            // The length of VARCHAR elements takes three bytes here.
+            in.skip(element == ColumnType.VARCHAR ? 3 : ColumnType.metadataBytes(element));
+        } else {
+            in.skip(ColumnType.metadataBytes(type));
+        }
     }
 
     /** STRING's metadata hides ENUM and SET, and two high bits of the length in inverted form (MySQL bug 37426). */

@@ -23,7 +23,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
 
 /**
  * Applies what was ordered since a copy was made, once it is here, until the whole server is at one place in the order.
@@ -37,6 +36,13 @@ final class AfterCopy {
     private final Copying.Ports ports;
     private final ServerAccess access;
     private final LinkSignals signals;
+
+    /** What was ordered, as a server is to see it. */
+    @FunctionalInterface
+    interface Seen {
+        /** @param connection to the server */
+        WriteSetLog of(Connection connection, DefinedTables defined) throws SQLException;
+    }
 
     AfterCopy(Copying owner, Copying.Ports ports, ServerAccess access, LinkSignals signals) {
         this.owner = owner;
@@ -52,8 +58,7 @@ final class AfterCopy {
      * @return false when that isn't done: the link has something else to do, or somebody has written to the server
      * @throws NotByTables when what the server holds stands against it
      */
-    boolean bring(Function<DefinedTables, WriteSetLog> record, long upTo)
-            throws NotByTables, SQLException, IOException, InterruptedException {
+    boolean bring(Seen record, long upTo) throws NotByTables, SQLException, IOException, InterruptedException {
         UUID server;
         GtidSet executed;
         GtidSet reserved;
@@ -63,7 +68,7 @@ final class AfterCopy {
             server = ServerAccess.uuid(connection);
             executed = ServerAccess.executed(connection);
             reserved = reserved(connection);
-            seen = record.apply(DefinedTables.at(connection));
+            seen = record.of(connection, DefinedTables.at(connection));
         }
         long ordered = ports.stream().positionOf(server).last();
         try {

@@ -69,7 +69,7 @@ final class CopiedTables {
             throw new NotByTables("it isn't known any more what was copied");
         }
         long at = owner.note().upTo();
-        if (!afterCopy.bring(defined -> record(copy, defined, at), at)) {
+        if (!afterCopy.bring((connection, defined) -> record(copy, defined, at), at)) {
             return;
         }
         try (Connection connection = owner.reach()) {

@@ -12,8 +12,13 @@ import io.quorate.node.copy.DifferingTables.NotByTables;
 import io.quorate.node.server.ServerAccess;
 import java.io.IOException;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
@@ -113,6 +118,29 @@ final class KeptDefinitions {
     boolean bring(Set<TableName> tables) throws NotByTables, SQLException, IOException, InterruptedException {
         long upTo = ports.stream().lastOrdered();
         return afterCopy.bring(
-                defined -> LogWithoutTables.ofDefinitions(ports.cache(), tables, defined::of, upTo), upTo);
+                (connection, defined) ->
+                        LogWithoutTables.ofDefinitions(ports.cache(), columns(connection, tables), defined::of, upTo),
+                upTo);
+    }
+
+    /** The columns of each table, by name. */
+    private static Map<TableName, Set<String>> columns(Connection connection, Set<TableName> tables)
+            throws SQLException {
+        Map<TableName, Set<String>> columns = new HashMap<>();
+        try (PreparedStatement statement = connection.prepareStatement(
+                "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?")) {
+            for (TableName table : tables) {
+                statement.setString(1, table.schema());
+                statement.setString(2, table.table());
+                Set<String> names = new HashSet<>();
+                try (ResultSet row = statement.executeQuery()) {
+                    while (row.next()) {
+                        names.add(row.getString(1));
+                    }
+                }
+                columns.put(table, names);
+            }
+        }
+        return columns;
     }
 }

@@ -6,11 +6,13 @@ import io.quorate.core.Keys;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
+import io.quorate.core.binlog.Projection;
 import io.quorate.core.binlog.TableMap;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -64,10 +66,24 @@ final class LogWithoutTables implements WriteSetLog {
                 log, tables, defined, copiedObjects, payload -> TableMap.without(payload, tables), upTo);
     }
 
-    /** Of a server that has its own definitions of these tables, and their rows as the order has them. */
+    /**
+     * Of a server that has its own definitions of some tables, and their rows as the order has them, but for columns
+     * that it has dropped.
+     *
+     * @param columns the names of their columns
+     */
     static LogWithoutTables ofDefinitions(
-            WriteSetLog log, Set<TableName> tables, Function<WriteSet, @Nullable Set<TableName>> defined, long upTo) {
-        return new LogWithoutTables(log, tables, defined, definition -> false, UnaryOperator.identity(), upTo);
+            WriteSetLog log,
+            Map<TableName, Set<String>> columns,
+            Function<WriteSet, @Nullable Set<TableName>> defined,
+            long upTo) {
+        return new LogWithoutTables(
+                log,
+                columns.keySet(),
+                defined,
+                definition -> false,
+                payload -> Projection.of(payload, columns::get),
+                upTo);
     }
 
     @Override
