@@ -16,9 +16,9 @@ import org.junit.jupiter.api.Timeout;
 /**
  * All servers wait for a copy at one time, each because of a definition of its own clients that lost, and give one
  * another the tables in which they don't differ; where it was the same table, one keeps its own. Whoever gives, gets or
- * keeps something is killed in the midst of it, now and then two at a time. A command of its own, see it/README.md. {@code -Dquorate.seconds=900} is for how long, {@code
- * -Dquorate.seed=S} chooses the same kills again, though not at the same moments. After a failure the cluster's
- * directory is kept.
+ * keeps something is killed in the midst of it, now and then two at a time. A command of its own, see it/README.md.
+ * {@code -Dquorate.seconds=900} is for how long, {@code -Dquorate.seed=S} chooses the same kills again, though not at
+ * the same moments. After a failure the cluster's directory is kept.
  */
 @Timeout(7200)
 class WaitingTrials {

@@ -62,8 +62,8 @@ final class CopyStart {
             waits("no node with a server is SYNCED and has applied seqno "
                     + owner.note().from()
                     + (owner.note().isUntouched()
-                            ? ". Where no server is any more, because all differ, choose the one whose tables are right:"
-                                    + " quorate heal --trust"
+                            ? ". Where no server is any more, because all differ, choose the one whose tables are"
+                                    + " right: quorate heal --trust"
                             : ""));
             return;
         }

@@ -12,8 +12,8 @@ import java.util.stream.Stream;
  * The servers of a cluster, where all of them may wait for a copy at one time, each because of a statement of its own
  * clients. Where two of them differ in different tables, one can give the other what that lacks. One begins, the first
  * by name of those that can; when it is SYNCED, the others get theirs from it. Not two at a time: they would wait for
- * one another without the tables that they had. Where they differ in the same tables, one may let its own definitions of
- * these stand, the first by name of those that haven't tried.
+ * one another without the tables that they had. Where they differ in the same tables, one may let its own definitions
+ * of these stand, the first by name of those that haven't tried.
  *
  * @param members names of all members
  * @param self this node's report
