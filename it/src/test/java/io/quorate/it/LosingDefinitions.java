@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -30,13 +32,32 @@ final class LosingDefinitions {
                 node -> "ALTER TABLE t" + node + " " + change);
     }
 
-    /** Each node's client writes a row of its own to table {@code t}, then defines that; for the rest as above. */
-    static void runOnOne(Cluster cluster, int between, String change) throws Exception {
+    /**
+     * Each node's client writes a row of its own to table {@code t}, then defines that; for the rest as above.
+     *
+     * @param value what n1 writes, and never wrote before; n2 and n3 write the next ones
+     */
+    static void runOnOne(Cluster cluster, int between, int value, String change) throws Exception {
         run(
                 cluster,
                 between,
-                node -> "UPDATE t SET a = " + (20 + node) + " WHERE id = " + node,
+                node -> "UPDATE t SET a = " + (value + node - 1) + " WHERE id = " + node,
                 node -> "ALTER TABLE t " + change);
+    }
+
+    /**
+     * Whether a node has the rows that {@link #runOnOne} wrote, or its journal says that they lost: where the capture
+     * doesn't know how the table was defined before, any two rows of it conflict.
+     */
+    static void assertRowsAreThere(Cluster cluster, int node, int value) throws Exception {
+        String journal = cluster.http(node, "/actuator/conflicts?limit=10000&full=true");
+        for (int id = 1; id <= 3; id++) {
+            int written = value + id - 1;
+            boolean isThere = cluster.mysql(node).queryLong("SELECT a FROM d.t WHERE id = " + id) == written;
+            assertThat(isThere || journal.contains("\"a\":\"" + written + "\""))
+                    .as("row %d of n%d", id, node)
+                    .isTrue();
+        }
     }
 
     private static void run(Cluster cluster, int between, IntFunction<String> row, IntFunction<String> definition)

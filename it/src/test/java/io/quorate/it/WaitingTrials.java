@@ -72,7 +72,7 @@ class WaitingTrials {
         if (!inOneTable) {
             LosingDefinitions.runOnEach(cluster, BETWEEN, "DROP COLUMN a");
         } else {
-            LosingDefinitions.runOnOne(cluster, BETWEEN, "DROP COLUMN gone");
+            LosingDefinitions.runOnOne(cluster, BETWEEN, 10 * round, "DROP COLUMN gone");
         }
         killAndRestart();
         cluster.assertConverged();
@@ -83,10 +83,7 @@ class WaitingTrials {
         for (int node : cluster.servers()) {
             assertNothingLost(node, !inOneTable);
             if (kept > 0) {
-                // All definitions have lost, and so none of the rows.
-                assertThat(cluster.mysql(node).query("SELECT a FROM d.t WHERE id <= 3 ORDER BY id"))
-                        .as("n%d, seed %d", node, seed)
-                        .isEqualTo(List.of(List.of("21"), List.of("22"), List.of("23")));
+                LosingDefinitions.assertRowsAreThere(cluster, node, 10 * round);
             }
         }
         System.out.printf(
@@ -110,7 +107,7 @@ class WaitingTrials {
                             + FILLING + ") SELECT n, n, REPEAT('x', 400) FROM i");
         }
         setUp.add("CREATE TABLE t (id INT PRIMARY KEY, gone VARCHAR(20), a INT, filling VARCHAR(500))");
-        setUp.add("INSERT INTO t SELECT id + 3, 'gone', a, filling FROM t1");
+        setUp.add("INSERT INTO t SELECT id + 3, 'gone', 0, filling FROM t1");
         cluster.mysql(1).execute(setUp.toArray(String[]::new));
         cluster.assertConverged();
         for (int n : cluster.servers()) {

@@ -56,7 +56,6 @@ import tools.jackson.databind.json.JsonMapper;
 public final class Copying implements ServerCopy, Refill {
     private static final Logger log = LoggerFactory.getLogger(Copying.class);
     static final long POLL_MILLIS = 250;
-    private static final long AGAIN_MILLIS = 5000;
     private static final Retry.Policy AGAIN = Retry.Policy.unbounded(
                     "the node waits for it with a server of no use to anybody, and whatever is in its way may"
                             + " pass or be mended",
@@ -77,6 +76,7 @@ public final class Copying implements ServerCopy, Refill {
     private final CopiedTables copiedTables;
     private final TrustedTables trustedTables;
     private final KeptDefinitions keptDefinitions;
+    private final CopyAnew anew;
     private final CopyMethod method;
     private final CopyStart start;
     private volatile String obstacle;
@@ -132,6 +132,7 @@ public final class Copying implements ServerCopy, Refill {
         this.trustedTables = new TrustedTables(this, ports);
         this.method = new CopyMethod(ports.properties());
         this.start = new CopyStart(this, method, sessions, ports, access, donors);
+        this.anew = new CopyAnew(this, streamed, trustedTables, start, ports);
     }
 
     @Override
@@ -388,14 +389,7 @@ public final class Copying implements ServerCopy, Refill {
                     case TRUSTING -> trust();
                 }
             } catch (NotByTables e) {
-                if (note.step() == CopyNote.Step.KEEPING) {
-                    log.warn("this server's own definitions can't stand: {}", e.getMessage());
-                    keep(CopyNote.wanted(note.from(), note.where()));
-                } else if (note.isTrust()) {
-                    trustMore(e);
-                } else {
-                    more(e);
-                }
+                anew.begin(e);
             } catch (QuorateException e) {
                 if (!isTriedAgain(e)) {
                     throw e;
@@ -444,50 +438,9 @@ public final class Copying implements ServerCopy, Refill {
         }
     }
 
-    /**
-     * Takes more tables for right: those that differ too, and those that can't be taken back. If it isn't that, it
-     * waits for another server that can give it a copy of everything, because somebody has chosen that one.
-     */
-    private void trustMore(NotByTables why) throws SQLException, IOException, InterruptedException {
-        try (Connection connection = reach()) {
-            Difference wider = note.where().and(trustedTables.more(connection, why.besides));
-            if (!wider.equals(note.where()) && !wider.mayBeAnywhere()) {
-                log.warn("more than these tables is taken for right: {}", why.getMessage());
-                keep(CopyNote.trusting(note.from(), wider));
-            } else if (start.donor() != null) {
-                everything(why.getMessage());
-            } else {
-                waits("its tables can't be taken for right: " + why.getMessage()
-                        + "; see docs/architecture.md#all-servers-differ");
-                pause(AGAIN_MILLIS);
-            }
-        }
-    }
-
-    /** Copies more tables, if it is known where else the server differs or can't be taken back, or everything. */
-    private void more(NotByTables why) throws IOException {
-        CopyPlan copied = streamed.plan();
-        if (copied == null || copied.tables() == null || copied.objects() || why.besides == null) {
-            everything(why.getMessage());
-            return;
-        }
-        // It may be at a place in the order by now after which nothing tells that these were copied.
-        Difference before = note.where().and(Difference.in(copied.tables()));
-        Difference wider = before.and(why.besides);
-        if (wider.mayBeAnywhere() || wider.equals(before)) {
-            everything(why.getMessage());
-            return;
-        }
-        log.warn("more tables are copied: {}", why.getMessage());
-        CopyPlan.delete(ports.properties().dataDir());
+    /** More is copied than was wanted at first. */
+    void forgetWanted() {
         wanted = List.of();
-        keep(note.wider(wider));
-    }
-
-    private void everything(String why) throws IOException {
-        log.warn("single tables won't do, everything is copied: {}", why);
-        CopyPlan.delete(ports.properties().dataDir());
-        keep(note.everything());
     }
 
     void pause(long millis) throws InterruptedException {
