@@ -186,8 +186,9 @@ public final class Copying implements ServerCopy, Refill {
     @Override
     public Boolean mayKeep() {
         CopyNote current = note;
-        // One that has tried, and waits for another one now.
-        return (current != null && current.isUntouched()) ? Boolean.FALSE : mayKeep;
+        // One that waits for whoever is SYNCED. It may have tried to keep its own.
+        boolean isWanted = current != null && current.isUntouched() && current.from() > CopyNote.ANY_PLACE;
+        return isWanted ? Boolean.FALSE : mayKeep;
     }
 
     @Override

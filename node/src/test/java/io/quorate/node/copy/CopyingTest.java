@@ -54,4 +54,24 @@ class CopyingTest {
         CopyNote everything = CopyNote.wanted(CopyNote.ANY_PLACE, Difference.ANYWHERE);
         assertThat(startedWith(everything).ofWaiting(TABLES)).isNull();
     }
+
+    @Test
+    void whoWaitsForASyncedServerKeepsNothingAndKeepsNobodyElseFromIt() throws Exception {
+        assertThat(startedWith(CopyNote.wanted(7, WHERE)).mayKeep()).isFalse();
+        assertThat(startedWith(CopyNote.wanted(CopyNote.ANY_PLACE, WHERE)).mayKeep())
+                .as("others that wait are about to give it something")
+                .isNull();
+        assertThat(startedWith(CopyNote.keeping(7, TABLES)).mayKeep())
+                .as("it tries")
+                .isNull();
+    }
+
+    @Test
+    void aServerIsChosenAsLongAsItHoldsAllThatItHeld() throws Exception {
+        Copying waiting = startedWith(CopyNote.wanted(7, WHERE));
+        assertThat(waiting.trust(8, Difference.ANYWHERE)).isNull();
+        assertThat(waiting.note()).isEqualTo(CopyNote.trusting(8, WHERE));
+        Copying copied = startedWith(CopyNote.wanted(7, WHERE).tables(8, 50));
+        assertThat(copied.trust(8, WHERE)).contains("gone already");
+    }
 }
