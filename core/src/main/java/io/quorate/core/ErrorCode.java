@@ -140,7 +140,10 @@ public enum ErrorCode {
 
     COPY_ASKED(5007, Kind.DIFFERENCE, "somebody asked for it with quorate heal; " + Text.COPY),
     OTHERS_TRUSTED(
-            5008, Kind.DIFFERENCE, "all servers differed, and somebody chose with quorate heal --trust; " + Text.COPY),
+            5008,
+            Kind.DIFFERENCE,
+            "all servers differed, and that one kept its definitions, or somebody chose it with quorate heal --trust; "
+                    + Text.COPY),
 
     CACHE_CORRUPT(6001, Kind.RETRYABLE, "the node fetches what it needs from the others by itself; check this volume"),
     DISK(6002, Kind.FATAL, "free space or repair the volume of quorate.data-dir, then restart this node"),
