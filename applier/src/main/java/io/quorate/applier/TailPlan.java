@@ -19,6 +19,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /**
  * Decides which of a server's own transactions have to be taken back after a crash that may have cost it its end, from
@@ -194,6 +195,13 @@ public final class TailPlan {
     /** The transactions that may be there, and are taken back. */
     public List<WriteSet> taken() {
         return taken;
+    }
+
+    /** What they wrote to. */
+    Set<TableName> tables() {
+        return taken.stream()
+                .flatMap(w -> TableMap.tables(w.payload()).stream())
+                .collect(Collectors.toSet());
     }
 
     /** Those of them that failed: nothing is applied in their place. */

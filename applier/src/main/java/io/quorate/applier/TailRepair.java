@@ -83,7 +83,7 @@ public final class TailRepair {
      * @param executedNow GTIDs in the server's executed set
      * @param reservedNow those of them that no transaction ever had here
      * @return what is no longer there; null when something else was committed meanwhile, which has to be ordered first
-     * @throws QuorateException {@link ErrorCode#TAIL_UNCLEAR} before anything is changed
+     * @throws QuorateException {@link ErrorCode#TAIL_UNCLEAR}; then nothing is changed
      */
     public TakenBack run(long ordered, GtidSet executedNow, GtidSet reservedNow)
             throws SQLException, IOException, InterruptedException {
@@ -148,6 +148,12 @@ public final class TailRepair {
                 return null;
             }
             session.commit();
+        } catch (SQLException e) {
+            if (!SqlErrors.isAboutContents(e)) {
+                throw e;
+            }
+            // A table has been altered since, so that what a row was before isn't possible there any more.
+            throw plan.unclear(e.getMessage(), Difference.in(plan.tables()));
         } finally {
             auxiliary.close();
         }

@@ -124,6 +124,24 @@ class TailRepairIT {
         assertThat(rows("keyless")).hasSize(1);
     }
 
+    /** As after a definition of the server's own that lost. */
+    @Test
+    void refusesWhatATableCanNotHoldAnyMoreAndChangesNothing() throws Exception {
+        unlogged(
+                "CREATE TABLE tail.t (id INT PRIMARY KEY, v VARCHAR(20))",
+                "INSERT INTO tail.t VALUES (1, 'one'), (2, 'one'), (3, 'one')");
+        server.execute("UPDATE tail.t SET v = 'two' WHERE id = 2", "DELETE FROM tail.t WHERE id = 3");
+        record(2);
+        unlogged("ALTER TABLE tail.t ADD UNIQUE (v)");
+        assertThatThrownBy(this::repair)
+                .isInstanceOfSatisfying(QuorateException.class, e -> {
+                    assertThat(e.code()).isEqualTo(ErrorCode.TAIL_UNCLEAR);
+                    assertThat(e.difference()).isEqualTo(Difference.in(new TableName("tail", "t")));
+                })
+                .hasMessageContaining("Duplicate entry 'one'");
+        assertThat(rows("t")).isEqualTo(List.of(List.of("1", "one"), List.of("2", "two")));
+    }
+
     @Test
     void leavesWhatWasCommittedBeforeDdlForThatForcesTheLog() throws Exception {
         unlogged("CREATE TABLE tail.keyless (a INT)");

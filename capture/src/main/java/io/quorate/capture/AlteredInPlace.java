@@ -4,13 +4,16 @@ package io.quorate.capture;
 import java.util.Set;
 
 /**
- * Recognises statements that change a table's columns, indexes or constraints and leave it and its rows where they are.
- * Any word that may be about something else counts as if it were.
+ * Recognises statements that change a table's columns, indexes or constraints and leave it and its rows where they are,
+ * with the values that they have. Any word that may be about something else counts as if it were.
  */
 final class AlteredInPlace {
     /** Partitions, tablespaces, and other tables. */
     private static final Set<String> MOVE_OR_EMPTY =
             Set.of("TRUNCATE", "EXCHANGE", "PARTITION", "PARTITIONS", "PARTITIONING", "TABLESPACE", "UNION", "ENGINE");
+
+    /** A row event's NULL is stored as another value where the column is NOT NULL, as a primary key's always is. */
+    private static final Set<String> CONVERT = Set.of("MODIFY", "CHANGE", "CONVERT", "PRIMARY");
 
     private final SqlTokens tokens;
 
@@ -42,7 +45,7 @@ final class AlteredInPlace {
                     && !tokens.peek().is("COLUMN")
                     && !tokens.peek().is("INDEX")
                     && !tokens.peek().is("KEY");
-            if (renamesTable || MOVE_OR_EMPTY.contains(token.upper())) {
+            if (renamesTable || MOVE_OR_EMPTY.contains(token.upper()) || CONVERT.contains(token.upper())) {
                 return false;
             }
         }

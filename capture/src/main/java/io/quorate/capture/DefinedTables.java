@@ -77,8 +77,8 @@ public final class DefinedTables {
     }
 
     /**
-     * Whether it changes columns, indexes or constraints of a table whose rows stay where they are: an ALTER TABLE that
-     * neither moves nor empties anything, or a statement of one index. Doubt means that it isn't.
+     * Whether it changes columns, indexes or constraints of a table whose rows stay where and as they are: an ALTER
+     * TABLE that moves, empties or converts nothing, or a statement of one index. Doubt means that it isn't.
      */
     public boolean altersInPlace(WriteSet definition) {
         Text text = read(definition);
