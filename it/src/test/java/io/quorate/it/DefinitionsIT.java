@@ -258,7 +258,9 @@ class DefinitionsIT {
             cluster.goOn(1);
         }
         cluster.assertConverged();
-        assertThat(schema.untouched()).as("other tables stay as they are").isEqualTo(untouched);
+        assertThat(schema.untouched())
+                .as("other tables stay as they are; %s", schema.copied(1))
+                .isEqualTo(untouched);
         assertThat(cluster.objectsThatDiffer()).isEmpty();
         for (int n = 1; n <= 3; n++) {
             assertThat(cluster.mysql(n).queryLong("SELECT COUNT(*) FROM d.t")).isEqualTo(cell.rows);
