@@ -164,7 +164,7 @@ final class StreamedCopy {
             Stage stage = plan == null || plan.since() < from ? null : use(connection);
             if (stage == null) {
                 plan = null;
-                plan(connection, from, where);
+                plan(connection, from, atLeast, where);
             }
             if (stage == null || stage == Stage.MAKING) {
                 make(connection);
@@ -256,11 +256,11 @@ final class StreamedCopy {
 
     // MAKING
 
-    private void plan(Connection connection, long from, Difference where)
+    private void plan(Connection connection, long from, long atLeast, Difference where)
             throws NotByTables, SQLException, IOException, InterruptedException {
         tell.accept("asking for what there is");
         CopyQuestion.Contents contents = catalog(from);
-        Found some = where.mayBeAnywhere() ? null : differing(connection, where, contents);
+        Found some = where.mayBeAnywhere() ? null : differing(connection, where, contents, atLeast);
         Set<TableName> tables = some == null ? null : some.tables();
         boolean objects = some != null && some.objects();
         plan = new CopyPlan(
@@ -276,14 +276,15 @@ final class StreamedCopy {
         plan.write(directory(), donors.json());
     }
 
-    private Found differing(Connection connection, Difference where, CopyQuestion.Contents contents)
+    private Found differing(Connection connection, Difference where, CopyQuestion.Contents contents, long atLeast)
             throws NotByTables, SQLException, IOException, InterruptedException {
         long since = contents.moment().applied();
-        PieceFetcher.awaitOrdered(ports, since, () -> !signals.task().serves());
         DefinedTables defined = DefinedTables.at(connection);
-        // A server that waits itself may be before what this one has run.
+        // The donor may be before what this server has run, as one that waits itself often is.
         boolean fromWaiting = fromWaiting() != null;
-        long upTo = fromWaiting ? Math.max(since, ports.stream().lastOrdered()) : since;
+        long ran = fromWaiting ? Math.max(atLeast, ports.stream().lastOrdered()) : atLeast;
+        long upTo = Math.max(since, ran);
+        PieceFetcher.awaitOrdered(ports, upTo, () -> !signals.task().serves());
         Found differing = DifferingTables.of(defined, ports.cache(), ServerAccess.uuid(connection))
                 .find(where, ServerAccess.applied(connection), upTo, contents.catalog());
         if (fromWaiting) {
