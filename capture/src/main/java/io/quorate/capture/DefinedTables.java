@@ -82,10 +82,12 @@ public final class DefinedTables {
      */
     public boolean altersInPlace(WriteSet definition) {
         Text text = read(definition);
-        return text != null && !text.mayBeAnything() && text.altersInPlace;
+        return text != null
+                && !text.mayBeAnything()
+                && new AlteredInPlace(SqlTokens.of(text.sql, text.sqlMode)).isAll();
     }
 
-    private record Text(String sql, Statement statement, boolean altersInPlace) {
+    private record Text(String sql, long sqlMode, Statement statement) {
         boolean mayBeAnything() {
             return statement.kind() != Statement.Kind.DDL || statement.scope() == Scope.EVERYTHING;
         }
@@ -103,10 +105,7 @@ public final class DefinedTables {
             return null;
         }
         String sql = query.text(charset);
-        return new Text(
-                sql,
-                Statement.parse(sql, query.database, query.sqlMode),
-                new AlteredInPlace(SqlTokens.of(sql, query.sqlMode)).isAll());
+        return new Text(sql, query.sqlMode, Statement.parse(sql, query.database, query.sqlMode));
     }
 
     private TableName lower(TableName name) {

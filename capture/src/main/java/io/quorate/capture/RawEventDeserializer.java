@@ -24,7 +24,6 @@ import java.util.zip.CRC32;
 final class RawEventDeserializer extends EventDeserializer {
     private static final int CHECKSUM_BYTES = 4;
     private static final int CRC32_ALGORITHM = 1;
-    private static final int LENGTH_OFFSET = 9;
     private static final int EVENT_BYTES_MAX = 0x7fff_0000;
 
     private static final EventHeaderV4 PASSED_OVER = passedOver();
@@ -112,7 +111,7 @@ final class RawEventDeserializer extends EventDeserializer {
 
     private static byte[] withoutChecksum(byte[] event) {
         byte[] bytes = Arrays.copyOf(event, event.length - CHECKSUM_BYTES);
-        Bytes.i32(bytes, LENGTH_OFFSET, bytes.length);
+        BinlogEvents.length(bytes, 0, bytes.length);
         return bytes;
     }
 

@@ -25,9 +25,7 @@ public final class BinlogEvents {
     public static final int STMT_END = 1;
 
     private static final int TYPE_OFFSET = 4;
-    /** Where an event's header has the length. */
-    public static final int LENGTH_OFFSET = 9;
-
+    private static final int LENGTH_OFFSET = 9;
     private static final int TABLE_ID_OFFSET = HEADER_BYTES;
     private static final int ROWS_FLAGS_OFFSET = HEADER_BYTES + 6;
 
@@ -45,6 +43,11 @@ public final class BinlogEvents {
     /** The length in bytes, header included, of the event that starts at {@code offset}. */
     public static int length(byte[] events, int offset) {
         return littleEndian(events).getInt(offset + LENGTH_OFFSET);
+    }
+
+    /** Rewrites the length of an event in place. */
+    public static void length(byte[] events, int offset, int length) {
+        littleEndian(events).putInt(offset + LENGTH_OFFSET, length);
     }
 
     public static boolean isRows(int type) {

@@ -15,6 +15,7 @@ import io.quorate.sandbox.SandboxException;
 import io.quorate.sandbox.SandboxNode;
 import io.quorate.sandbox.ServerObjects;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -475,6 +476,15 @@ final class Cluster implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(e);
+        }
+    }
+
+    /** The lines of a node's log that have this text. */
+    List<String> logged(int node, String text) {
+        try (Stream<String> lines = Files.lines(node(node).serviceLog())) {
+            return lines.filter(line -> line.contains(text)).toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

@@ -3,8 +3,6 @@ package io.quorate.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
@@ -24,13 +22,6 @@ record Definitions(Cluster cluster) {
         return Stream.of(1, 2, 3)
                 .map(n -> cluster.mysql(n)
                         .queryLong("SELECT TABLE_ID FROM information_schema.INNODB_TABLES WHERE NAME = 'd/still'"))
-                .toList();
-    }
-
-    /** What a node's log says of what was copied. */
-    List<String> copied(int node) throws IOException {
-        return Files.readAllLines(cluster.node(node).serviceLog()).stream()
-                .filter(line -> line.contains("copied"))
                 .toList();
     }
 

@@ -3,9 +3,6 @@ package io.quorate.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
@@ -97,16 +94,8 @@ final class LosingDefinitions {
     }
 
     private static long logged(Cluster cluster, String text) {
-        long lines = 0;
-        for (int node : cluster.servers()) {
-            try {
-                lines += Files.readAllLines(cluster.node(node).serviceLog()).stream()
-                        .filter(line -> line.contains(text))
-                        .count();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
-        return lines;
+        return cluster.servers().stream()
+                .mapToLong(node -> cluster.logged(node, text).size())
+                .sum();
     }
 }

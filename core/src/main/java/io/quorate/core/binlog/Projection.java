@@ -237,7 +237,7 @@ public final class Projection {
     /** An event with the header of the one at {@code at}, and another body. */
     private void event(int at, byte[] body) {
         byte[] header = Arrays.copyOfRange(payload, at, at + BinlogEvents.HEADER_BYTES);
-        Bytes.i32(header, BinlogEvents.LENGTH_OFFSET, BinlogEvents.HEADER_BYTES + body.length);
+        BinlogEvents.length(header, 0, BinlogEvents.HEADER_BYTES + body.length);
         out.writeBytes(header);
         out.writeBytes(body);
     }
