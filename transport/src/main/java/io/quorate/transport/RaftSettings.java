@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.transport;
 
+import io.quorate.transport.rpc.RpcSettings;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,7 +10,6 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.conf.RaftProperties;
-import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
@@ -28,7 +28,10 @@ final class RaftSettings {
     /** The other nodes may have raised the generation while this node was away; not by more than this. */
     private static final int GENERATIONS_APART = 1000;
 
-    private static final TimeDuration RPC_TIMEOUT = TimeDuration.valueOf(5, TimeUnit.SECONDS);
+    private static final Duration ANSWER_MAX = Duration.ofSeconds(5);
+    /** What one AppendEntries takes beside its entries. */
+    private static final int ENVELOPE_BYTES_MAX = 2 << 20;
+
     private static final TimeDuration RETRY_CACHE = TimeDuration.valueOf(1, TimeUnit.SECONDS);
     private static final TimeDuration NEVER = TimeDuration.valueOf(365, TimeUnit.DAYS);
 
@@ -94,7 +97,6 @@ final class RaftSettings {
         timing(p, settings.timeoutMin(), settings.timeoutMax());
         log(p, settings);
         memory(p, settings);
-        grpc(p, settings);
         return p;
     }
 
@@ -103,12 +105,8 @@ final class RaftSettings {
         TimeDuration longest = TimeDuration.valueOf(max.toMillis(), TimeUnit.MILLISECONDS);
         RaftServerConfigKeys.Rpc.setTimeoutMin(p, shortest);
         RaftServerConfigKeys.Rpc.setTimeoutMax(p, longest);
-        RaftServerConfigKeys.Rpc.setRequestTimeout(p, RPC_TIMEOUT);
         RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(p, longest);
         RaftServerConfigKeys.Notification.setNoLeaderTimeout(p, longest);
-        // By default the leader ends up trying a silent member only every five seconds; a member that returns should
-        // not wait so long.
-        RaftServerConfigKeys.Log.Appender.setRetryPolicy(p, "1ms,10, 500ms,1000000");
         // By default a server that slept for a minute, for example on a suspended machine, shuts itself down. Raft is
         // safe without that.
         RaftServerConfigKeys.setCloseThreshold(p, NEVER);
@@ -119,7 +117,7 @@ final class RaftSettings {
         RaftServerConfigKeys.Log.setPreallocatedSize(
                 p, SizeInBytes.valueOf(Math.min(settings.segmentBytes(), ENTRY_BYTES_MAX)));
         RaftServerConfigKeys.Log.setCorruptionPolicy(p, RaftServerConfigKeys.Log.CorruptionPolicy.EXCEPTION);
-        RaftServerConfigKeys.Log.setLogMetadataEnabled(p, false); // see CommitNotices
+        RaftServerConfigKeys.Log.setLogMetadataEnabled(p, false); // see FollowerAppender
         // OrderStateMachine decides what may be purged: it knows what absent members still need, and how much of that
         // is kept.
         RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(p, true);
@@ -129,7 +127,6 @@ final class RaftSettings {
         RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(p, true);
         RaftServerConfigKeys.Snapshot.setAutoTriggerThreshold(p, settings.checkpointEntries());
         RaftServerConfigKeys.Snapshot.setTriggerWhenStopEnabled(p, true);
-        RaftServerConfigKeys.Log.Appender.setWaitTimeMin(p, TimeDuration.ONE_MILLISECOND);
     }
 
     private static void memory(RaftProperties p, TransportSettings settings) {
@@ -147,14 +144,15 @@ final class RaftSettings {
         RaftServerConfigKeys.RetryCache.setExpiryTime(p, RETRY_CACHE);
     }
 
-    private static void grpc(RaftProperties p, TransportSettings settings) {
+    /** How the members' Ratis servers talk to one another. */
+    static RpcSettings rpc(TransportSettings settings, Lives lives) {
         TransportSettings.Peer self = settings.selfPeer();
-        GrpcConfigKeys.Server.setHost(p, self.host());
-        GrpcConfigKeys.Server.setPort(p, self.raftPort());
-        GrpcConfigKeys.setMessageSizeMax(p, SizeInBytes.valueOf(ENTRY_BYTES_MAX + (2 << 20)));
-        GrpcConfigKeys.Server.setLeaderOutstandingAppendsMax(p, 8);
-        GrpcConfigKeys.Server.setBossGroupSize(p, 1);
-        GrpcConfigKeys.Server.setWorkerGroupSize(p, 2);
-        GrpcConfigKeys.Client.setWorkerGroupSize(p, 2);
+        return new RpcSettings(
+                groupId(settings, lives),
+                self.host(),
+                self.raftPort(),
+                ENTRY_BYTES_MAX + ENVELOPE_BYTES_MAX,
+                ANSWER_MAX,
+                settings.timeoutMax());
     }
 }

@@ -6,6 +6,7 @@ import io.quorate.core.LogPosition;
 import io.quorate.core.OrderListener;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
+import io.quorate.transport.rpc.RaftRpc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
@@ -57,7 +58,7 @@ public final class RatisTotalOrder implements TotalOrder {
     private final RaftServer server;
     private final RaftServer.Division division;
     private final QuorumWatch watch;
-    private final CommitNotices notices = new CommitNotices();
+    private final RaftRpc rpc;
     private final StuckFollowers stuckFollowers;
     private final LeaderLog log;
     private final Submitter submitter;
@@ -113,7 +114,8 @@ public final class RatisTotalOrder implements TotalOrder {
                     settings.checkpointEntries(),
                     new MachineEvents());
             RaftProperties properties = RaftSettings.properties(settings);
-            Parameters parameters = notices.install(properties);
+            rpc = new RaftRpc(RaftSettings.rpc(settings, lives));
+            Parameters parameters = rpc.install(properties);
             RaftServer.Builder builder = RaftServer.newBuilder()
                     .setServerId(Membership.id(settings.selfPeer()))
                     .setGroup(RaftSettings.group(settings))
@@ -484,7 +486,7 @@ public final class RatisTotalOrder implements TotalOrder {
 
         @Override
         public void applied() {
-            notices.committed();
+            rpc.committed();
         }
 
         @Override

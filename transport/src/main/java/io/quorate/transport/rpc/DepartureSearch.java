@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.quorate.transport;
+package io.quorate.transport.rpc;
 
 import org.apache.ratis.server.raftlog.RaftLog;
 

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport.rpc;
+
+import io.quorate.transport.rpc.RpcWire.Frame;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotResult;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.leader.FollowerInfo;
+import org.apache.ratis.server.leader.LeaderState;
+import org.apache.ratis.server.leader.LogAppenderBase;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.server.raftlog.RaftLogIOException;
+import org.apache.ratis.util.LifeCycle;
+import org.apache.ratis.util.Timestamp;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sends the leader's log to one follower.
+ *
+ * <p><b>Who sends.</b> Whoever has something to send does it himself, if it is little: the thread that has appended an
+ * entry, the one that has read an answer, the one that has applied an entry and lets followers know that it is
+ * committed. What is much, or might have to wait, is left to the appender's own thread: making a connection, entries
+ * that are read from disk, more bytes than a socket's buffer is sure to take. So nobody is held up by a follower that
+ * takes nothing. Only one thread sends at a time; others leave word that it look once more. It alone changes what has
+ * been sent and from where on.
+ *
+ * <p><b>What is in flight.</b> Up to {@link #IN_FLIGHT_MAX} requests with entries, as soon as the follower has taken
+ * one on this connection. When a connection breaks, what was unanswered is sent again; a follower passes over what it
+ * has.
+ *
+ * <p><b>Commits.</b> A follower applies what it knows to be committed, and learns that with the next entry or
+ * heartbeat; after the last entry of a burst it would wait half a second for a heartbeat. Ratis' own remedy, {@code
+ * log-metadata}, is one more log entry for each commit, written and flushed by every member. Here the next heartbeat is
+ * sent right away, to a follower that has acknowledged everything and doesn't know that it is committed.
+ *
+ * <p><b>What Ratis 3.3.0's appender does otherwise.</b> A follower whose log ends right before the beginning of the
+ * leader's is asked to take a snapshot, answers that it has everything up to there, and is asked again, for ever. And
+ * where a follower's log departs from the leader's, {@link DepartureSearch} finds the place.
+ */
+final class FollowerAppender extends LogAppenderBase {
+    private static final Logger LOG = LoggerFactory.getLogger(FollowerAppender.class);
+    static final int IN_FLIGHT_MAX = 8;
+    /** What may be unanswered for others than the appender's own thread to write; a socket's buffer takes more. */
+    private static final long LITTLE_BYTES = 32 << 10;
+
+    private static final int LITTLE_ENTRIES = 8;
+    private static final int TRIES_SOON = 10;
+    private static final long SOON_MILLIS = 20;
+    /** A member that returns should not wait long for being tried again. */
+    private static final long LATER_MILLIS = 500;
+
+    private static final long ASK_AGAIN_MILLIS = 100;
+
+    private final RpcSettings settings;
+    private final Consumer<FollowerAppender> ended;
+    private final DepartureSearch departure = new DepartureSearch();
+
+    /** How often somebody has wanted to send since the present sender last looked; 0 if nobody is sending. */
+    private final AtomicInteger wanted = new AtomicInteger();
+
+    private final Semaphore wake = new Semaphore(0);
+    /** What only the sender may do. */
+    private final Queue<Runnable> turns = new ConcurrentLinkedQueue<>();
+
+    private final Map<Long, Sent> unanswered = new ConcurrentHashMap<>();
+    private final AtomicInteger unansweredData = new AtomicInteger();
+    private final AtomicLong unansweredBytes = new AtomicLong();
+    private volatile PeerLink.Connection connection;
+    /** Whether the follower has taken entries on this connection, so that more may be sent before it answers. */
+    private volatile boolean proven;
+
+    private final AtomicInteger failures = new AtomicInteger();
+    private volatile long againNanos = System.nanoTime();
+    private volatile boolean silent;
+    private long callId;
+    private long askedNanos = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(ASK_AGAIN_MILLIS);
+    /** The commit index that the follower has been sent; that isn't repeated while its reply is on the way. */
+    private volatile long told = RaftLog.INVALID_LOG_INDEX;
+
+    FollowerAppender(
+            RaftServer.Division server,
+            LeaderState state,
+            FollowerInfo follower,
+            RpcSettings settings,
+            Consumer<FollowerAppender> ended) {
+        super(server, state, follower);
+        this.settings = settings;
+        this.ended = ended;
+    }
+
+    /** An entry was applied by the leader, and so is committed. */
+    void committed() {
+        if (owesNotice()) {
+            send();
+        }
+    }
+
+    /** Ratis calls it when there are entries to send, or a heartbeat, or when the commit index has moved. */
+    @Override
+    public void notifyLogAppender() {
+        send();
+    }
+
+    @Override
+    public void run() throws InterruptedException, IOException {
+        while (isRunning()) {
+            long now = System.nanoTime();
+            if (now - againNanos >= 0) {
+                connect(now);
+                askWhatItNeeds(now);
+            }
+            send(true);
+            giveUpSilence();
+            getLeaderState().checkHealth(getFollower());
+            wake.tryAcquire(waitMillis(), TimeUnit.MILLISECONDS);
+            wake.drainPermits();
+        }
+    }
+
+    private long waitMillis() {
+        long wait = Math.max(1, getHeartbeatWaitTimeMs());
+        long pause = TimeUnit.NANOSECONDS.toMillis(againNanos - System.nanoTime()) + 1;
+        if (pause > 0) {
+            return pause;
+        }
+        return shouldNotifyToInstallSnapshot() == null ? wait : Math.min(wait, ASK_AGAIN_MILLIS);
+    }
+
+    private void connect(long nowNanos) {
+        PeerLink.Connection present = connection;
+        if (present != null && present.isOpen()) {
+            return;
+        }
+        if (present != null) {
+            connection = null;
+            failed(nowNanos, "the connection broke");
+            if (nowNanos - againNanos < 0) {
+                return;
+            }
+        }
+        try {
+            proven = false;
+            connection = link().connect();
+        } catch (IOException e) {
+            failed(System.nanoTime(), e.toString());
+        }
+    }
+
+    private PeerLink link() throws IOException {
+        return ((RaftRpc.Service) getServerRpc()).link(getFollowerId());
+    }
+
+    private void failed(long nowNanos, String why) {
+        int count = failures.incrementAndGet();
+        againNanos = nowNanos
+                + TimeUnit.MILLISECONDS.toNanos(count <= TRIES_SOON ? SOON_MILLIS * (count - 1) : LATER_MILLIS);
+        if (count == TRIES_SOON && !silent) {
+            silent = true;
+            LOG.warn("{} can't reach {}: {}", getServer().getId(), getFollowerId(), why);
+        }
+    }
+
+    /** Tells a follower that the log no longer has what it needs, which then gets it otherwise. */
+    private void askWhatItNeeds(long nowNanos) {
+        PeerLink.Connection present = connection;
+        if (present == null
+                || !present.isOpen()
+                || nowNanos - askedNanos < TimeUnit.MILLISECONDS.toNanos(ASK_AGAIN_MILLIS)) {
+            return;
+        }
+        TermIndex first = shouldNotifyToInstallSnapshot();
+        if (first == null) {
+            return;
+        }
+        askedNanos = nowNanos;
+        try {
+            getFollower().updateLastRpcSendTime(false);
+            InstallSnapshotReplyProto reply = link().call(
+                            RpcWire.SNAPSHOT,
+                            newInstallSnapshotNotificationRequest(first),
+                            InstallSnapshotReplyProto.parser(),
+                            settings.answerWithin());
+            getFollower().updateLastRpcResponseTime();
+            turns.add(() -> needs(reply));
+        } catch (IOException e) {
+            failed(System.nanoTime(), e.toString());
+        }
+    }
+
+    private void needs(InstallSnapshotReplyProto reply) {
+        FollowerInfo follower = getFollower();
+        LOG.debug("{}: {} answers {}", getServer().getId(), follower.getName(), reply.getResult());
+        switch (reply.getResult()) {
+            case SUCCESS -> follower.setAttemptedToInstallSnapshot();
+            case ALREADY_INSTALLED, SNAPSHOT_INSTALLED -> {
+                long index = reply.getSnapshotIndex();
+                follower.setSnapshotIndex(index);
+                follower.setAttemptedToInstallSnapshot();
+                getLeaderState().onFollowerCommitIndex(follower, index);
+                follower.updateNextIndex(index + 1);
+            }
+            case SNAPSHOT_UNAVAILABLE -> {
+                follower.setAttemptedToInstallSnapshot();
+                getServer()
+                        .getStateMachine()
+                        .event()
+                        .notifySnapshotInstalled(
+                                InstallSnapshotResult.SNAPSHOT_UNAVAILABLE,
+                                RaftLog.INVALID_LOG_INDEX,
+                                follower.getPeer());
+            }
+            case NOT_LEADER -> onFollowerTerm(reply.getTerm());
+            case IN_PROGRESS -> LOG.debug("{} gets it already", follower.getName());
+            default -> LOG.warn("{}: {} answers {}", getServer().getId(), follower.getName(), reply.getResult());
+        }
+    }
+
+    /** Gives a connection up on which a request is unanswered for too long. */
+    private void giveUpSilence() {
+        PeerLink.Connection present = connection;
+        long now = System.nanoTime();
+        for (Sent sent : unanswered.values()) {
+            if (present != null && now - sent.nanos > settings.answerWithin().toNanos()) {
+                present.fail(new SocketTimeoutException("no answer within " + settings.answerWithin()));
+                return;
+            }
+        }
+    }
+
+    /** Sends what there is, if it is little and nobody is sending; otherwise somebody else will. */
+    private void send() {
+        try {
+            send(false);
+        } catch (IOException | RuntimeException e) {
+            LOG.debug("{}: left to its own thread", this, e);
+            wake.release();
+        }
+    }
+
+    /** @param own whether this is the appender's own thread, which may wait */
+    private void send(boolean own) throws IOException {
+        if (wanted.getAndIncrement() != 0) {
+            return;
+        }
+        boolean done = false;
+        try {
+            int seen;
+            do {
+                seen = wanted.get();
+                sendAll(own);
+            } while (wanted.addAndGet(-seen) != 0);
+            done = true;
+        } finally {
+            if (!done) {
+                wanted.set(0);
+            }
+        }
+    }
+
+    private void sendAll(boolean own) throws IOException {
+        for (Runnable turn = turns.poll(); turn != null; turn = turns.poll()) {
+            turn.run();
+        }
+        while (isRunning() && System.nanoTime() - againNanos >= 0) {
+            boolean entries = hasAppendEntries() && hasRoom() && shouldNotifyToInstallSnapshot() == null;
+            if (!entries && getHeartbeatWaitTimeMs() > 0) {
+                return;
+            }
+            PeerLink.Connection on = connection;
+            if (on == null || !on.isOpen() || (!own && isMuch())) {
+                wakeUp(own);
+                return;
+            }
+            AppendEntriesRequestProto request = newAppendEntriesRequest(callId++, !entries);
+            if (request == null) {
+                return;
+            }
+            if (!own && request.getSerializedSize() > LITTLE_BYTES) {
+                wakeUp(false);
+                return;
+            }
+            send(on, request);
+        }
+    }
+
+    private void wakeUp(boolean own) {
+        if (!own) {
+            wake.release();
+        }
+    }
+
+    private boolean isMuch() {
+        return unansweredBytes.get() > LITTLE_BYTES
+                || getRaftLog().getNextIndex() - getFollower().getNextIndex() > LITTLE_ENTRIES;
+    }
+
+    private boolean hasRoom() {
+        int data = unansweredData.get();
+        return data == 0 || (proven && data < IN_FLIGHT_MAX && unansweredBytes.get() < 2L * settings.messageBytesMax());
+    }
+
+    private void send(PeerLink.Connection on, AppendEntriesRequestProto request) {
+        byte[] frame = RpcWire.frame(RpcWire.APPEND, 0, request);
+        Sent sent = new Sent(request, frame.length);
+        unanswered.put(sent.id, sent);
+        unansweredBytes.addAndGet(sent.bytes);
+        if (!sent.isHeartbeat()) {
+            unansweredData.incrementAndGet();
+            getFollower().updateNextIndex(sent.last + 1);
+        }
+        resetHeartbeatTrigger();
+        getFollower().updateLastRpcSendTime(sent.isHeartbeat());
+        on.send(frame, sent);
+    }
+
+    /** Whether it was still unanswered. */
+    private boolean remove(Sent sent) {
+        if (!unanswered.remove(sent.id, sent)) {
+            return false;
+        }
+        unansweredBytes.addAndGet(-sent.bytes);
+        if (!sent.isHeartbeat()) {
+            unansweredData.decrementAndGet();
+        }
+        return true;
+    }
+
+    private void answered(Sent sent, AppendEntriesReplyProto reply) {
+        boolean expected = remove(sent);
+        FollowerInfo follower = getFollower();
+        follower.updateLastRpcResponseTime();
+        follower.updateLastRespondedAppendEntriesSendTime(sent.time);
+        switch (reply.getResult()) {
+            case SUCCESS -> {
+                proven = expected || proven;
+                reached();
+                getLeaderState().onFollowerCommitIndex(follower, reply.getFollowerCommit());
+                if (follower.updateMatchIndex(reply.getMatchIndex())) {
+                    follower.updateNextIndex(reply.getMatchIndex() + 1);
+                    getLeaderState().onFollowerSuccessAppendEntries(follower);
+                }
+            }
+            case NOT_LEADER -> onFollowerTerm(reply.getTerm());
+            case INCONSISTENCY -> {
+                reached();
+                if (expected) {
+                    turns.add(() -> goBack(sent, reply));
+                }
+            }
+            default -> LOG.warn("{}: {} answers {}", getServer().getId(), follower.getName(), reply.getResult());
+        }
+        getLeaderState().onAppendEntriesReply(this, reply);
+        send();
+    }
+
+    private void reached() {
+        failures.set(0);
+        if (silent) {
+            silent = false;
+            LOG.info("{} reaches {} again", getServer().getId(), getFollowerId());
+        }
+    }
+
+    /** The follower doesn't have what comes right before; what was sent after that is refused as well. */
+    private void goBack(Sent sent, AppendEntriesReplyProto reply) {
+        unanswered.values().forEach(this::remove);
+        proven = false;
+        getFollower().setNextIndex(getNextIndexForInconsistency(sent.first, reply.getNextIndex()));
+    }
+
+    /** There was no answer: sends that again. */
+    private void takeBack(Sent sent) {
+        if (remove(sent) && !sent.isHeartbeat()) {
+            proven = false;
+            FollowerInfo follower = getFollower();
+            follower.computeNextIndex(next -> Math.max(follower.getMatchIndex() + 1, Math.min(next, sent.first)));
+        }
+    }
+
+    private boolean owesNotice() {
+        long committed = getRaftLog().getLastCommittedIndex();
+        FollowerInfo follower = getFollower();
+        return committed > told
+                && committed > follower.getCommitIndex()
+                && follower.getMatchIndex() >= committed
+                && follower.getNextIndex() >= getRaftLog().getNextIndex()
+                && !hasPendingDataRequests();
+    }
+
+    @Override
+    public boolean hasPendingDataRequests() {
+        return unansweredData.get() > 0;
+    }
+
+    /** Zero makes a heartbeat go now. */
+    @Override
+    public long getHeartbeatWaitTimeMs() {
+        return owesNotice() ? 0 : super.getHeartbeatWaitTimeMs();
+    }
+
+    @Override
+    public AppendEntriesRequestProto newAppendEntriesRequest(long call, boolean heartbeat) throws RaftLogIOException {
+        AppendEntriesRequestProto request = super.newAppendEntriesRequest(call, heartbeat);
+        if (request != null) {
+            told = Math.max(told, request.getLeaderCommit());
+        }
+        return request;
+    }
+
+    @Override
+    protected synchronized long getNextIndexForInconsistency(long requestFirst, long replyNext) {
+        long next = super.getNextIndexForInconsistency(requestFirst, replyNext);
+        // Before the log's second entry Ratis' own steps are kept: there the follower is asked whether it needs
+        // entries that are gone.
+        return departure.next(
+                requestFirst,
+                replyNext,
+                next,
+                getFollower().getMatchIndex(),
+                getRaftLog().getStartIndex() + 1);
+    }
+
+    /**
+     * Null, so that entries are sent, if the follower's checkpoint, and so everything that it knows to be committed,
+     * ends right there.
+     */
+    @Override
+    public TermIndex shouldNotifyToInstallSnapshot() {
+        FollowerInfo follower = getFollower();
+        long next = follower.getNextIndex();
+        boolean hasAllBefore = next == getRaftLog().getStartIndex()
+                && next == follower.getSnapshotIndex() + 1
+                && follower.hasAttemptedToInstallSnapshot();
+        return hasAllBefore ? null : super.shouldNotifyToInstallSnapshot();
+    }
+
+    @Override
+    public long getCallId() {
+        return callId;
+    }
+
+    @Override
+    public Comparator<Long> getCallIdComparator() {
+        return Comparator.naturalOrder();
+    }
+
+    @Override
+    public CompletableFuture<LifeCycle.State> stopAsync() {
+        ended.accept(this);
+        CompletableFuture<LifeCycle.State> stopped = super.stopAsync();
+        try {
+            link().disconnect(); // The thread may be waiting for it, which no interrupt ends.
+        } catch (IOException e) {
+            LOG.debug("{} has no connection", this, e);
+        }
+        return stopped;
+    }
+
+    /** A request on its way. */
+    private final class Sent implements PeerLink.Reply {
+        private final long id;
+        private final long first;
+        private final long last;
+        private final int bytes;
+        private final long nanos = System.nanoTime();
+        private final Timestamp time = Timestamp.currentTime();
+
+        Sent(AppendEntriesRequestProto request, int bytes) {
+            int count = request.getEntriesCount();
+            id = request.getServerRequest().getCallId();
+            first = count == 0
+                    ? RaftLog.INVALID_LOG_INDEX
+                    : request.getEntries(0).getIndex();
+            last = count == 0
+                    ? RaftLog.INVALID_LOG_INDEX
+                    : request.getEntries(count - 1).getIndex();
+            this.bytes = bytes;
+        }
+
+        boolean isHeartbeat() {
+            return first == RaftLog.INVALID_LOG_INDEX;
+        }
+
+        @Override
+        public void arrived(Frame frame) {
+            AppendEntriesReplyProto reply;
+            try {
+                reply = RpcWire.parse(frame, AppendEntriesReplyProto.parser());
+            } catch (IOException e) {
+                failed(e);
+                return;
+            }
+            answered(this, reply);
+        }
+
+        @Override
+        public void failed(IOException why) {
+            turns.add(() -> {
+                takeBack(this);
+                PeerLink.Connection present = connection;
+                if (present != null && present.isOpen()) { // It answers, but can't take this now.
+                    FollowerAppender.this.failed(System.nanoTime(), why.getMessage());
+                }
+            });
+            send();
+            wake.release();
+        }
+    }
+}

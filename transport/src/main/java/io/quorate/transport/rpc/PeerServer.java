@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.transport.rpc;
+
+import io.quorate.transport.rpc.RpcWire.Frame;
+import io.quorate.transport.rpc.RpcWire.Hello;
+import java.io.BufferedInputStream;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.protocol.RaftServerAsynchronousProtocol;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.apache.ratis.util.JavaUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes the other servers' requests. Each connection has a thread, which reads a request and hands it to Ratis itself;
+ * what a follower appends is then answered by the thread that has seen it on disk.
+ */
+final class PeerServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(PeerServer.class);
+    private static final int GREET_MILLIS = 5000;
+    private static final int CONNECTIONS_MAX = 64;
+    private static final long AGAIN_MILLIS = 100;
+
+    private final RaftServer server;
+    private final RpcSettings settings;
+    private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+    /** The connection of each caller; it has only one, so another one means that this one is dead. */
+    private final Map<String, Socket> callers = new ConcurrentHashMap<>();
+
+    /**
+     * Held while Ratis takes entries. It examines them and appends them in two steps, and what a former leader has sent
+     * on another connection must not come in between.
+     */
+    private final Object appending = new Object();
+
+    private volatile ServerSocket listening;
+    private volatile boolean closed;
+
+    PeerServer(RaftServer server, RpcSettings settings) {
+        this.server = server;
+        this.settings = settings;
+    }
+
+    void start() throws IOException {
+        ServerSocket socket = new ServerSocket();
+        try {
+            socket.setReuseAddress(true);
+            socket.bind(new InetSocketAddress(settings.host(), settings.port()));
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+        listening = socket;
+        thread("quorate-raft-" + server.getId() + "-accept", this::accept);
+    }
+
+    private static void thread(String name, Runnable work) {
+        Thread thread = new Thread(work, name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void accept() {
+        while (!closed) {
+            try {
+                Socket socket = listening.accept();
+                open.add(socket);
+                if (closed || open.size() > CONNECTIONS_MAX) {
+                    end(socket);
+                } else {
+                    thread("quorate-raft-" + server.getId() + "-greeted", () -> serve(socket));
+                }
+            } catch (IOException e) {
+                if (!closed) {
+                    LOG.warn("{} can't take a connection now: {}", server.getId(), e.toString());
+                    pause();
+                }
+            }
+        }
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(AGAIN_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void serve(Socket socket) {
+        String caller = null;
+        try {
+            socket.setTcpNoDelay(true);
+            socket.setKeepAlive(true);
+            socket.setSoTimeout(GREET_MILLIS);
+            DataInputStream in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
+            OutputStream out = socket.getOutputStream();
+            caller = greeted(in, out);
+            if (caller == null) {
+                return;
+            }
+            Socket former = callers.put(caller, socket);
+            if (former != null) {
+                end(former);
+            }
+            Thread.currentThread().setName("quorate-raft-" + server.getId() + "-from-" + caller);
+            socket.setSoTimeout(0);
+            while (!closed) {
+                take(RpcWire.read(in, settings.messageBytesMax()), new Answers(socket, out));
+            }
+        } catch (IOException e) {
+            LOG.debug("the connection of {} has ended: {}", caller == null ? socket : caller, e.toString());
+        } catch (RuntimeException e) {
+            LOG.warn("The connection of {} is ended", caller == null ? socket : caller, e);
+        } finally {
+            end(socket);
+            if (caller != null) {
+                callers.remove(caller, socket);
+            }
+        }
+    }
+
+    /** The caller's id; null if it was refused. */
+    private String greeted(DataInputStream in, OutputStream out) throws IOException {
+        String refusal;
+        Hello hello = null;
+        try {
+            hello = RpcWire.readHello(RpcWire.read(in, RpcWire.GREETING_BYTES_MAX));
+            refusal = refusal(hello);
+        } catch (IOException e) {
+            refusal = String.valueOf(e.getMessage());
+        }
+        if (refusal == null) {
+            out.write(RpcWire.frame(RpcWire.WELCOME, 0, ""));
+            return hello.caller();
+        }
+        out.write(RpcWire.frame(RpcWire.REFUSED, 0, refusal));
+        return null;
+    }
+
+    private String refusal(Hello hello) {
+        if (!hello.group().equals(settings.group().getUuid())) {
+            return "it belongs to another cluster, or to another life of it";
+        }
+        if (!hello.meant().equals(server.getId().toString())) {
+            return "this is " + server.getId() + ", and not " + hello.meant();
+        }
+        return null;
+    }
+
+    private void take(Frame frame, Answers answers) throws IOException {
+        switch (frame.type()) {
+            case RpcWire.APPEND -> append(RpcWire.parse(frame, AppendEntriesRequestProto.parser()), frame, answers);
+            case RpcWire.VOTE -> {
+                RequestVoteRequestProto request = RpcWire.parse(frame, RequestVoteRequestProto.parser());
+                answers.give(frame, () -> server.requestVote(request));
+            }
+            case RpcWire.SNAPSHOT -> {
+                InstallSnapshotRequestProto request = RpcWire.parse(frame, InstallSnapshotRequestProto.parser());
+                answers.give(frame, () -> server.installSnapshot(request));
+            }
+            case RpcWire.ELECTION -> {
+                StartLeaderElectionRequestProto request =
+                        RpcWire.parse(frame, StartLeaderElectionRequestProto.parser());
+                answers.give(frame, () -> server.startLeaderElection(request));
+            }
+            default -> throw new IOException("a request of type " + frame.type());
+        }
+    }
+
+    private void append(AppendEntriesRequestProto request, Frame frame, Answers answers) {
+        CompletableFuture<AppendEntriesReplyProto> appended;
+        try {
+            // The division itself, because the server hands each call to a pool and waits for it.
+            RaftServerAsynchronousProtocol division =
+                    (RaftServerAsynchronousProtocol) server.getDivision(settings.group());
+            synchronized (appending) {
+                appended = division.appendEntriesAsync(request);
+            }
+        } catch (IOException e) {
+            answers.failed(frame, e);
+            return;
+        }
+        var unused = appended.whenComplete((reply, e) -> {
+            if (e == null) {
+                answers.reply(frame, reply);
+            } else {
+                answers.failed(frame, JavaUtils.unwrapCompletionException(e));
+            }
+        });
+    }
+
+    private interface Handling {
+        MessageLite reply() throws IOException;
+    }
+
+    /** Where the answers to one connection's requests go. */
+    private final class Answers {
+        private final Socket socket;
+        private final OutputStream out;
+
+        Answers(Socket socket, OutputStream out) {
+            this.socket = socket;
+            this.out = out;
+        }
+
+        void give(Frame request, Handling handling) {
+            try {
+                reply(request, handling.reply());
+            } catch (IOException e) {
+                failed(request, e);
+            }
+        }
+
+        void reply(Frame request, MessageLite reply) {
+            write(RpcWire.frame(RpcWire.REPLY, request.call(), reply));
+        }
+
+        void failed(Frame request, Throwable why) {
+            write(RpcWire.frame(RpcWire.FAILED, request.call(), why.toString()));
+        }
+
+        private void write(byte[] frame) {
+            try {
+                synchronized (out) {
+                    out.write(frame);
+                }
+            } catch (IOException e) {
+                LOG.debug("an answer can't be given: {}", e.toString());
+                end(socket);
+            }
+        }
+    }
+
+    private void end(Socket socket) {
+        open.remove(socket);
+        try {
+            socket.close();
+        } catch (IOException e) {
+            LOG.debug("closing {}", socket, e);
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        ServerSocket socket = listening;
+        if (socket != null) {
+            try {
+                socket.close();
+            } catch (IOException e) {
+                LOG.debug("closing {}", socket, e);
+            }
+        }
+        open.forEach(this::end);
+    }
+}
