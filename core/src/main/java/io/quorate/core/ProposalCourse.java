@@ -139,7 +139,7 @@ public final class ProposalCourse {
         return new Submission(entry, window.sentLast(), epoch);
     }
 
-    /** Milliseconds until {@link #next} may have something even if nothing happens; above zero. */
+    /** Milliseconds until {@link #next} may have something even if nothing happens; zero when it has something now. */
     public long waitMillis(long nowMillis) {
         if (!primary) {
             return timing.waitMillisMax();
@@ -154,6 +154,11 @@ public final class ProposalCourse {
     /** Whether everything captured is ordered. */
     public boolean isIdle() {
         return window.idle();
+    }
+
+    /** Whether something is in flight. */
+    public boolean isAwaiting() {
+        return window.awaiting();
     }
 
     /** Bytes captured and not yet known to be ordered. */

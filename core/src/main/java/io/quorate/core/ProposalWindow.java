@@ -141,18 +141,23 @@ public final class ProposalWindow {
         return sentLast;
     }
 
-    /** Milliseconds until {@link #poll} may have something even if nothing happens, at most {@code otherwise}. */
+    /**
+     * Milliseconds until {@link #poll} has something even if nothing happens, at most {@code otherwise}; zero when it
+     * has something now.
+     */
     public long waitMillis(long nowMillis, long otherwise) {
         if (sent == limits.inFlightMax()) {
             return otherwise;
         }
         long due = otherwise;
-        if (announcing || !captured.isEmpty()) {
+        if (sent < proposed.size() || capturedBytes >= limits.proposalBytesMax()) {
+            due = 0;
+        } else if (announcing || !captured.isEmpty()) {
             due = notBeforeMillis - nowMillis;
         } else if (progressSinceMillis >= 0) {
             due = progressSinceMillis + limits.idleMillis() - nowMillis;
         }
-        return Math.min(otherwise, Math.max(1, due));
+        return Math.min(otherwise, Math.max(0, due));
     }
 
     private boolean propose(long nowMillis) {

@@ -55,14 +55,11 @@ public class QuorateNode {
 
     /**
      * Makes names be looked up again soon. A node that comes back in another container has another address under its
-     * name; the JVM and gRPC would go on using the old one for 30 seconds.
+     * name; the JVM would go on using the old one for 30 seconds.
      */
     private static void forgetAddressesSoon() {
         if (Security.getProperty(ADDRESS_SECONDS) == null) {
             Security.setProperty(ADDRESS_SECONDS, "3");
-        }
-        if (System.getProperty(ADDRESS_SECONDS) == null) {
-            System.setProperty(ADDRESS_SECONDS, "3"); // gRPC's own cache reads this
         }
     }
 }

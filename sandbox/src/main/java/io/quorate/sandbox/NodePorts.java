@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
  * @param mysql P+i
  * @param gateway P+100+i, reserved for it
  * @param http P+200+i, Actuator
- * @param raft P+300+i, gRPC between the nodes
+ * @param raft P+300+i, Raft between the nodes
  * @param channel P+400+i, writesets on their way to the leader
  */
 public record NodePorts(int mysql, int gateway, int http, int raft, int channel) {

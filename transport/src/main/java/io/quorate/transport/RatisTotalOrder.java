@@ -39,9 +39,8 @@ import org.slf4j.LoggerFactory;
  * <p>Futures of {@link #submit} complete on threads of the transport, often the one that applies the log: whatever
  * depends on them must be short or asynchronous.
  *
- * <p>Ratis logs much at INFO: set {@code org.apache.ratis} to WARN. While a member is away, {@code
- * org.apache.ratis.grpc.server.GrpcLogAppender} and {@code org.apache.ratis.server.leader} warn all the time; set these
- * to ERROR.
+ * <p>Ratis logs much at INFO: set {@code org.apache.ratis} to WARN, and {@code org.apache.ratis.server.leader}, which
+ * warns all the time while a member is away, to ERROR.
  */
 public final class RatisTotalOrder implements TotalOrder {
     private static final Logger LOG = LoggerFactory.getLogger(RatisTotalOrder.class);

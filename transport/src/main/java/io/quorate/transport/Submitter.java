@@ -13,9 +13,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * The one thread that sends entries to the log: this node's own, cut into frames, to the leader wherever it is; and
- * those that peers have forwarded, into the local log. Own entries are sent in the order in which they were submitted,
- * and the frames of one entry without another's in between.
+ * Sends entries to the log: this node's own, cut into frames, to the leader wherever it is; and those that peers have
+ * forwarded, into the local log. Own entries are sent in the order in which they were submitted, and the frames of one
+ * entry without another's in between.
+ *
+ * <p>One thread does that, because sending can take as long as the disk does. While nothing else is on its way it
+ * can't: then whoever brings an entry sends it, and no thread has to be woken.
  *
  * <p>No frame is ever sent twice: when its fate is unknown the whole entry fails, and may be submitted again.
  */
@@ -36,6 +39,9 @@ final class Submitter implements AutoCloseable {
     private final long stream = new SecureRandom().nextLong();
     private final long windowBytesMax;
     private final Thread thread;
+
+    /** Held while something is taken and sent, so that the order is kept. */
+    private final ReentrantLock turn = new ReentrantLock();
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
@@ -93,6 +99,7 @@ final class Submitter implements AutoCloseable {
             return CompletableFuture.failedFuture(refused);
         }
         int frames = Math.max(1, (entry.length + settings.fragmentBytes() - 1) / settings.fragmentBytes());
+        Own added;
         lock.lock();
         try {
             if (closed) {
@@ -104,19 +111,20 @@ final class Submitter implements AutoCloseable {
                         new QuorateException(ErrorCode.ORDER_BUSY, ownBytes + " bytes are on their way already"));
             }
             ownBytes += entry.length;
-            Own added = new Own(entry, sequence++, frames);
+            added = new Own(entry, sequence++, frames);
             own.add(added);
-            work.signal();
             submittedEntries.increment();
             submittedBytes.add(entry.length);
-            return added.result;
         } finally {
             lock.unlock();
         }
+        sendOrWake();
+        return added.result;
     }
 
     /** A frame a peer hands to this node as the leader. */
     CompletableFuture<Answer> forward(byte[] frame) {
+        Forwarded added;
         lock.lock();
         try {
             if (closed) {
@@ -127,14 +135,14 @@ final class Submitter implements AutoCloseable {
                         Answer.failed("busy: " + forwardedBytes + " bytes are waiting"));
             }
             forwardedBytes += frame.length;
-            Forwarded added = new Forwarded(frame, new CompletableFuture<>());
+            added = new Forwarded(frame, new CompletableFuture<>());
             forwarded.add(added);
-            work.signal();
             forwardedEntries.increment();
-            return added.answer;
         } finally {
             lock.unlock();
         }
+        sendOrWake();
+        return added.answer;
     }
 
     long inFlightBytes() {
@@ -200,37 +208,105 @@ final class Submitter implements AutoCloseable {
 
     private void run() {
         try {
-            for (Runnable step = next(); step != null; step = next()) {
-                step.run();
+            while (awaitReady()) {
+                sendNext();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException | Error e) {
-            close(); // Who waits for an answer would wait for ever.
-            broken.accept(e);
+            brokenBy(e);
         }
     }
 
-    /** Own frames and forwarded ones take turns. Own ones wait while too many are unanswered. */
-    private Runnable next() throws InterruptedException {
+    /** Sends what has just come if it is all there is; otherwise the thread will. */
+    private void sendOrWake() {
+        try {
+            if (isAlone() && turn.tryLock()) {
+                try {
+                    sendNext();
+                } finally {
+                    turn.unlock();
+                }
+            }
+        } catch (RuntimeException | Error e) {
+            brokenBy(e);
+        }
         lock.lock();
         try {
-            while (true) {
-                if (closed) {
-                    return null;
-                }
-                boolean ownReady = !own.isEmpty() && windowBytes < windowBytesMax;
-                if (ownReady && (ownTurn || forwarded.isEmpty())) {
-                    ownTurn = false;
-                    return ownFrame();
-                }
-                if (!forwarded.isEmpty()) {
-                    ownTurn = true;
-                    Forwarded next = forwarded.remove();
-                    return () -> append(next);
-                }
+            if (isReady()) {
+                work.signal();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether a single frame is all that is on its way. */
+    private boolean isAlone() {
+        lock.lock();
+        try {
+            return own.size() + forwarded.size() == 1
+                    && ownBytes + forwardedBytes
+                            == (own.isEmpty() ? forwarded.peek().frame.length : own.peek().entry.length)
+                    && (own.isEmpty() || own.peek().frames == 1);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void brokenBy(Throwable cause) {
+        close(); // Who waits for an answer would wait for ever.
+        broken.accept(cause);
+    }
+
+    /** False when closed. */
+    private boolean awaitReady() throws InterruptedException {
+        lock.lock();
+        try {
+            while (!closed && !isReady()) {
                 work.await();
             }
+            return !closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Own frames wait while too many are unanswered. Guarded by the lock. */
+    private boolean isReady() {
+        return !forwarded.isEmpty() || isOwnReady();
+    }
+
+    private boolean isOwnReady() {
+        return !own.isEmpty() && windowBytes < windowBytesMax;
+    }
+
+    private void sendNext() {
+        turn.lock();
+        try {
+            Runnable next = next();
+            if (next != null) {
+                next.run();
+            }
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** What to send; null for nothing. Own frames and forwarded ones take turns. */
+    private Runnable next() {
+        lock.lock();
+        try {
+            if (closed || !isReady()) {
+                return null;
+            }
+            boolean ownNext = isOwnReady() && (ownTurn || forwarded.isEmpty());
+            ownTurn = !ownNext;
+            if (ownNext) {
+                return ownFrame();
+            }
+            Forwarded next = forwarded.remove();
+            return () -> append(next);
         } finally {
             lock.unlock();
         }
@@ -292,7 +368,7 @@ final class Submitter implements AutoCloseable {
                     own.remove(entry);
                 }
             }
-            if (!own.isEmpty()) {
+            if (isOwnReady()) {
                 work.signal();
             }
         } finally {

@@ -59,7 +59,7 @@ public record TransportSettings(
      * A member.
      *
      * @param host name or address by which the others reach it; also the one it binds to
-     * @param raftPort Ratis' gRPC port
+     * @param raftPort where the other members' Ratis servers reach this one's
      * @param channelPort port of our own channel
      * @param generation from 1; rises when the member of that name is replaced, which means that its address or its
      *     directory has changed. In Raft that is another server, which has promised and acknowledged nothing

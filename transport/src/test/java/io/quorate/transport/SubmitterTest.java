@@ -19,11 +19,12 @@ class SubmitterTest {
     @TempDir
     Path directory;
 
-    /** As memory does when it runs out, in the one thread that all entries go through. */
+    /** As memory does when it runs out, in whatever thread sends. */
     @Test
-    void tellsOfItsThreadsEndAndLeavesNobodyWaiting() throws Exception {
+    void tellsOfAnEndAndLeavesNobodyWaiting() throws Exception {
         AtomicReference<Throwable> told = new AtomicReference<>();
         CountDownLatch broken = new CountDownLatch(1);
+        CountDownLatch sending = new CountDownLatch(1);
         CountDownLatch both = new CountDownLatch(1);
         OutOfMemoryError cause = new OutOfMemoryError("of this test");
         Submitter.Route route = new Submitter.Route() {
@@ -34,6 +35,7 @@ class SubmitterTest {
 
             @Override
             public CompletableFuture<Answer> send(String leader, byte[] frame) {
+                sending.countDown();
                 try {
                     both.await();
                 } catch (InterruptedException e) {
@@ -48,7 +50,13 @@ class SubmitterTest {
             told.set(e);
             broken.countDown();
         })) {
-            CompletableFuture<Void> sent = submitter.submit(new byte[1]);
+            // It is sent by the thread that brings it.
+            CompletableFuture<Void> sent = new CompletableFuture<>();
+            Thread first = new Thread(() -> {
+                var unused = submitter.submit(new byte[1]).whenComplete((done, e) -> sent.completeExceptionally(e));
+            });
+            first.start();
+            assertThat(sending.await(20, TimeUnit.SECONDS)).isTrue();
             CompletableFuture<Void> queued = submitter.submit(new byte[1]);
             both.countDown();
             assertThat(broken.await(20, TimeUnit.SECONDS)).isTrue();

@@ -115,7 +115,7 @@ public record NodeProperties(
     static final String NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,62}";
 
     /**
-     * @param raftPort port for gRPC between the nodes' Ratis servers
+     * @param raftPort port for what the nodes' Ratis servers say to one another
      * @param channelPort port for the channels between nodes: proposals to the leader, reports, questions and transfers
      * @param http host and port of the node's Actuator, for the {@code cluster} endpoint; if it is left out, the
      *     endpoint shows the node without details

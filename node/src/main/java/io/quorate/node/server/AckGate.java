@@ -27,8 +27,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out an {@link AckCourse}: the capture tells it what it has read, the order what has won and lost, and one
- * thread ends sessions and acknowledges positions, one after the other as {@link AckTurns} says. One lock, one clock.
+ * Carries out an {@link AckCourse}: the capture tells it what it has read, the order what has won and lost, and sessions
+ * are ended and positions acknowledged, one after the other as {@link AckTurns} says. One lock, one clock.
+ *
+ * <p>One thread does that. Where nobody has lost, whoever brings the decision acknowledges it, which saves the waking
+ * of a thread; it writes some bytes, of which the server has asked for each before it sends more.
  */
 final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(AckGate.class);
@@ -44,6 +47,9 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
     private final AckTurns<SemiSyncReplica.Acknowledger> turns;
     private final CommitStages stages;
     private final OwnedThread thread;
+
+    /** Held while a turn is carried out. */
+    private final ReentrantLock acting = new ReentrantLock();
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
@@ -121,8 +127,9 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
     public void read(BinlogPosition end) {
         locked(() -> {
             course.read(end);
-            signalIfDue();
+            signalIfSettled();
         });
+        acknowledgeDue();
     }
 
     /** Commits are about to wait for their verdict, and the server has committed everything up to {@code number}. */
@@ -140,19 +147,46 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
         locked(() -> {
             course.decided(lost, last);
             stages.decided(last, System.nanoTime());
-            if (lost.isEmpty()) {
-                signalIfDue();
-            } else {
+            signalIfSettled();
+            if (!lost.isEmpty()) {
+                work.signal();
+            }
+        });
+        if (lost.isEmpty()) {
+            acknowledgeDue();
+        }
+    }
+
+    private void signalIfSettled() {
+        if (!turns.isAckDue() && turns.mayConnect()) {
+            settled.signalAll();
+        }
+    }
+
+    /** Acknowledges what may be; leaves it to the thread if that is acting, or if something else comes before it. */
+    private void acknowledgeDue() {
+        if (acting.tryLock()) {
+            try {
+                if (nextNow() instanceof Acknowledgement<SemiSyncReplica.Acknowledger> due) {
+                    acknowledge(due);
+                }
+            } finally {
+                acting.unlock();
+            }
+        }
+        locked(() -> {
+            if (turns.isAckDue()) {
                 work.signal();
             }
         });
     }
 
-    private void signalIfDue() {
-        if (turns.isAckDue()) {
-            work.signal();
-        } else if (turns.mayConnect()) {
-            settled.signalAll();
+    private AckTurns.Turn<SemiSyncReplica.Acknowledger> nextNow() {
+        lock.lock();
+        try {
+            return closed ? null : turns.next(MonotonicClock.millis());
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -176,31 +210,40 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
     // The thread.
 
     private void run() throws InterruptedException {
-        for (AckTurns.Turn<SemiSyncReplica.Acknowledger> next; (next = next()) != null; ) {
-            if (next instanceof Acknowledgement<SemiSyncReplica.Acknowledger> due) {
-                acknowledge(due);
-            } else if (next instanceof AckTurns.End<SemiSyncReplica.Acknowledger> due) {
-                endOf(due.ending());
+        while (awaitTurn()) {
+            acting.lockInterruptibly();
+            try {
+                act();
+            } finally {
+                acting.unlock();
             }
         }
     }
 
-    /** Waits for something to do; null when closed. */
-    private AckTurns.Turn<SemiSyncReplica.Acknowledger> next() throws InterruptedException {
+    private void act() {
+        AckTurns.Turn<SemiSyncReplica.Acknowledger> next = nextNow();
+        if (next instanceof Acknowledgement<SemiSyncReplica.Acknowledger> due) {
+            acknowledge(due);
+        } else if (next instanceof AckTurns.End<SemiSyncReplica.Acknowledger> due) {
+            endOf(due.ending());
+        }
+    }
+
+    /** Waits until there is something to do; false when closed. */
+    private boolean awaitTurn() throws InterruptedException {
         lock.lockInterruptibly();
         try {
             while (!closed) {
                 long now = MonotonicClock.millis();
-                AckTurns.Turn<SemiSyncReplica.Acknowledger> next = turns.next(now);
-                if (next != null) {
-                    return next;
+                if (turns.next(now) != null) {
+                    return true;
                 }
                 if (turns.mayConnect()) {
                     settled.signalAll();
                 }
                 work.await(turns.waitMillis(now, LOOK_MILLIS), TimeUnit.MILLISECONDS);
             }
-            return null;
+            return false;
         } finally {
             lock.unlock();
         }

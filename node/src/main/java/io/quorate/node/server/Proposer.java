@@ -18,7 +18,11 @@ import java.util.function.LongConsumer;
 
 /**
  * Carries out a {@link ProposalCourse}: the capture fills the window of the course and is held back while that is full,
- * one thread submits proposals, and the course is told of deliveries and failures. One lock, one clock.
+ * proposals are submitted, and the course is told of deliveries and failures. One lock, one clock.
+ *
+ * <p>What the capture brings while nothing is in flight it submits itself, which saves the waking of a thread between a
+ * commit and its verdict. All else is submitted by one thread, which is woken only for what comes sooner than it would
+ * look by itself.
  */
 final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
     private static final long RETRY_MILLIS = 100;
@@ -28,9 +32,15 @@ final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
     private final LongConsumer proposed;
     private final OwnedThread thread;
 
+    /** Held while the next proposal is taken and submitted, so that they go in their order. */
+    private final ReentrantLock submitting = new ReentrantLock();
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
     private final Condition room = lock.newCondition();
+    /** When the thread looks next. */
+    private long looksMillis;
+
     private boolean quorumHeard;
     private boolean closed;
 
@@ -52,13 +62,34 @@ final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
 
     @Override
     public void captured(WriteSet writeSet, long[] undecided) throws InterruptedException {
+        boolean alone;
         lock.lockInterruptibly();
         try {
+            alone = !course.isAwaiting();
             while (course.isFull() && !closed) {
                 room.await();
             }
             course.captured(writeSet, undecided, MonotonicClock.millis());
-            work.signal();
+        } finally {
+            lock.unlock();
+        }
+        if (alone && submitting.tryLock()) {
+            try {
+                Submission due = poll();
+                if (due != null) {
+                    submit(due);
+                }
+            } finally {
+                submitting.unlock();
+            }
+        }
+        tell(() -> {});
+    }
+
+    private Submission poll() {
+        lock.lock();
+        try {
+            return closed ? null : course.next(MonotonicClock.millis());
         } finally {
             lock.unlock();
         }
@@ -66,26 +97,24 @@ final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
 
     @Override
     public void progress(long last, long lastSeen, long[] undecided) {
-        tell(() -> course.progress(last, lastSeen, undecided, MonotonicClock.millis()), false);
+        tell(() -> course.progress(last, lastSeen, undecided, MonotonicClock.millis()));
     }
 
     @Override
     public void delivered(OriginPosition position) {
-        tell(() -> course.delivered(position, MonotonicClock.millis()), true);
+        tell(() -> course.delivered(position, MonotonicClock.millis()));
     }
 
     @Override
     public void gap() {
-        tell(() -> course.gap(MonotonicClock.millis()), true);
+        tell(() -> course.gap(MonotonicClock.millis()));
     }
 
     public void quorumChanged(TotalOrder.Quorum quorum) {
-        tell(
-                () -> {
-                    quorumHeard = true;
-                    course.quorumChanged(quorum.primary(), MonotonicClock.millis());
-                },
-                true);
+        tell(() -> {
+            quorumHeard = true;
+            course.quorumChanged(quorum.primary(), MonotonicClock.millis());
+        });
     }
 
     /**
@@ -93,21 +122,20 @@ final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
      * created.
      */
     public void quorumMayHaveChanged() {
-        tell(
-                () -> {
-                    if (!quorumHeard) {
-                        course.quorumChanged(order.quorum().primary(), MonotonicClock.millis());
-                    }
-                },
-                true);
+        tell(() -> {
+            if (!quorumHeard) {
+                course.quorumChanged(order.quorum().primary(), MonotonicClock.millis());
+            }
+        });
     }
 
-    /** @param wakes whether there may be something to submit now */
-    private void tell(Runnable what, boolean wakes) {
+    private void tell(Runnable what) {
         lock.lock();
         try {
             what.run();
-            if (wakes) {
+            long now = MonotonicClock.millis();
+            if (now + course.waitMillis(now) < looksMillis) {
+                looksMillis = now;
                 work.signal();
             }
             if (!course.isFull()) {
@@ -119,8 +147,15 @@ final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
     }
 
     private void run() throws InterruptedException {
-        for (Submission next; (next = next()) != null; ) {
-            submit(next);
+        while (awaitWork()) {
+            submitting.lockInterruptibly();
+            try {
+                for (Submission next = poll(); next != null; next = poll()) {
+                    submit(next);
+                }
+            } finally {
+                submitting.unlock();
+            }
         }
     }
 
@@ -129,24 +164,22 @@ final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
         // Success proves nothing; only the delivery does. Nobody needs the stage that whenComplete returns.
         var unused = order.submit(next.entry()).whenComplete((done, failure) -> {
             if (failure != null) {
-                tell(() -> course.failed(next, String.valueOf(failure.getMessage()), MonotonicClock.millis()), true);
+                tell(() -> course.failed(next, String.valueOf(failure.getMessage()), MonotonicClock.millis()));
             }
         });
     }
 
-    /** Waits for an entry to submit; null when closed. */
-    private Submission next() throws InterruptedException {
+    /** Waits until there may be something to submit; false when closed. */
+    private boolean awaitWork() throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            while (!closed) {
-                long now = MonotonicClock.millis();
-                Submission next = course.next(now);
-                if (next != null) {
-                    return next;
-                }
-                work.await(course.waitMillis(now), TimeUnit.MILLISECONDS);
+            long now = MonotonicClock.millis();
+            looksMillis = now + course.waitMillis(now);
+            while (!closed && now < looksMillis) {
+                work.await(looksMillis - now, TimeUnit.MILLISECONDS);
+                now = MonotonicClock.millis();
             }
-            return null;
+            return !closed;
         } finally {
             lock.unlock();
         }

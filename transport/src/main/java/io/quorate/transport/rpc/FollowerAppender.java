@@ -42,8 +42,9 @@ import org.slf4j.LoggerFactory;
  * been sent and from where on.
  *
  * <p><b>What is in flight.</b> Up to {@link #IN_FLIGHT_MAX} requests with entries, as soon as the follower has taken
- * one on this connection. When a connection breaks, what was unanswered is sent again; a follower passes over what it
- * has.
+ * one on this connection. While one is in flight the next goes when an answer comes, or after {@link #APART_NANOS}, so
+ * that entries which come close together share a message, and the follower a write to its disk. When a connection
+ * breaks, what was unanswered is sent again; a follower passes over what it has.
  *
  * <p><b>Commits.</b> A follower applies what it knows to be committed, and learns that with the next entry or
  * heartbeat; after the last entry of a burst it would wait half a second for a heartbeat. Ratis' own remedy, {@code
@@ -60,7 +61,8 @@ final class FollowerAppender extends LogAppenderBase {
     /** What may be unanswered for others than the appender's own thread to write; a socket's buffer takes more. */
     private static final long LITTLE_BYTES = 32 << 10;
 
-    private static final int LITTLE_ENTRIES = 8;
+    private static final int LITTLE_ENTRIES = 64;
+    private static final long APART_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final int TRIES_SOON = 10;
     private static final long SOON_MILLIS = 20;
     /** A member that returns should not wait long for being tried again. */
@@ -87,6 +89,10 @@ final class FollowerAppender extends LogAppenderBase {
     private volatile boolean proven;
 
     private final AtomicInteger failures = new AtomicInteger();
+    private volatile long sentNanos = System.nanoTime() - APART_NANOS;
+    /** Whether the appender's own thread will look within {@link #APART_NANOS}. */
+    private volatile boolean looksSoon;
+
     private volatile long againNanos = System.nanoTime();
     private volatile boolean silent;
     private long callId;
@@ -129,7 +135,10 @@ final class FollowerAppender extends LogAppenderBase {
             send(true);
             giveUpSilence();
             getLeaderState().checkHealth(getFollower());
-            wake.tryAcquire(waitMillis(), TimeUnit.MILLISECONDS);
+            looksSoon = isTooSoon();
+            wake.tryAcquire(
+                    looksSoon ? APART_NANOS : TimeUnit.MILLISECONDS.toNanos(waitMillis()), TimeUnit.NANOSECONDS);
+            looksSoon = false;
             wake.drainPermits();
         }
     }
@@ -279,8 +288,14 @@ final class FollowerAppender extends LogAppenderBase {
             turn.run();
         }
         while (isRunning() && System.nanoTime() - againNanos >= 0) {
-            boolean entries = hasAppendEntries() && hasRoom() && shouldNotifyToInstallSnapshot() == null;
+            boolean tooSoon = isTooSoon();
+            boolean entries =
+                    !tooSoon && hasAppendEntries() && hasRoom() && shouldNotifyToInstallSnapshot() == null;
             if (!entries && getHeartbeatWaitTimeMs() > 0) {
+                if (tooSoon && !looksSoon) {
+                    looksSoon = true;
+                    wakeUp(own);
+                }
                 return;
             }
             PeerLink.Connection on = connection;
@@ -311,6 +326,14 @@ final class FollowerAppender extends LogAppenderBase {
                 || getRaftLog().getNextIndex() - getFollower().getNextIndex() > LITTLE_ENTRIES;
     }
 
+    /** Whether there are entries that may share a message with those that come in the next moment. */
+    private boolean isTooSoon() {
+        return unansweredData.get() > 0
+                && System.nanoTime() - sentNanos < APART_NANOS
+                && hasAppendEntries()
+                && hasRoom();
+    }
+
     private boolean hasRoom() {
         int data = unansweredData.get();
         return data == 0 || (proven && data < IN_FLIGHT_MAX && unansweredBytes.get() < 2L * settings.messageBytesMax());
@@ -322,6 +345,7 @@ final class FollowerAppender extends LogAppenderBase {
         unanswered.put(sent.id, sent);
         unansweredBytes.addAndGet(sent.bytes);
         if (!sent.isHeartbeat()) {
+            sentNanos = sent.nanos;
             unansweredData.incrementAndGet();
             getFollower().updateNextIndex(sent.last + 1);
         }
