@@ -30,7 +30,7 @@ import java.nio.charset.StandardCharsets;
  * accepted. Whatever is not as described closes the connection with {@link ErrorCode#MALFORMED_MESSAGE}.
  */
 final class Wire {
-    static final short VERSION = 3;
+    static final short VERSION = 4;
     static final int MAGIC = 0x51525445;
     static final int GREETING_BYTES_MAX = 1024;
     static final int FRAME_BYTES_MAX = RaftSettings.ENTRY_BYTES_MAX;

@@ -289,8 +289,7 @@ final class FollowerAppender extends LogAppenderBase {
         }
         while (isRunning() && System.nanoTime() - againNanos >= 0) {
             boolean tooSoon = isTooSoon();
-            boolean entries =
-                    !tooSoon && hasAppendEntries() && hasRoom() && shouldNotifyToInstallSnapshot() == null;
+            boolean entries = !tooSoon && hasAppendEntries() && hasRoom() && shouldNotifyToInstallSnapshot() == null;
             if (!entries && getHeartbeatWaitTimeMs() > 0) {
                 if (tooSoon && !looksSoon) {
                     looksSoon = true;
