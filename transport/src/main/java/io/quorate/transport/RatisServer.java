@@ -37,9 +37,9 @@ import org.slf4j.LoggerFactory;
  * <ol>
  *   <li>No thread that writes files is alive. They are all started within one thread group, and bear the member's name;
  *       {@link #start} makes sure of it.
- *   <li>No request of a peer is being handled. They are handled on threads of connections, but within the division's
- *       monitor Ratis checks that the server is alive and writes the vote. We take that monitor once, after the server has
- *       closed.
+ *   <li>No request of a peer is being handled. Threads of connections do that, but it is within the division's monitor
+ *       that Ratis checks that the server is alive, and writes the vote. We take that monitor once, after the server
+ *       has closed.
  *   <li>Ratis' lock is released.
  * </ol>
  *
@@ -94,7 +94,7 @@ final class RatisServer {
 
     /**
      * The group of all threads that the server starts. Threads that Ratis shares between all orders of a process stay
-     * in the group in which they began, and keep it in memory; so the group drops its listener when the order has ended.
+     * in the group in which they began, and keep it in memory; so it drops its listener when the order has ended.
      */
     private static final class Threads extends ThreadGroup {
         private volatile BiConsumer<String, Throwable> died;

@@ -27,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out an {@link AckCourse}: the capture tells it what it has read, the order what has won and lost, and sessions
- * are ended and positions acknowledged, one after the other as {@link AckTurns} says. One lock, one clock.
+ * Carries out an {@link AckCourse}: the capture tells it what it has read, the order what has won and lost, and
+ * sessions are ended and positions acknowledged, one after the other as {@link AckTurns} says. One lock, one clock.
  *
  * <p>One thread does that. Where nobody has lost, whoever brings the decision acknowledges it, which saves the waking
  * of a thread; it writes some bytes, of which the server has asked for each before it sends more.

@@ -21,7 +21,7 @@ import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
  * messages (protobuf).
  *
  * <pre>
- * HELLO                            caller -> server   magic "QRTR" (4), version (2), Raft group (16), caller, server meant
+ * HELLO                            caller -> server   magic "QRTR" (4), version (2), group (16), caller, server meant
  * WELCOME                          server -> caller   nothing
  * REFUSED                          server -> caller   why; the connection is closed after it
  * VOTE, APPEND, SNAPSHOT, ELECTION caller -> server   a request
