@@ -20,6 +20,9 @@ import org.slf4j.LoggerFactory;
 final class LockWatch implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(LockWatch.class);
     private static final Duration PERIOD = Duration.ofMillis(50);
+    /** While nothing was being applied at the last look. */
+    private static final Duration IDLE_PERIOD = Duration.ofMillis(250);
+
     private static final Duration SWEEP = Duration.ofMillis(500);
 
     /**
@@ -94,7 +97,7 @@ final class LockWatch implements Runnable {
     @Override
     public void run() {
         try {
-            while (!pipeline.awaitStop(PERIOD)) {
+            while (!pipeline.awaitStop(watched == null ? IDLE_PERIOD : PERIOD)) {
                 try {
                     look();
                     if (System.nanoTime() - sweptNanos > SWEEP.toNanos()) {

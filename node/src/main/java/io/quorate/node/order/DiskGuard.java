@@ -7,6 +7,7 @@ import io.quorate.core.Retry;
 import io.quorate.node.thread.FaultHandler;
 import io.quorate.node.thread.OwnedThread;
 import java.io.IOException;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -51,10 +52,14 @@ public final class DiskGuard implements AutoCloseable {
     }
 
     private void run() throws InterruptedException {
+        FileStore volume = null;
         while (true) {
             try {
-                look(Files.getFileStore(directory).getUsableSpace());
+                // To find the volume all mounts are read; what it has left is one question to the system.
+                volume = volume == null ? Files.getFileStore(directory) : volume;
+                look(volume.getUsableSpace());
             } catch (IOException e) {
+                volume = null;
                 log.warn("can't tell how much space {} has: {}", directory, e.toString());
             }
             Thread.sleep(PERIOD.toMillis());
