@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code quorate members}, {@code quorate join} and {@code quorate leave}. */
+/** {@code quorate members} and the commands that change something about them. */
 @Command(
         name = "members",
         description = "Shows the members of the cluster: their addresses, states, and how far each is.",
@@ -92,6 +92,27 @@ final class MembersCommand implements Runnable {
         @Override
         public Integer call() {
             Membership.leave(node.first(), member);
+            return 0;
+        }
+    }
+
+    /** Has a member lead. */
+    @Command(
+            name = "lead",
+            description = "Has a member lead the cluster. What is written at the leader's server is ordered after one"
+                    + " round trip to the others, what is written elsewhere after two, so it should be the node with"
+                    + " most writers.",
+            mixinStandardHelpOptions = true)
+    static final class Lead implements Callable<Integer> {
+        @Mixin
+        private NodeAddress node;
+
+        @Parameters(paramLabel = "NODE", description = "the member's name")
+        private String member;
+
+        @Override
+        public Integer call() {
+            Membership.lead(node.first(), member);
             return 0;
         }
     }

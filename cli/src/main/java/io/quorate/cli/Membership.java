@@ -20,6 +20,16 @@ public final class Membership {
         NodeAddress.post(host, PATH, Map.of("action", "leave", "member", member));
     }
 
+    /**
+     * Has a member lead.
+     *
+     * @param host HTTP address of any member, {@code host:port}
+     * @throws CommandException with the node's own words when it doesn't come about
+     */
+    public static void lead(String host, String member) {
+        NodeAddress.post(host, PATH, Map.of("action", "lead", "member", member));
+    }
+
     /** @param action {@code join}, {@code desync} or {@code resync}, for the node at that address */
     static void change(String host, String action) {
         NodeAddress.post(host, PATH, Map.of("action", action));

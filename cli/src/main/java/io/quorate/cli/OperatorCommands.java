@@ -16,6 +16,7 @@ public final class OperatorCommands {
             MembersCommand.class,
             MembersCommand.Join.class,
             MembersCommand.Leave.class,
+            MembersCommand.Lead.class,
             MembersCommand.Desync.class,
             MembersCommand.Resync.class,
             DdlCommand.class,

@@ -58,6 +58,7 @@ class CommandsTest {
                 "members",
                 "join",
                 "leave",
+                "lead",
                 "desync",
                 "resync",
                 "recover",
@@ -78,6 +79,7 @@ class CommandsTest {
     @ValueSource(
             strings = {
                 "leave",
+                "lead",
                 "conflicts show",
                 "log",
                 "log dump",
@@ -137,6 +139,13 @@ class CommandsTest {
         assertThat(run("leave", "n9")).isEqualTo(1);
         assertThat(err.toString()).contains("n9 is no member");
         assertThat(n1.posted()).singleElement().asString().contains("\"leave\"", "\"n9\"");
+    }
+
+    @Test
+    void hasAMemberLead() {
+        n1.answers("members", "{}");
+        assertThat(run("lead", "n2")).isZero();
+        assertThat(n1.posted()).singleElement().asString().contains("\"lead\"", "\"n2\"");
     }
 
     @Test

@@ -24,6 +24,7 @@ import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.protocol.exceptions.ReconfigurationInProgressException;
 import org.apache.ratis.protocol.exceptions.SetConfigurationException;
+import org.apache.ratis.protocol.exceptions.TransferLeadershipException;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.util.JavaUtils;
 import org.slf4j.Logger;
@@ -75,6 +76,35 @@ final class MemberChanges {
         }
     }
 
+    /** Has that member lead instead of this one. */
+    CompletableFuture<Void> lead(String name, Duration limit) {
+        RaftPeerId heir = division.getRaftConf().getCurrentPeers().stream()
+                .map(RaftPeer::getId)
+                .filter(id -> Membership.name(id.toString()).equals(name))
+                .findFirst()
+                .orElse(null);
+        if (!division.getInfo().isLeader() || heir == null) {
+            return CompletableFuture.failedFuture(new QuorateException(
+                    ErrorCode.NO_QUORUM, heir == null ? name + " is no member" : "this node does not lead"));
+        }
+        LOG.info("asked to have {} lead", name);
+        try {
+            return server.transferLeadershipAsync(transfer(heir, limit)).handle(MemberChanges::require);
+        } catch (IOException e) {
+            return CompletableFuture.failedFuture(new QuorateException(ErrorCode.ORDER_INTERRUPTED, e.toString(), e));
+        }
+    }
+
+    private TransferLeadershipRequest transfer(RaftPeerId heir, Duration limit) {
+        return new TransferLeadershipRequest(
+                client,
+                division.getId(),
+                division.getMemberId().getGroupId(),
+                calls.incrementAndGet(),
+                heir,
+                limit.toMillis());
+    }
+
     /** @param failed why there is no reply; null when there is one */
     private static Void require(RaftClientReply reply, Throwable failed) {
         if (failed == null && reply.isSuccess()) {
@@ -91,6 +121,9 @@ final class MemberChanges {
         if (e instanceof SetConfigurationException) {
             return "somebody else has just changed the members; look at them, and ask again";
         }
+        if (e instanceof TransferLeadershipException) {
+            return "the leadership was not handed over: " + e.getMessage();
+        }
         return "the members were not changed: " + e;
     }
 
@@ -104,13 +137,7 @@ final class MemberChanges {
                 || division.getRaftConf().getCurrentPeers().size() < 2) {
             return;
         }
-        TransferLeadershipRequest request = new TransferLeadershipRequest(
-                client,
-                division.getId(),
-                division.getMemberId().getGroupId(),
-                calls.incrementAndGet(),
-                heardLast(),
-                limit.toMillis());
+        TransferLeadershipRequest request = transfer(heardLast(), limit);
         try {
             RaftClientReply reply =
                     server.transferLeadershipAsync(request).get(limit.toMillis(), TimeUnit.MILLISECONDS);

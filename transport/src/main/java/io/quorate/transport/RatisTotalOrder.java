@@ -12,6 +12,7 @@ import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -46,6 +47,9 @@ public final class RatisTotalOrder implements TotalOrder {
     private static final Logger LOG = LoggerFactory.getLogger(RatisTotalOrder.class);
     /** When the others have dismissed this node, that is reported a moment after Ratis has stopped because of it. */
     private static final int WORD_TICKS = 25;
+
+    /** How long the member that is to lead may take to have all entries. */
+    private static final Duration LEAD_MAX = Duration.ofSeconds(5);
 
     /** How often a node without a leader greets its peers, to find out whether they are of its cluster. */
     private static final long GREET_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -272,6 +276,16 @@ public final class RatisTotalOrder implements TotalOrder {
     /** Takes a member out. Otherwise like {@link #add}. */
     public CompletableFuture<Void> remove(String name) {
         return changes.change(with -> with.removeIf(peer -> peer.name().equals(name)));
+    }
+
+    /**
+     * Hands the leadership to that member, which has to be level with this one by then.
+     *
+     * @return completes when it leads; fails with NO_QUORUM when this node doesn't lead, with ORDER_INTERRUPTED when it
+     *     didn't succeed, which may be tried again
+     */
+    public CompletableFuture<Void> lead(String name) {
+        return changes.lead(name, LEAD_MAX);
     }
 
     /**

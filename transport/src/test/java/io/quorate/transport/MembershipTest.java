@@ -119,11 +119,7 @@ class MembershipTest {
         try (Nodes nodes = Nodes.of(directory, 3)) {
             nodes.start().awaitLeader();
             String follower = nodes.awaitFollower();
-            assertThatThrownBy(() -> nodes.node(follower).remove("n1").join())
-                    .isInstanceOf(CompletionException.class)
-                    .cause()
-                    .isInstanceOfSatisfying(
-                            QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_QUORUM));
+            assertFails(nodes.node(follower).remove("n1"), ErrorCode.NO_QUORUM);
         }
     }
 
@@ -141,6 +137,31 @@ class MembershipTest {
             nodes.submitSurely(next, "after");
             nodes.awaitEverywhere("after");
         }
+    }
+
+    @Test
+    void aMemberLeadsThatIsAskedTo() throws Exception {
+        try (Nodes nodes = Nodes.of(directory, 3)) {
+            nodes.start().awaitLeader();
+            nodes.submitSurely("n1", "before");
+            for (String heir : List.of("n3", "n1", "n2")) {
+                surely(() -> nodes.node(nodes.runningLeader()).lead(heir));
+                Nodes.await(heir + " leads", () -> heir.equals(nodes.awaitLeader()));
+                nodes.submitSurely("n1", "with " + heir);
+            }
+            nodes.awaitEverywhere("with n2");
+            String follower = nodes.awaitFollower();
+            assertFails(nodes.node(follower).lead("n1"), ErrorCode.NO_QUORUM);
+            assertFails(nodes.node(nodes.awaitLeader()).lead("n9"), ErrorCode.NO_QUORUM);
+        }
+    }
+
+    private static void assertFails(CompletableFuture<Void> change, ErrorCode code) {
+        assertThatThrownBy(change::join)
+                .isInstanceOf(CompletionException.class)
+                .cause()
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(code));
     }
 
     private static void delete(Path tree) throws IOException {

@@ -89,9 +89,10 @@ class MembersEndpoint {
     }
 
     /**
-     * @param action {@code leave}: takes a member out; {@code join}: this node asks to become a member again; {@code
-     *     desync}: the others are not to wait for this node; {@code resync}: they may wait for it again
-     * @param member for leave: name of the member
+     * @param action {@code leave}: takes a member out; {@code lead}: has a member lead; {@code join}: this node asks to
+     *     become a member again; {@code desync}: the others are not to wait for this node; {@code resync}: they may wait
+     *     for it again
+     * @param member for leave and lead: name of the member
      */
     @WriteOperation
     Outcome change(String action, @Nullable String member) {
@@ -102,12 +103,13 @@ class MembersEndpoint {
                     join.join();
                     yield null;
                 }
-                case "leave" -> leave(String.valueOf(member));
+                case "leave" -> byLeader(new MemberQuestion.Leave(String.valueOf(member)));
+                case "lead" -> byLeader(new MemberQuestion.Lead(String.valueOf(member)));
                 case "desync", "resync" -> {
                     standing.desynced(action.equals("desync"));
                     yield null;
                 }
-                default -> "an action is join, leave, desync or resync, not " + action;
+                default -> "an action is join, leave, lead, desync or resync, not " + action;
             };
         } catch (QuorateException e) {
             // Without the advice of its code, which is about configuration keys.
@@ -116,11 +118,11 @@ class MembersEndpoint {
         return Outcome.of(refusal);
     }
 
-    private String leave(String member) {
+    private String byLeader(MemberQuestion.Change change) {
         Membership known = standing.membership();
-        if (known.member(member) == null) {
-            return member + " is no member";
+        if (known.member(change.name()) == null) {
+            return change.name() + " is no member";
         }
-        return desk.byLeader(new MemberQuestion.Leave(member), known.members());
+        return desk.byLeader(change, known.members());
     }
 }

@@ -10,6 +10,7 @@ import io.quorate.core.Retry;
 import io.quorate.node.member.MemberQuestion.Change;
 import io.quorate.node.member.MemberQuestion.Changed;
 import io.quorate.node.member.MemberQuestion.Join;
+import io.quorate.node.member.MemberQuestion.Lead;
 import io.quorate.node.member.MemberQuestion.Leave;
 import io.quorate.node.member.MemberQuestion.WhoIsMember;
 import io.quorate.node.order.PausableOrder;
@@ -28,10 +29,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Answers who is a member and, on the leader, changes who is a member. Asks other nodes for both. */
+/** Answers who is a member and, on the leader, changes that, and who leads. Asks other nodes for both. */
 public final class MemberDesk {
     private static final Logger log = LoggerFactory.getLogger(MemberDesk.class);
     /** More time than a new member takes to catch up with what the order's log holds. */
@@ -74,6 +76,7 @@ public final class MemberDesk {
         answers.on(WhoIsMember.class, question -> about.get());
         answers.on(Join.class, this::carryOut);
         answers.on(Leave.class, this::carryOut);
+        answers.on(Lead.class, this::carryOut);
         answers.requireAll(MemberQuestion.class);
     }
 
@@ -92,16 +95,17 @@ public final class MemberDesk {
                 .filter(m -> m.name().equals(change.name()))
                 .findFirst()
                 .orElse(null);
-        if (change instanceof Join join ? join.member().equals(there) : there == null) {
+        if (change instanceof Lead && there == null) {
+            return change.name() + " is no member";
+        }
+        if (isDone(change, there)) {
             return null;
         }
-        CompletableFuture<Void> done =
-                change instanceof Join join ? running.add(join.member()) : running.remove(change.name());
         try {
-            done.get(CHANGE_MAX.toMillis(), TimeUnit.MILLISECONDS);
+            begin(change, running).get(CHANGE_MAX.toMillis(), TimeUnit.MILLISECONDS);
             if (change instanceof Join join) {
                 members.directory(join.name(), join.member().generation(), join.directory());
-            } else {
+            } else if (change instanceof Leave) {
                 endVote(change.name());
             }
             return null;
@@ -114,6 +118,22 @@ public final class MemberDesk {
             Thread.currentThread().interrupt();
             return "interrupted";
         }
+    }
+
+    private boolean isDone(Change change, @Nullable Peer there) {
+        if (change instanceof Join join) {
+            return join.member().equals(there);
+        }
+        return change instanceof Leave
+                ? there == null
+                : change.name().equals(order.quorum().leader());
+    }
+
+    private static CompletableFuture<Void> begin(Change change, RatisTotalOrder running) {
+        if (change instanceof Join join) {
+            return running.add(join.member());
+        }
+        return change instanceof Leave ? running.remove(change.name()) : running.lead(change.name());
     }
 
     /**

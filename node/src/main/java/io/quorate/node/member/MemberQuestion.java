@@ -13,7 +13,7 @@ public sealed interface MemberQuestion<A> extends Question<A> {
 
     /** A change that only the leader can carry out. It answers when the change is done. */
     sealed interface Change extends MemberQuestion<Changed> {
-        /** The name of the node that is to become a member or to be taken out. */
+        /** The name of the node that is to become a member, to be taken out, or to lead. */
         String name();
     }
 
@@ -33,6 +33,10 @@ public sealed interface MemberQuestion<A> extends Question<A> {
     /** Take that node out of the members. */
     @Question.Name("member.leave")
     record Leave(String name) implements Change {}
+
+    /** Have that member lead. */
+    @Question.Name("member.lead")
+    record Lead(String name) implements Change {}
 
     /**
      * The result of a change.
