@@ -169,10 +169,10 @@ class MembersIT {
         cluster.assertConverged();
     }
 
-    /** All services, one after the other, and not one write is refused or lost. */
+    /** All services, one after the other; then each leads. Not one write is refused or lost. */
     @Test
     @Order(5)
-    void aRollingRestartRefusesNoWrite() throws Exception {
+    void neitherARollingRestartNorALeaderThatIsChosenRefusesAWrite() throws Exception {
         AtomicBoolean stop = new AtomicBoolean();
         AtomicInteger written = new AtomicInteger();
         SQLException[] refused = new SQLException[1];
@@ -186,6 +186,9 @@ class MembersIT {
             cluster.stopService(node);
             assertThat(cluster.restart(node)).isTrue();
         }
+        for (int node = 1; node <= 3; node++) {
+            assertLeadsWhenAsked(node);
+        }
         int before = written.get();
         Cluster.within(Cluster.LIMIT, () -> written.get() > before + 60 || refused[0] != null);
         stop.set(true);
@@ -196,6 +199,18 @@ class MembersIT {
         cluster.assertConverged();
         assertThat(cluster.mysql(1).queryLong("SELECT COUNT(*) FROM load_test.steady WHERE node <= 3"))
                 .isEqualTo(written.get());
+    }
+
+    /** It says so to another node, and again if it wasn't level with the leader just then. */
+    private static void assertLeadsWhenAsked(int heir) throws Exception {
+        int asked = heir % 3 + 1;
+        String wish = "{\"action\": \"lead\", \"member\": \"n" + heir + "\"}";
+        for (long began = System.nanoTime(); cluster.leader(asked) != heir; ) {
+            assertThat(System.nanoTime() - began)
+                    .as("n%d leads within %s", heir, Cluster.LIMIT)
+                    .isLessThan(Cluster.LIMIT.toNanos());
+            cluster.post(asked, "/actuator/members", wish);
+        }
     }
 
     private static void writeSteadily(int node, AtomicBoolean stop, AtomicInteger written, SQLException[] refused) {
