@@ -10,10 +10,17 @@ final class RawEvent extends Event {
     private static final long serialVersionUID = 1L;
 
     private final transient byte[] bytes;
+    private final boolean endsGroup;
 
-    RawEvent(EventHeader header, EventData data, byte[] bytes) {
+    /** @param endsGroup whether the server asks for an acknowledgement, as it does at the end of a group of commits */
+    RawEvent(EventHeader header, EventData data, byte[] bytes, boolean endsGroup) {
         super(header, data);
         this.bytes = bytes;
+        this.endsGroup = endsGroup;
+    }
+
+    boolean endsGroup() {
+        return endsGroup;
     }
 
     byte[] bytes() {

@@ -57,9 +57,7 @@ final class RawEventDeserializer extends EventDeserializer {
         tap.requireOpen();
         byte[] event;
         try {
-            if (tap.isSemiSync()) {
-                SemiSyncChannel.skipPrefix(in);
-            }
+            boolean endsGroup = tap.isSemiSync() && SemiSyncChannel.readPrefix(in);
             in.fill(header, 0, header.length);
             int length = BinlogEvents.length(header, 0);
             if (length < header.length || length > EVENT_BYTES_MAX) {
@@ -68,7 +66,7 @@ final class RawEventDeserializer extends EventDeserializer {
             event = new byte[length];
             System.arraycopy(header, 0, event, 0, header.length);
             in.fill(event, header.length, length - header.length);
-            return seen(event);
+            return seen(event, endsGroup);
         } catch (QuorateException e) {
             tap.failed(e);
             // After any other exception the client goes on, and no longer knows where the next event begins.
@@ -76,7 +74,7 @@ final class RawEventDeserializer extends EventDeserializer {
         }
     }
 
-    private RawEvent seen(byte[] event) throws IOException {
+    private RawEvent seen(byte[] event, boolean endsGroup) throws IOException {
         int type = BinlogEvents.type(event, 0);
         if (type == EventType.FORMAT_DESCRIPTION) {
             // This event always has a checksum; the algorithm before it says whether the others have one.
@@ -94,8 +92,8 @@ final class RawEventDeserializer extends EventDeserializer {
                 };
         byte[] bytes = hasChecksum ? withoutChecksum(event) : event;
         return control == null
-                ? new RawEvent(PASSED_OVER, null, bytes)
-                : new RawEvent(control.getHeader(), control.getData(), bytes);
+                ? new RawEvent(PASSED_OVER, null, bytes, endsGroup)
+                : new RawEvent(control.getHeader(), control.getData(), bytes, endsGroup);
     }
 
     private void verify(byte[] event) {

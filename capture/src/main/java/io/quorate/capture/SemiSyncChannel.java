@@ -55,13 +55,18 @@ final class SemiSyncChannel implements SemiSyncReplica.Acknowledger {
     }
 
     /**
-     * What comes before each event. The second byte asks for an acknowledgement. A server that is stopping may send
-     * its last events without it, or a part of it; whoever connects again gets them whole.
+     * Reads what comes before each event. A server that is stopping may send its last events without it, or a part of
+     * it; whoever connects again gets them whole.
+     *
+     * @return whether the server asks for an acknowledgement of the event
      */
-    static void skipPrefix(InputStream in) throws IOException {
-        if (in.read() != MAGIC || in.read() < 0) {
+    static boolean readPrefix(InputStream in) throws IOException {
+        int magic = in.read();
+        int flag = in.read();
+        if (magic != MAGIC || flag < 0) {
             throw new EOFException("an event without the prefix of semi-sync; the server may be stopping");
         }
+        return flag == 1;
     }
 
     @Override

@@ -26,6 +26,11 @@ public interface SemiSyncReplica {
     /** A connection is open. Positions from before may be acknowledged on it. */
     void connected(Acknowledger acknowledger);
 
-    /** The binlog has been read up to the end of a transaction, and the sink has taken it. */
-    void read(BinlogPosition end);
+    /**
+     * The binlog has been read up to the end of a transaction, and the sink has taken it.
+     *
+     * @param endsGroup whether it is the last of those that the server commits together. Right after a connection
+     *     began, and where no client waits, the server doesn't say so
+     */
+    void read(BinlogPosition end, boolean endsGroup);
 }

@@ -115,7 +115,7 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
             }
             transactions.event(bytes, 0, bytes.length);
             if (replica != null && transactions.hasEndedWith(bytes)) {
-                replica.read(new BinlogPosition(file, Bytes.u32(bytes, TransactionReader.END_OFFSET)));
+                replica.read(new BinlogPosition(file, Bytes.u32(bytes, TransactionReader.END_OFFSET)), raw.endsGroup());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -6,15 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayInputStream;
 import java.io.EOFException;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SemiSyncChannelTest {
-    @Test
-    void anEventBeginsBehindThePrefix() throws Exception {
-        ByteArrayInputStream in = new ByteArrayInputStream(new byte[] {(byte) 0xef, 1, 42});
-        SemiSyncChannel.skipPrefix(in);
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void anEventBeginsBehindThePrefixWhichSaysWhetherAGroupEnds(int flag) throws Exception {
+        ByteArrayInputStream in = new ByteArrayInputStream(new byte[] {(byte) 0xef, (byte) flag, 42});
+        assertThat(SemiSyncChannel.readPrefix(in)).isEqualTo(flag == 1);
         assertThat(in.read()).isEqualTo(42);
     }
 
@@ -23,7 +23,7 @@ class SemiSyncChannelTest {
     @ValueSource(ints = {0, 1, 3})
     void aConnectionEndsWhereThePrefixIsMissing(int bytes) {
         byte[] cut = bytes == 1 ? new byte[] {(byte) 0xef} : new byte[bytes];
-        assertThatThrownBy(() -> SemiSyncChannel.skipPrefix(new ByteArrayInputStream(cut)))
+        assertThatThrownBy(() -> SemiSyncChannel.readPrefix(new ByteArrayInputStream(cut)))
                 .isInstanceOf(EOFException.class);
     }
 }

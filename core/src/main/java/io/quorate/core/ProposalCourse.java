@@ -156,11 +156,6 @@ public final class ProposalCourse {
         return window.idle();
     }
 
-    /** Whether something is in flight. */
-    public boolean isAwaiting() {
-        return window.awaiting();
-    }
-
     /** Bytes captured and not yet known to be ordered. */
     public long bytes() {
         return window.bytes();

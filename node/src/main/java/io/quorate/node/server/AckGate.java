@@ -124,7 +124,7 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
     }
 
     @Override
-    public void read(BinlogPosition end) {
+    public void read(BinlogPosition end, boolean endsGroup) {
         locked(() -> {
             course.read(end);
             signalIfSettled();

@@ -6,7 +6,9 @@ import io.quorate.capture.CapturePosition;
 import io.quorate.capture.CaptureSettings;
 import io.quorate.capture.CaptureStats;
 import io.quorate.capture.MySqlCapture;
+import io.quorate.capture.SemiSyncReplica;
 import io.quorate.core.AppliedDdl;
+import io.quorate.core.BinlogPosition;
 import io.quorate.core.CaptureProtocol;
 import io.quorate.core.GtidSet;
 import io.quorate.core.NodeEvent;
@@ -111,6 +113,7 @@ final class Capturing implements AutoCloseable {
                     ports.order(),
                     ports.properties().order().resendAfter().toMillis(),
                     gate == null ? last -> {} : gate::proposed,
+                    gate != null,
                     ports.faults());
             proposer = made;
             made.quorumMayHaveChanged();
@@ -123,9 +126,28 @@ final class Capturing implements AutoCloseable {
                 new CapturePosition(resume, from),
                 protocol::read,
                 cause -> ports.events().accept(new NodeEvent.Failed(cause)),
-                gate);
+                gate == null ? null : new Reading());
         started.start();
         reader = started;
+    }
+
+    /** The gate hears what is read, and then the proposer. */
+    private final class Reading implements SemiSyncReplica {
+        @Override
+        public void awaitSettled() throws InterruptedException {
+            gate.awaitSettled();
+        }
+
+        @Override
+        public void connected(Acknowledger acknowledger) {
+            gate.connected(acknowledger);
+        }
+
+        @Override
+        public void read(BinlogPosition end, boolean endsGroup) {
+            gate.read(end, endsGroup);
+            proposer.read(endsGroup);
+        }
     }
 
     boolean hasBegun() {

@@ -20,16 +20,19 @@ import java.util.function.LongConsumer;
  * Carries out a {@link ProposalCourse}: the capture fills the window of the course and is held back while that is full,
  * proposals are submitted, and the course is told of deliveries and failures. One lock, one clock.
  *
- * <p>What the capture brings while nothing is in flight it submits itself, which saves the waking of a thread between a
- * commit and its verdict. All else is submitted by one thread, which is woken only for what comes sooner than it would
- * look by itself.
+ * <p>One thread submits, woken only for what comes sooner than it would look by itself. Where clients wait for the
+ * verdict, the capture submits what it has read at the end of each group of commits: that saves the waking of a thread
+ * between a commit and its OK, and a group is proposed as a whole.
  */
 final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
     private static final long RETRY_MILLIS = 100;
+    /** How long the end of a group is waited for; the server doesn't always say where it is. */
+    private static final long GROUP_MILLIS = 2;
 
     private final ProposalCourse course;
     private final TotalOrder order;
     private final LongConsumer proposed;
+    private final boolean byGroups;
     private final OwnedThread thread;
 
     /** Held while the next proposal is taken and submitted, so that they go in their order. */
@@ -47,11 +50,18 @@ final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
     /**
      * @param proposed is told, before the order can answer, up to which GTID number this origin is handed to the order;
      *     more than once when it is proposed again
+     * @param byGroups whether {@link #read} will be called after each transaction
      */
     public Proposer(
-            ProposalWindow window, TotalOrder order, long resendMillis, LongConsumer proposed, FaultHandler faults) {
+            ProposalWindow window,
+            TotalOrder order,
+            long resendMillis,
+            LongConsumer proposed,
+            boolean byGroups,
+            FaultHandler faults) {
         this.order = order;
         this.proposed = proposed;
+        this.byGroups = byGroups;
         this.course = new ProposalCourse(
                 window,
                 new ProposalCourse.Timing(resendMillis, RETRY_MILLIS),
@@ -62,18 +72,23 @@ final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
 
     @Override
     public void captured(WriteSet writeSet, long[] undecided) throws InterruptedException {
-        boolean alone;
         lock.lockInterruptibly();
         try {
-            alone = !course.isAwaiting();
             while (course.isFull() && !closed) {
                 room.await();
             }
             course.captured(writeSet, undecided, MonotonicClock.millis());
+            if (!byGroups) {
+                wakeIfDue();
+            }
         } finally {
             lock.unlock();
         }
-        if (alone && submitting.tryLock()) {
+    }
+
+    /** The capture has read a transaction to its end, and handed it in if others have something to apply. */
+    void read(boolean endsGroup) {
+        if (endsGroup && submitting.tryLock()) {
             try {
                 Submission due = poll();
                 if (due != null) {
@@ -83,7 +98,14 @@ final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
                 submitting.unlock();
             }
         }
-        tell(() -> {});
+        lock.lock();
+        try {
+            long now = MonotonicClock.millis();
+            long wait = course.waitMillis(now);
+            wakeAt(now + (endsGroup || wait > 0 ? wait : GROUP_MILLIS));
+        } finally {
+            lock.unlock();
+        }
     }
 
     private Submission poll() {
@@ -133,16 +155,25 @@ final class Proposer implements CaptureProtocol.Proposing, AutoCloseable {
         lock.lock();
         try {
             what.run();
-            long now = MonotonicClock.millis();
-            if (now + course.waitMillis(now) < looksMillis) {
-                looksMillis = now;
-                work.signal();
-            }
+            wakeIfDue();
             if (!course.isFull()) {
                 room.signal();
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    private void wakeIfDue() {
+        long now = MonotonicClock.millis();
+        wakeAt(now + course.waitMillis(now));
+    }
+
+    /** Has the thread look at that time, if it wouldn't have looked by then. */
+    private void wakeAt(long millis) {
+        if (millis < looksMillis) {
+            looksMillis = millis;
+            work.signal();
         }
     }
 
