@@ -17,7 +17,7 @@ class AllDifferIT {
     private static final String T = "CREATE TABLE t (id INT PRIMARY KEY, a INT)";
     private static final int BETWEEN = 20;
     private static final int MANY = 300;
-    private static final int LOSING_ATTEMPTS = 5;
+    private static final int LOSING_ATTEMPTS = 10;
 
     private static Cluster cluster;
     private static Definitions schema;
@@ -25,7 +25,9 @@ class AllDifferIT {
 
     @BeforeAll
     static void start() throws Exception {
-        cluster = Cluster.start(3, Map.of("quorate.sst.method", "stream"));
+        // Small batches, so that many rounds of the order lie between a client's row and its definition: that is the
+        // time in which the other nodes' rows have to be ordered.
+        cluster = Cluster.start(3, Map.of("quorate.sst.method", "stream", "quorate.order.proposal-bytes-max", "1KB"));
         schema = new Definitions(cluster);
     }
 
@@ -82,9 +84,7 @@ class AllDifferIT {
                     2,
                     List.of("BEGIN", "UPDATE t SET a = 20 WHERE id = 1", "INSERT INTO still VALUES (4, 4)", "COMMIT"));
         } finally {
-            for (int n = 1; n <= 3; n++) {
-                cluster.goOn(n);
-            }
+            cluster.goOn(cluster.servers());
         }
         for (int n = 1; n <= 3; n++) {
             int node = n;

@@ -27,6 +27,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -226,21 +227,23 @@ final class Cluster implements AutoCloseable {
 
     /** Has a node's service do nothing for a while, as a machine does that is busy. */
     void pause(int node) throws IOException, InterruptedException {
-        signal(node, "STOP");
+        signal(List.of(node), "STOP");
     }
 
     /** Has it go on. */
     void goOn(int node) throws IOException, InterruptedException {
-        signal(node, "CONT");
+        signal(List.of(node), "CONT");
     }
 
-    private void signal(int node, String name) throws IOException, InterruptedException {
-        String pid = Long.toString(node(node).servicePid().orElseThrow());
-        assertThat(new ProcessBuilder("kill", "-" + name, pid)
-                        .inheritIO()
-                        .start()
-                        .waitFor())
-                .isZero();
+    /** Has all go on at the same moment. */
+    void goOn(Collection<Integer> nodes) throws IOException, InterruptedException {
+        signal(nodes, "CONT");
+    }
+
+    private void signal(Collection<Integer> nodes, String name) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("kill", "-" + name));
+        nodes.forEach(node -> command.add(Long.toString(node(node).servicePid().orElseThrow())));
+        assertThat(new ProcessBuilder(command).inheritIO().start().waitFor()).isZero();
     }
 
     void kill(int node, Sandbox.Part part) {
