@@ -31,6 +31,17 @@ record EntryFrame(String submitter, long stream, long sequence, int index, int c
         return out.array();
     }
 
+    /** The submitter's name; no name if these bytes are no frame. */
+    static String submitter(ByteBuffer bytes) {
+        ByteBuffer in = bytes.duplicate();
+        if (in.remaining() < 2 || in.get() != VERSION) {
+            return "";
+        }
+        byte[] name = new byte[Math.min(in.get() & 0xff, in.remaining())];
+        in.get(name);
+        return new String(name, StandardCharsets.UTF_8);
+    }
+
     static EntryFrame decode(ByteBuffer bytes) {
         ByteBuffer in = bytes.duplicate();
         if (in.remaining() < FIXED_BYTES) {

@@ -12,6 +12,7 @@ import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -516,7 +517,13 @@ public final class RatisTotalOrder implements TotalOrder {
 
         @Override
         public CompletableFuture<Answer> send(String leader, byte[] frame) {
-            return leader.equals(settings.self()) ? log.append(frame) : channels.send(leader, frame);
+            if (!leader.equals(settings.self())) {
+                return channels.send(leader, frame);
+            }
+            CompletableFuture<Answer> answer = log.append(frame);
+            String submitter = EntryFrame.submitter(ByteBuffer.wrap(frame));
+            rpc.awaited(follower -> submitter.equals(Membership.name(follower.toString())));
+            return answer;
         }
     }
 }

@@ -90,8 +90,8 @@ class MembersEndpoint {
 
     /**
      * @param action {@code leave}: takes a member out; {@code lead}: has a member lead; {@code join}: this node asks to
-     *     become a member again; {@code desync}: the others are not to wait for this node; {@code resync}: they may wait
-     *     for it again
+     *     become a member again; {@code desync}: the others are not to wait for this node; {@code resync}: they may
+     *     wait for it again
      * @param member for leave and lead: name of the member
      */
     @WriteOperation

@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Reports about this node to the others: four times a second while there is news, and otherwise often enough for them to
- * know that it is there.
+ * Reports about this node to the others: four times a second while there is news, and otherwise often enough for them
+ * to know that it is there.
  */
 public final class Reporting implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Reporting.class);

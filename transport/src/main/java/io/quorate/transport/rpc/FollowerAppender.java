@@ -49,7 +49,9 @@ import org.slf4j.LoggerFactory;
  * <p><b>Commits.</b> A follower applies what it knows to be committed, and learns that with the next entry or
  * heartbeat; after the last entry of a burst it would wait half a second for a heartbeat. Ratis' own remedy, {@code
  * log-metadata}, is one more log entry for each commit, written and flushed by every member. Here the next heartbeat is
- * sent right away, to a follower that has acknowledged everything and doesn't know that it is committed.
+ * sent early, to a follower that has acknowledged everything and doesn't know that it is committed: right away if the
+ * entry was its own, because somebody may be waiting for it there; otherwise after {@link #NOTICE_NANOS}, and while
+ * entries keep coming the next one tells.
  *
  * <p><b>What Ratis 3.3.0's appender does otherwise.</b> A follower whose log ends right before the beginning of the
  * leader's is asked to take a snapshot, answers that it has everything up to there, and is asked again, for ever. And
@@ -63,6 +65,10 @@ final class FollowerAppender extends LogAppenderBase {
 
     private static final int LITTLE_ENTRIES = 64;
     private static final long APART_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long NOTICE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** For so long after an entry the appender's own thread looks often, and needn't be woken for a notice. */
+    private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
     private static final int TRIES_SOON = 10;
     private static final long SOON_MILLIS = 20;
     /** A member that returns should not wait long for being tried again. */
@@ -93,12 +99,23 @@ final class FollowerAppender extends LogAppenderBase {
     /** Whether the appender's own thread will look within {@link #APART_NANOS}. */
     private volatile boolean looksSoon;
 
+    /** Whether it will look within {@link #NOTICE_NANOS}. */
+    private volatile boolean looksForNotice;
+
     private volatile long againNanos = System.nanoTime();
     private volatile boolean silent;
     private long callId;
     private long askedNanos = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(ASK_AGAIN_MILLIS);
     /** The commit index that the follower has been sent; that isn't repeated while its reply is on the way. */
     private volatile long told = RaftLog.INVALID_LOG_INDEX;
+
+    /** Up to where it is to be told at once. */
+    private volatile long toldAtOnce = RaftLog.INVALID_LOG_INDEX;
+
+    /** The first commit that it hasn't been told of, and when that was seen. */
+    private volatile long owed = RaftLog.INVALID_LOG_INDEX;
+
+    private volatile long owedNanos = System.nanoTime();
 
     FollowerAppender(
             RaftServer.Division server,
@@ -111,10 +128,23 @@ final class FollowerAppender extends LogAppenderBase {
         this.ended = ended;
     }
 
+    /** The follower waits for what is in the log by now: it is told at once when that is committed. */
+    void awaited() {
+        toldAtOnce = getRaftLog().getNextIndex() - 1;
+    }
+
     /** An entry was applied by the leader, and so is committed. */
     void committed() {
+        long committed = getRaftLog().getLastCommittedIndex();
+        if (owed <= told) {
+            owedNanos = System.nanoTime();
+            owed = committed;
+        }
         if (owesNotice()) {
             send();
+        } else if (committed > told && !looksForNotice) {
+            looksForNotice = true;
+            wake.release();
         }
     }
 
@@ -136,11 +166,21 @@ final class FollowerAppender extends LogAppenderBase {
             giveUpSilence();
             getLeaderState().checkHealth(getFollower());
             looksSoon = isTooSoon();
-            wake.tryAcquire(
-                    looksSoon ? APART_NANOS : TimeUnit.MILLISECONDS.toNanos(waitMillis()), TimeUnit.NANOSECONDS);
+            looksForNotice =
+                    System.nanoTime() - sentNanos < BUSY_NANOS || getRaftLog().getLastCommittedIndex() > told;
+            wake.tryAcquire(waitNanos(), TimeUnit.NANOSECONDS);
             looksSoon = false;
+            looksForNotice = false;
             wake.drainPermits();
         }
+    }
+
+    private long waitNanos() {
+        if (looksSoon) {
+            return APART_NANOS;
+        }
+        long nanos = TimeUnit.MILLISECONDS.toNanos(waitMillis());
+        return looksForNotice ? Math.min(nanos, NOTICE_NANOS) : nanos;
     }
 
     private long waitMillis() {
@@ -420,7 +460,9 @@ final class FollowerAppender extends LogAppenderBase {
     private boolean owesNotice() {
         long committed = getRaftLog().getLastCommittedIndex();
         FollowerInfo follower = getFollower();
-        return committed > told
+        boolean due = toldAtOnce > told || (owed > told && System.nanoTime() - owedNanos >= NOTICE_NANOS);
+        return due
+                && committed > told
                 && committed > follower.getCommitIndex()
                 && follower.getMatchIndex() >= committed
                 && follower.getNextIndex() >= getRaftLog().getNextIndex()

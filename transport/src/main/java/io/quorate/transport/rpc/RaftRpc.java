@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Predicate;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
@@ -61,7 +62,19 @@ public final class RaftRpc {
         return parameters;
     }
 
-    /** The leader's commit index may have moved: followers that nothing else tells are told at once. */
+    /**
+     * Some servers wait for what has been appended: they are told of its commit at once. The others learn it with the
+     * next entry, or some milliseconds later.
+     */
+    public void awaited(Predicate<RaftPeerId> by) {
+        for (FollowerAppender appender : appenders) {
+            if (by.test(appender.getFollowerId())) {
+                appender.awaited();
+            }
+        }
+    }
+
+    /** The leader has applied an entry, which therefore is committed. */
     public void committed() {
         appenders.forEach(FollowerAppender::committed);
     }
