@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -88,7 +89,8 @@ class RaftPortTest {
     void aMemberThatTakesNothingHoldsNobodyUp() throws Exception {
         try (Nodes nodes = Nodes.of(directory, 3);
                 ServerSocket third = listen(nodes.peers().get(2))) {
-            new Thread(() -> greetAll(third)).start();
+            AtomicInteger greeted = new AtomicInteger();
+            new Thread(() -> greetAll(third, greeted)).start();
             nodes.start("n1");
             nodes.start("n2");
             nodes.awaitLeader();
@@ -99,10 +101,15 @@ class RaftPortTest {
             }
             nodes.submitSurely("n2", "all taken");
             nodes.awaitEverywhere("all taken");
+            // The leader has been holding a message for it, and gives the connection up; so do those who ask for votes.
+            int before = greeted.get();
+            Nodes.await("another try", () -> greeted.get() > before + 1);
+            nodes.submitSurely("n1", "then");
+            nodes.awaitEverywhere("then");
         }
     }
 
-    private static void greetAll(ServerSocket third) {
+    private static void greetAll(ServerSocket third, AtomicInteger greeted) {
         Deque<Socket> held = new ArrayDeque<>();
         while (!third.isClosed()) {
             try {
@@ -110,6 +117,7 @@ class RaftPortTest {
                 DataInputStream in = new DataInputStream(held.peek().getInputStream());
                 in.readFully(new byte[in.readInt()]);
                 held.peek().getOutputStream().write(frame(WELCOME, new byte[2]));
+                greeted.incrementAndGet();
             } catch (IOException e) {
                 // Closed, or given up by the other side.
             }

@@ -3,7 +3,6 @@ package io.quorate.transport.rpc;
 
 import io.quorate.transport.rpc.RpcWire.Frame;
 import java.io.IOException;
-import java.net.SocketTimeoutException;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.Queue;
@@ -163,7 +162,6 @@ final class FollowerAppender extends LogAppenderBase {
                 askWhatItNeeds(now);
             }
             send(true);
-            giveUpSilence();
             getLeaderState().checkHealth(getFollower());
             looksSoon = isTooSoon();
             looksForNotice =
@@ -281,18 +279,6 @@ final class FollowerAppender extends LogAppenderBase {
         }
     }
 
-    /** Gives a connection up on which a request is unanswered for too long. */
-    private void giveUpSilence() {
-        PeerLink.Connection present = connection;
-        long now = System.nanoTime();
-        for (Sent sent : unanswered.values()) {
-            if (present != null && now - sent.nanos > settings.answerWithin().toNanos()) {
-                present.fail(new SocketTimeoutException("no answer within " + settings.answerWithin()));
-                return;
-            }
-        }
-    }
-
     /** Sends what there is, if it is little and nobody is sending; otherwise somebody else will. */
     private void send() {
         try {
@@ -384,7 +370,7 @@ final class FollowerAppender extends LogAppenderBase {
         unanswered.put(sent.id, sent);
         unansweredBytes.addAndGet(sent.bytes);
         if (!sent.isHeartbeat()) {
-            sentNanos = sent.nanos;
+            sentNanos = System.nanoTime();
             unansweredData.incrementAndGet();
             getFollower().updateNextIndex(sent.last + 1);
         }
@@ -544,7 +530,6 @@ final class FollowerAppender extends LogAppenderBase {
         private final long first;
         private final long last;
         private final int bytes;
-        private final long nanos = System.nanoTime();
         private final Timestamp time = Timestamp.currentTime();
 
         Sent(AppendEntriesRequestProto request, int bytes) {

@@ -27,7 +27,8 @@ import org.slf4j.LoggerFactory;
 /**
  * This server's way to one other: a connection for its requests, made when there is something to say, and again after
  * it broke. Any thread may send; it writes to the socket itself. A thread of the connection reads the replies, and runs
- * what is to be done with them.
+ * what is to be done with them. It also gives the connection up when a reply takes too long: a writer may be held up by
+ * a server that takes nothing, and the systems in between notice after a quarter of an hour.
  */
 final class PeerLink implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PeerLink.class);
@@ -50,6 +51,8 @@ final class PeerLink implements AutoCloseable {
         /** There is no reply, or the connection broke; nobody knows whether the request has arrived. */
         void failed(IOException why);
     }
+
+    private record Waiting(Reply reply, long sinceNanos) {}
 
     PeerLink(RaftPeer peer, String self, RpcSettings settings) {
         this.peer = peer;
@@ -145,7 +148,7 @@ final class PeerLink implements AutoCloseable {
         private final Socket socket = new Socket();
         private final DataInputStream in;
         private final OutputStream out;
-        private final Map<Long, Reply> waiting = new ConcurrentHashMap<>();
+        private final Map<Long, Waiting> waiting = new ConcurrentHashMap<>();
         private volatile IOException broken;
 
         private Connection() throws IOException {
@@ -163,7 +166,7 @@ final class PeerLink implements AutoCloseable {
                 in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
                 out = socket.getOutputStream();
                 greet();
-                socket.setSoTimeout(0);
+                socket.setSoTimeout((int) settings.answerWithin().toMillis() / 2);
             } catch (IOException | RuntimeException e) {
                 closeQuietly(socket);
                 throw e;
@@ -198,7 +201,8 @@ final class PeerLink implements AutoCloseable {
         void send(byte[] frame, Reply reply) {
             long call = calls.incrementAndGet();
             RpcWire.setCall(frame, call);
-            waiting.put(call, reply);
+            Waiting sent = new Waiting(reply, System.nanoTime());
+            waiting.put(call, sent);
             IOException before = broken;
             if (before == null) {
                 try {
@@ -208,7 +212,7 @@ final class PeerLink implements AutoCloseable {
                 } catch (IOException e) {
                     fail(e);
                 }
-            } else if (waiting.remove(call, reply)) {
+            } else if (waiting.remove(call, sent)) {
                 reply.failed(before);
             }
         }
@@ -216,11 +220,13 @@ final class PeerLink implements AutoCloseable {
         private void read() {
             try {
                 while (true) {
+                    awaitFrame();
                     Frame frame = RpcWire.read(in, settings.messageBytesMax());
-                    Reply reply = waiting.remove(frame.call());
-                    if (reply == null) {
+                    Waiting asked = waiting.remove(frame.call());
+                    if (asked == null) {
                         throw new IOException(peer.getId() + " answers what nobody asked");
                     }
+                    Reply reply = asked.reply;
                     switch (frame.type()) {
                         case RpcWire.REPLY -> reply.arrived(frame);
                         case RpcWire.FAILED -> reply.failed(new IOException(RpcWire.readText(frame)));
@@ -239,6 +245,25 @@ final class PeerLink implements AutoCloseable {
             }
         }
 
+        /** Waits for a message to begin; from there on it has to come without a pause. */
+        private void awaitFrame() throws IOException {
+            while (true) {
+                in.mark(1);
+                try {
+                    in.read();
+                    in.reset();
+                    return;
+                } catch (SocketTimeoutException e) {
+                    long now = System.nanoTime();
+                    long limit = settings.answerWithin().toNanos();
+                    if (waiting.values().stream().anyMatch(asked -> now - asked.sinceNanos > limit)) {
+                        throw new SocketTimeoutException(
+                                peer.getId() + " doesn't answer within " + settings.answerWithin());
+                    }
+                }
+            }
+        }
+
         /** Ends it. All who wait for a reply are told. */
         void fail(IOException why) {
             synchronized (this) {
@@ -247,9 +272,9 @@ final class PeerLink implements AutoCloseable {
                 }
             }
             closeQuietly(socket);
-            waiting.forEach((call, reply) -> {
-                if (waiting.remove(call, reply)) {
-                    reply.failed(why);
+            waiting.forEach((call, asked) -> {
+                if (waiting.remove(call, asked)) {
+                    asked.reply.failed(why);
                 }
             });
         }
