@@ -2,7 +2,7 @@
 package io.quorate.core;
 
 /**
- * The interval between an origin's proposals. A round of the order costs every node about a millisecond of CPU,
+ * The interval between an origin's proposals. A round of the order costs every node about half a millisecond of CPU,
  * whatever it carries, so rounds take a share of the time and not all of it: the interval is {@value #ROUNDS} times
  * what a round took lately. On an idle machine that is some milliseconds. Where CPU or disks are scarce, rounds get
  * longer, and so fewer and fuller, which leaves the resources to the databases. The rounds' time is smoothed as TCP
