@@ -11,7 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node reports about itself to the others ({@link Reporting}). Fields of a newer version that a node doesn't
+ * What a node reports about itself to the others, four times a second. Fields of a newer version that a node doesn't
  * know are ignored.
  *
  * @param node its name

@@ -21,7 +21,8 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What was last heard from each of the other nodes, which report about themselves ({@link Reporting}).
+ * What was last heard from each of the other nodes, which report about themselves four times a second ({@link
+ * Reporting}).
  */
 public final class Members {
     private static final Logger log = LoggerFactory.getLogger(Members.class);

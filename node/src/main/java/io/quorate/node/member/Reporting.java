@@ -9,16 +9,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * Reports about this node to the others: four times a second while there is news, and otherwise often enough for them
- * to know that it is there.
- */
+/** Reports about this node to the others, four times a second. */
 public final class Reporting implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Reporting.class);
     private static final long PERIOD_MILLIS = 250;
-    /** A report without news is sent every so many periods. */
-    private static final int REPEATED_AFTER = 3;
-
     /** Ten seconds of failures on end are a fault: by then a node counts as absent for all others. */
     private static final int FAILURES_MAX = 40;
 
@@ -27,8 +21,6 @@ public final class Reporting implements AutoCloseable {
     private final Runnable each;
     private final JsonMapper json;
     private final OwnedThread thread;
-    private MemberReport told;
-    private int unsaid;
     private int failures;
 
     /** @param each is run at every report, on the same thread */
@@ -58,12 +50,7 @@ public final class Reporting implements AutoCloseable {
 
     private void report() {
         try {
-            MemberReport now = self.get();
-            if (!now.equals(told) || ++unsaid == REPEATED_AFTER) {
-                broadcast.accept(json.writeValueAsBytes(now));
-                told = now;
-                unsaid = 0;
-            }
+            broadcast.accept(json.writeValueAsBytes(self.get()));
             each.run();
             failures = 0;
         } catch (RuntimeException e) {

@@ -37,6 +37,9 @@ public final class EventScheduler implements AutoCloseable {
     private final Supplier<? extends Collection<MemberReport>> others;
     private final OwnedThread thread;
     private @Nullable Connection connection;
+    /** Whether the server held what the order says at the last look. */
+    private boolean syncedBefore;
+
     private volatile @Nullable Boolean on;
 
     /**
@@ -80,6 +83,10 @@ public final class EventScheduler implements AutoCloseable {
     }
 
     private void look() throws SQLException {
+        // Who has just become SYNCED may not have heard yet where it is on.
+        boolean syncedNow = synced.getAsBoolean();
+        boolean mayTakeOver = syncedNow && syncedBefore;
+        syncedBefore = syncedNow;
         if (connection == null) {
             connection = access.connectAlone(ANSWER_MAX);
         }
@@ -93,7 +100,7 @@ public final class EventScheduler implements AutoCloseable {
         if (on == null) {
             return;
         }
-        boolean here = new SchedulerRule(node, others.get()).isHere(synced.getAsBoolean(), isOn);
+        boolean here = new SchedulerRule(node, others.get()).isHere(isOn ? syncedNow : mayTakeOver, isOn);
         if (here && !isOn) {
             // Somebody else may have switched it off since, which nobody sees who only looks at its value.
             on = isOffByThisService(connection) ? Boolean.TRUE : null;
