@@ -10,7 +10,7 @@ import java.io.IOException;
  * threads, one at a time.
  */
 public interface SemiSyncReplica {
-    /** Acknowledges a position on one binlog connection. May be called by any one thread. */
+    /** Acknowledges a position on one binlog connection. May be called by any thread, one at a time. */
     @FunctionalInterface
     interface Acknowledger {
         /** @throws IOException when the connection has ended; there will be another one */

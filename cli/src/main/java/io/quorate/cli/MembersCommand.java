@@ -77,22 +77,32 @@ final class MembersCommand implements Runnable {
         return value == null ? "-" : Long.toString(value);
     }
 
-    /** Takes a member out. */
-    @Command(
-            name = "leave",
-            description = "Takes a member out of the cluster, which goes on without it. Its data stays where it is.",
-            mixinStandardHelpOptions = true)
-    static final class Leave implements Callable<Integer> {
+    /** Asks any node for something about a member. */
+    abstract static class OfMember implements Callable<Integer> {
         @Mixin
         private NodeAddress node;
 
         @Parameters(paramLabel = "NODE", description = "the member's name")
         private String member;
 
+        abstract void ask(String host, String member);
+
         @Override
         public Integer call() {
-            Membership.leave(node.first(), member);
+            ask(node.first(), member);
             return 0;
+        }
+    }
+
+    /** Takes a member out. */
+    @Command(
+            name = "leave",
+            description = "Takes a member out of the cluster, which goes on without it. Its data stays where it is.",
+            mixinStandardHelpOptions = true)
+    static final class Leave extends OfMember {
+        @Override
+        void ask(String host, String member) {
+            Membership.leave(host, member);
         }
     }
 
@@ -103,17 +113,10 @@ final class MembersCommand implements Runnable {
                     + " round trip to the others, what is written elsewhere after two, so it should be the node with"
                     + " most writers.",
             mixinStandardHelpOptions = true)
-    static final class Lead implements Callable<Integer> {
-        @Mixin
-        private NodeAddress node;
-
-        @Parameters(paramLabel = "NODE", description = "the member's name")
-        private String member;
-
+    static final class Lead extends OfMember {
         @Override
-        public Integer call() {
-            Membership.lead(node.first(), member);
-            return 0;
+        void ask(String host, String member) {
+            Membership.lead(host, member);
         }
     }
 

@@ -27,6 +27,7 @@ import org.apache.ratis.protocol.exceptions.SetConfigurationException;
 import org.apache.ratis.protocol.exceptions.TransferLeadershipException;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.util.JavaUtils;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -89,20 +90,21 @@ final class MemberChanges {
         }
         LOG.info("asked to have {} lead", name);
         try {
-            return server.transferLeadershipAsync(transfer(heir, limit)).handle(MemberChanges::require);
+            return handOver(heir, limit).handle(MemberChanges::require);
         } catch (IOException e) {
             return CompletableFuture.failedFuture(new QuorateException(ErrorCode.ORDER_INTERRUPTED, e.toString(), e));
         }
     }
 
-    private TransferLeadershipRequest transfer(RaftPeerId heir, Duration limit) {
-        return new TransferLeadershipRequest(
+    /** @param heir null for whoever is elected then */
+    CompletableFuture<RaftClientReply> handOver(@Nullable RaftPeerId heir, Duration limit) throws IOException {
+        return server.transferLeadershipAsync(new TransferLeadershipRequest(
                 client,
                 division.getId(),
                 division.getMemberId().getGroupId(),
                 calls.incrementAndGet(),
                 heir,
-                limit.toMillis());
+                limit.toMillis()));
     }
 
     /** @param failed why there is no reply; null when there is one */
@@ -137,11 +139,10 @@ final class MemberChanges {
                 || division.getRaftConf().getCurrentPeers().size() < 2) {
             return;
         }
-        TransferLeadershipRequest request = transfer(heardLast(), limit);
+        RaftPeerId heir = heardLast();
         try {
-            RaftClientReply reply =
-                    server.transferLeadershipAsync(request).get(limit.toMillis(), TimeUnit.MILLISECONDS);
-            LOG.info("leadership given to {} before leaving: {}", request.getNewLeader(), reply.isSuccess());
+            RaftClientReply reply = handOver(heir, limit).get(limit.toMillis(), TimeUnit.MILLISECONDS);
+            LOG.info("leadership given to {} before leaving: {}", heir, reply.isSuccess());
         } catch (IOException | ExecutionException | TimeoutException e) {
             LOG.info("leadership was not given away before leaving: {}", e.toString());
         } catch (InterruptedException e) {

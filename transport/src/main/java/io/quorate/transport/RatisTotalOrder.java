@@ -131,9 +131,9 @@ public final class RatisTotalOrder implements TotalOrder {
             division = held.division();
             machine.purgeOnly(this::purgeable);
             watch = new QuorumWatch(settings, division, machine, listener::quorumChanged, this::eachTick, this::broken);
-            stuckFollowers = new StuckFollowers(settings, server, division);
             log = new LeaderLog(division);
             changes = new MemberChanges(server, division);
+            stuckFollowers = new StuckFollowers(settings, changes, division);
             known = settings.joining() ? List.of() : settings.peers();
             if (given == null) {
                 opened = PeerChannels.forOrderAlone(settings);

@@ -2,6 +2,7 @@
 package io.quorate.transport;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -9,9 +10,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
-import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.RaftPeerId;
-import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.slf4j.Logger;
@@ -31,15 +30,14 @@ final class StuckFollowers {
     /** @param least the lowest index that was tried since the follower has acknowledged {@code matchIndex} */
     private record Progress(long matchIndex, long least, long sinceNanos) {}
 
-    private final RaftServer server;
+    private final MemberChanges changes;
     private final RaftServer.Division division;
     private final long patienceNanos;
     private final Map<String, Progress> progress = new HashMap<>();
-    private long calls;
     private long gaveWayNanos = System.nanoTime() - AGAIN_NANOS;
 
-    StuckFollowers(TransportSettings settings, RaftServer server, RaftServer.Division division) {
-        this.server = server;
+    StuckFollowers(TransportSettings settings, MemberChanges changes, RaftServer.Division division) {
+        this.changes = changes;
         this.division = division;
         patienceNanos = Math.max(PATIENCE_NANOS_MIN, 5 * settings.timeoutMax().toNanos());
     }
@@ -94,15 +92,9 @@ final class StuckFollowers {
                 progress.get(stuck).matchIndex,
                 division.getId());
         progress.clear();
-        TransferLeadershipRequest request = new TransferLeadershipRequest(
-                ClientId.randomId(),
-                division.getId(),
-                division.getMemberId().getGroupId(),
-                calls++,
-                heir == null ? null : RaftPeerId.valueOf(heir),
-                TimeUnit.NANOSECONDS.toMillis(PATIENCE_NANOS_MIN));
         try {
-            var unused = server.transferLeadershipAsync(request)
+            var unused = changes.handOver(
+                            heir == null ? null : RaftPeerId.valueOf(heir), Duration.ofNanos(PATIENCE_NANOS_MIN))
                     .whenComplete((reply, e) -> LOG.info("Giving up the leadership: {}", e == null ? reply : e));
         } catch (IOException e) {
             LOG.warn("The leadership could not be given up", e);

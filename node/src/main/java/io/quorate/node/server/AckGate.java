@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * <p>One thread does that. Where nobody has lost, whoever brings the decision acknowledges it, which saves the waking
  * of a thread; it writes some bytes, of which the server has asked for each before it sends more.
  */
-final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoCloseable {
+final class AckGate implements OwnRegister.Listener, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(AckGate.class);
 
     private static final long LOOK_MILLIS = 1000;
@@ -102,8 +102,8 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
         locked(() -> stages.proposed(last, System.nanoTime()));
     }
 
-    @Override
-    public void awaitSettled() throws InterruptedException {
+    /** As {@link SemiSyncReplica#awaitSettled}. */
+    void awaitSettled() throws InterruptedException {
         lock.lockInterruptibly();
         try {
             turns.disconnected();
@@ -115,16 +115,16 @@ final class AckGate implements SemiSyncReplica, OwnRegister.Listener, AutoClosea
         }
     }
 
-    @Override
-    public void connected(SemiSyncReplica.Acknowledger next) {
+    /** As {@link SemiSyncReplica#connected}. */
+    void connected(SemiSyncReplica.Acknowledger next) {
         locked(() -> {
             turns.connected(next);
             work.signal();
         });
     }
 
-    @Override
-    public void read(BinlogPosition end, boolean endsGroup) {
+    /** The binlog has been read up to the end of a transaction. */
+    void read(BinlogPosition end) {
         locked(() -> {
             course.read(end);
             signalIfSettled();

@@ -145,7 +145,7 @@ final class Capturing implements AutoCloseable {
 
         @Override
         public void read(BinlogPosition end, boolean endsGroup) {
-            gate.read(end, endsGroup);
+            gate.read(end);
             proposer.read(endsGroup);
         }
     }

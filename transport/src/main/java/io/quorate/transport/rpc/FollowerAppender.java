@@ -4,8 +4,8 @@ package io.quorate.transport.rpc;
 import io.quorate.transport.rpc.RpcWire.Frame;
 import java.io.IOException;
 import java.util.Comparator;
-import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -58,7 +58,7 @@ import org.slf4j.LoggerFactory;
  */
 final class FollowerAppender extends LogAppenderBase {
     private static final Logger LOG = LoggerFactory.getLogger(FollowerAppender.class);
-    static final int IN_FLIGHT_MAX = 8;
+    private static final int IN_FLIGHT_MAX = 8;
     /** What may be unanswered for others than the appender's own thread to write; a socket's buffer takes more. */
     private static final long LITTLE_BYTES = 32 << 10;
 
@@ -86,7 +86,7 @@ final class FollowerAppender extends LogAppenderBase {
     /** What only the sender may do. */
     private final Queue<Runnable> turns = new ConcurrentLinkedQueue<>();
 
-    private final Map<Long, Sent> unanswered = new ConcurrentHashMap<>();
+    private final Set<Sent> unanswered = ConcurrentHashMap.newKeySet();
     private final AtomicInteger unansweredData = new AtomicInteger();
     private final AtomicLong unansweredBytes = new AtomicLong();
     private volatile PeerLink.Connection connection;
@@ -190,12 +190,17 @@ final class FollowerAppender extends LogAppenderBase {
         return shouldNotifyToInstallSnapshot() == null ? wait : Math.min(wait, ASK_AGAIN_MILLIS);
     }
 
-    private void connect(long nowNanos) {
+    /** The present connection; null if there is none. */
+    private PeerLink.Connection open() {
         PeerLink.Connection present = connection;
-        if (present != null && present.isOpen()) {
+        return present != null && present.isOpen() ? present : null;
+    }
+
+    private void connect(long nowNanos) {
+        if (open() != null) {
             return;
         }
-        if (present != null) {
+        if (connection != null) {
             connection = null;
             failed(nowNanos, "the connection broke");
             if (nowNanos - againNanos < 0) {
@@ -226,10 +231,7 @@ final class FollowerAppender extends LogAppenderBase {
 
     /** Tells a follower that the log no longer has what it needs, which then gets it otherwise. */
     private void askWhatItNeeds(long nowNanos) {
-        PeerLink.Connection present = connection;
-        if (present == null
-                || !present.isOpen()
-                || nowNanos - askedNanos < TimeUnit.MILLISECONDS.toNanos(ASK_AGAIN_MILLIS)) {
+        if (open() == null || nowNanos - askedNanos < TimeUnit.MILLISECONDS.toNanos(ASK_AGAIN_MILLIS)) {
             return;
         }
         TermIndex first = shouldNotifyToInstallSnapshot();
@@ -239,11 +241,8 @@ final class FollowerAppender extends LogAppenderBase {
         askedNanos = nowNanos;
         try {
             getFollower().updateLastRpcSendTime(false);
-            InstallSnapshotReplyProto reply = link().call(
-                            RpcWire.SNAPSHOT,
-                            newInstallSnapshotNotificationRequest(first),
-                            InstallSnapshotReplyProto.parser(),
-                            settings.answerWithin());
+            InstallSnapshotReplyProto reply =
+                    getServerRpc().installSnapshot(newInstallSnapshotNotificationRequest(first));
             getFollower().updateLastRpcResponseTime();
             turns.add(() -> needs(reply));
         } catch (IOException e) {
@@ -323,8 +322,8 @@ final class FollowerAppender extends LogAppenderBase {
                 }
                 return;
             }
-            PeerLink.Connection on = connection;
-            if (on == null || !on.isOpen() || (!own && isMuch())) {
+            PeerLink.Connection on = open();
+            if (on == null || (!own && isMuch())) {
                 wakeUp(own);
                 return;
             }
@@ -367,7 +366,7 @@ final class FollowerAppender extends LogAppenderBase {
     private void send(PeerLink.Connection on, AppendEntriesRequestProto request) {
         byte[] frame = RpcWire.frame(RpcWire.APPEND, 0, request);
         Sent sent = new Sent(request, frame.length);
-        unanswered.put(sent.id, sent);
+        unanswered.add(sent);
         unansweredBytes.addAndGet(sent.bytes);
         if (!sent.isHeartbeat()) {
             sentNanos = System.nanoTime();
@@ -381,7 +380,7 @@ final class FollowerAppender extends LogAppenderBase {
 
     /** Whether it was still unanswered. */
     private boolean remove(Sent sent) {
-        if (!unanswered.remove(sent.id, sent)) {
+        if (!unanswered.remove(sent)) {
             return false;
         }
         unansweredBytes.addAndGet(-sent.bytes);
@@ -429,7 +428,7 @@ final class FollowerAppender extends LogAppenderBase {
 
     /** The follower doesn't have what comes right before; what was sent after that is refused as well. */
     private void goBack(Sent sent, AppendEntriesReplyProto reply) {
-        unanswered.values().forEach(this::remove);
+        unanswered.forEach(this::remove);
         proven = false;
         getFollower().setNextIndex(getNextIndexForInconsistency(sent.first, reply.getNextIndex()));
     }
@@ -526,7 +525,6 @@ final class FollowerAppender extends LogAppenderBase {
 
     /** A request on its way. */
     private final class Sent implements PeerLink.Reply {
-        private final long id;
         private final long first;
         private final long last;
         private final int bytes;
@@ -534,7 +532,6 @@ final class FollowerAppender extends LogAppenderBase {
 
         Sent(AppendEntriesRequestProto request, int bytes) {
             int count = request.getEntriesCount();
-            id = request.getServerRequest().getCallId();
             first = count == 0
                     ? RaftLog.INVALID_LOG_INDEX
                     : request.getEntries(0).getIndex();
@@ -564,8 +561,7 @@ final class FollowerAppender extends LogAppenderBase {
         public void failed(IOException why) {
             turns.add(() -> {
                 takeBack(this);
-                PeerLink.Connection present = connection;
-                if (present != null && present.isOpen()) { // It answers, but can't take this now.
+                if (open() != null) { // It answers, but can't take this now.
                     FollowerAppender.this.failed(System.nanoTime(), why.getMessage());
                 }
             });

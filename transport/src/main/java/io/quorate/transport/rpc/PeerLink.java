@@ -3,6 +3,7 @@ package io.quorate.transport.rpc;
 
 import io.quorate.transport.rpc.RpcWire.Frame;
 import java.io.BufferedInputStream;
+import java.io.Closeable;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -135,7 +136,7 @@ final class PeerLink implements AutoCloseable {
         disconnect();
     }
 
-    private static void closeQuietly(Socket socket) {
+    static void closeQuietly(Closeable socket) {
         try {
             socket.close();
         } catch (IOException e) {

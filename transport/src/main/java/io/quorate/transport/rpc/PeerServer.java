@@ -120,8 +120,9 @@ final class PeerServer implements AutoCloseable {
             }
             Thread.currentThread().setName("quorate-raft-" + server.getId() + "-from-" + caller);
             socket.setSoTimeout(0);
+            Answers answers = new Answers(socket, out);
             while (!closed) {
-                take(RpcWire.read(in, settings.messageBytesMax()), new Answers(socket, out));
+                take(RpcWire.read(in, settings.messageBytesMax()), answers);
             }
         } catch (IOException e) {
             LOG.debug("the connection of {} has ended: {}", caller == null ? socket : caller, e.toString());
@@ -249,11 +250,7 @@ final class PeerServer implements AutoCloseable {
 
     private void end(Socket socket) {
         open.remove(socket);
-        try {
-            socket.close();
-        } catch (IOException e) {
-            LOG.debug("closing {}", socket, e);
-        }
+        PeerLink.closeQuietly(socket);
     }
 
     @Override
@@ -261,11 +258,7 @@ final class PeerServer implements AutoCloseable {
         closed = true;
         ServerSocket socket = listening;
         if (socket != null) {
-            try {
-                socket.close();
-            } catch (IOException e) {
-                LOG.debug("closing {}", socket, e);
-            }
+            PeerLink.closeQuietly(socket);
         }
         open.forEach(this::end);
     }
