@@ -20,7 +20,7 @@ final class MembersCommand implements Runnable {
     /** Every commit waits for a round of the order; that is nothing to be told of. */
     private static final long WAITING_MILLIS_SHOWN = 1000;
 
-    private static final String FORMAT = "%-8s %-22s %-12s %10s %10s %9s %8s%n";
+    private static final String FORMAT = "%-8s %-22s %-12s %10s %10s %9s %8s %9s%s%n";
 
     @Spec
     private CommandSpec spec;
@@ -36,7 +36,7 @@ final class MembersCommand implements Runnable {
             out.println(body);
             return;
         }
-        out.printf(FORMAT, "member", "address", "state", "ordered", "applied", "applied/s", "queue");
+        out.printf(FORMAT, "member", "address", "state", "ordered", "applied", "applied/s", "queue", "behind", "");
         Answers.read(body, MembersAnswer.class).members().forEach(member -> print(out, member));
         out.println("* leads");
     }
@@ -50,9 +50,17 @@ final class MembersCommand implements Runnable {
                 orDash(m.ordered()),
                 orDash(m.applied()),
                 orDash(m.appliedPerSecond()),
-                orDash(m.queue()) + (m.desynced() ? " desynced" : ""));
+                orDash(m.queue()),
+                m.lagMillis() == null ? "-" : m.lagMillis() + " ms",
+                m.desynced() ? " desynced" : "");
         if (m.cause() != null) {
             out.println("         " + m.cause());
+        }
+        if (m.slowedFor() != null) {
+            out.println("         its clients are slowed for " + m.slowedFor());
+        }
+        if (m.leftBehind()) {
+            out.println("         was too far behind for too long: nobody waits for it until it is level");
         }
         if (m.waitingMillis() != null && m.waitingMillis() >= WAITING_MILLIS_SHOWN) {
             out.println("         " + m.waitingCommits() + " commits wait for their verdict, the first for "

@@ -112,23 +112,27 @@ class CommandsTest {
                 {"node":"n1","leader":"n1","members":[
                 {"name":"n1","address":"h1:1","leader":true,"state":"SYNCED","ordered":12,"applied":11,
                  "appliedPerSecond":3,"queue":1,"cause":"one big transaction","desynced":true,
-                 "waitingCommits":3,"waitingMillis":12400},
+                 "lagMillis":750,"slowedFor":"n5","waitingCommits":3,"waitingMillis":12400},
                 {"name":"n2","address":"h2:1","state":"ABSENT","canReturnForSeconds":130,"ordered":null},
                 {"name":"n3","address":"h3:1","state":"ABSENT","canReturnForSeconds":0,"waitingCommits":5,
                  "waitingMillis":999},
-                {"name":"n4","address":"h4:1","state":"ABSENT","canReturnForSeconds":-1}]}""");
+                {"name":"n4","address":"h4:1","state":"ABSENT","canReturnForSeconds":-1},
+                {"name":"n5","address":"h5:1","state":"SYNCED","lagMillis":12000,"leftBehind":true}]}""");
         assertThat(run("members")).isZero();
         assertThat(printed()).isEqualTo("""
-                member   address                state           ordered    applied applied/s    queue
-                n1*      h1:1                   SYNCED               12         11         3 1 desynced
+                member   address                state           ordered    applied applied/s    queue    behind
+                n1*      h1:1                   SYNCED               12         11         3        1    750 ms desynced
                          one big transaction
+                         its clients are slowed for n5
                          3 commits wait for their verdict, the first for 12 s
-                n2       h2:1                   ABSENT                -          -         -        -
+                n2       h2:1                   ABSENT                -          -         -        -         -
                          can come back by a transfer for 2 min more, at the present rate
-                n3       h3:1                   ABSENT                -          -         -        -
+                n3       h3:1                   ABSENT                -          -         -        -         -
                          is away for too long: it needs a full copy
-                n4       h4:1                   ABSENT                -          -         -        -
+                n4       h4:1                   ABSENT                -          -         -        -         -
                          can come back by a transfer: nothing is being written
+                n5       h5:1                   SYNCED                -          -         -        -   12000 ms
+                         was too far behind for too long: nobody waits for it until it is level
                 * leads
                 """);
     }

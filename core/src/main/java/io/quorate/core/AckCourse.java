@@ -24,6 +24,9 @@ import java.util.TreeMap;
  *
  * What the applier commits is in the same binlog, and needs nothing: it is acknowledged with whatever comes before it.
  *
+ * <p>Flow control may slow the OK of those that are settled ({@link #slow}); the applier's commits in between wait with
+ * them.
+ *
  * <p>The acknowledgement also makes transactions visible to others, the lost ones among them, which are undone next. A
  * session may be ended before its transaction is acknowledged, never afterwards: it may have begun another one by then.
  * So a transaction isn't settled while its session is being ended, whatever the order says meanwhile. And where nobody
@@ -70,19 +73,35 @@ public final class AckCourse {
      */
     public record Ack(BinlogPosition end, long number) {}
 
+    /**
+     * A place up to which the binlog has been read.
+     *
+     * @param millis when that was
+     */
+    private record Read(Ack ack, long millis) {}
+
     private final long limitMillis;
+    private final AckPace pace;
     /** Captured transactions that aren't settled, or are settled by the end of their session and not ordered yet. */
     private final NavigableMap<Long, Waiting> waiting = new TreeMap<>();
 
-    private final ArrayDeque<Ack> read = new ArrayDeque<>();
+    private final ArrayDeque<Read> read = new ArrayDeque<>();
     private long answered;
     private long captured;
     private long decided;
     private Ack settled;
+    /** Since when somebody has been kept from OK only by its pace; the maximum when nobody is. */
+    private long heldSinceMillis = Long.MAX_VALUE;
 
-    /** @param limitMillis how long a client waits for the order before its session is ended */
-    public AckCourse(long limitMillis) {
+    private long heldMillis;
+
+    /**
+     * @param limitMillis how long a client waits for the order before its session is ended
+     * @param holdMaxMillis how long a client whose transaction is settled waits for OK at most, where OK is slowed
+     */
+    public AckCourse(long limitMillis, long holdMaxMillis) {
         this.limitMillis = limitMillis;
+        this.pace = new AckPace(holdMaxMillis);
     }
 
     /**
@@ -103,12 +122,18 @@ public final class AckCourse {
     }
 
     /** The binlog has been read up to {@code end}, which is the end of a transaction; all up to there are captured. */
-    public void read(BinlogPosition end) {
-        Ack last = read.peekLast();
-        if (last != null && last.number == captured) {
-            read.removeLast();
+    public void read(BinlogPosition end, long nowMillis) {
+        Read last = read.peekLast();
+        long since = nowMillis;
+        if (last != null && last.ack.number == captured) {
+            since = read.removeLast().millis;
         }
-        read.add(new Ack(end, captured));
+        read.add(new Read(new Ack(end, captured), since));
+    }
+
+    /** Until that time, at most so many clients a second get their OK, though no settled one waits for too long. */
+    public void slow(double perSecond, long nowMillis, long untilMillis) {
+        pace.slow(perSecond, nowMillis, untilMillis);
     }
 
     /**
@@ -162,12 +187,38 @@ public final class AckCourse {
     }
 
     /** Up to where the server may be told OK by now; null before anything may. It only grows. */
-    public Ack acknowledged() {
+    public Ack acknowledged(long nowMillis) {
         long unsettled = unsettled();
-        for (Ack next = read.peek(); next != null && next.number < unsettled; next = read.peek()) {
-            settled = read.poll();
+        for (Read next = read.peek(); next != null && next.ack.number < unsettled; next = read.peek()) {
+            boolean answersNobody = settled != null && next.ack.number == settled.number;
+            if (!answersNobody && !pace.passes(next.millis, nowMillis)) {
+                heldSinceMillis = Math.min(heldSinceMillis, nowMillis);
+                return settled;
+            }
+            if (!answersNobody && heldSinceMillis < nowMillis) {
+                heldMillis += nowMillis - Math.max(heldSinceMillis, next.millis);
+            }
+            settled = read.poll().ack;
         }
+        heldSinceMillis = Long.MAX_VALUE;
         return settled;
+    }
+
+    /** The first place that could be acknowledged and isn't, because OK is slowed; null when there is none. */
+    private Read held(long nowMillis) {
+        Read next = read.peek();
+        return next != null && next.ack.number < unsettled() && pace.isSlow(nowMillis) ? next : null;
+    }
+
+    /** For how long the first of the clients has waited that are kept from their OK only by its pace; 0 without one. */
+    public long heldMillis(long nowMillis) {
+        Read held = held(nowMillis);
+        return held == null || heldSinceMillis > nowMillis ? 0 : nowMillis - Math.max(heldSinceMillis, held.millis);
+    }
+
+    /** For how long all clients together have waited whose OK was slowed, since this course began. */
+    public long heldMillisInAll() {
+        return heldMillis;
     }
 
     /** The number of the first transaction that isn't settled. */
@@ -211,8 +262,15 @@ public final class AckCourse {
         return 0;
     }
 
-    /** Milliseconds until a session may have to be ended even if nothing happens; at most {@code otherwise}. */
+    /** Milliseconds until there may be something to do even if nothing happens; at most {@code otherwise}. */
     public long waitMillis(long nowMillis, long otherwise) {
+        Read held = held(nowMillis);
+        return held == null
+                ? untilAnEnding(nowMillis, otherwise)
+                : Math.min(pace.waitMillis(held.millis, nowMillis), untilAnEnding(nowMillis, otherwise));
+    }
+
+    private long untilAnEnding(long nowMillis, long otherwise) {
         for (Waiting w : waiting.values()) {
             if (!w.asked) {
                 // Later ones have waited for less time.

@@ -73,8 +73,8 @@ public final class AckTurns<C> {
         if (nowMillis < notBeforeMillis) {
             return null;
         }
-        if (isAckDue()) {
-            return new Acknowledgement<>(connection, course.acknowledged());
+        if (isAckDue(nowMillis)) {
+            return new Acknowledgement<>(connection, course.acknowledged(nowMillis));
         }
         if (endings.isEmpty()) {
             endings.addAll(course.endings(nowMillis));
@@ -83,8 +83,8 @@ public final class AckTurns<C> {
     }
 
     /** Whether the server can be told more than it was told last. */
-    public boolean isAckDue() {
-        Ack may = course.acknowledged();
+    public boolean isAckDue(long nowMillis) {
+        Ack may = course.acknowledged(nowMillis);
         return connection != null && may != null && !may.equals(acknowledged);
     }
 

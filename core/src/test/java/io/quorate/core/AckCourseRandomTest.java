@@ -39,7 +39,7 @@ class AckCourseRandomTest {
     }
 
     private final List<Known> binlog = new ArrayList<>();
-    private final AckCourse course = new AckCourse(LIMIT);
+    private final AckCourse course = new AckCourse(LIMIT, 0);
     private long now;
     private int captured;
     private int read;
@@ -89,7 +89,7 @@ class AckCourseRandomTest {
     private void read() {
         if (read < captured) {
             read++;
-            course.read(place(read));
+            course.read(place(read), 0);
         }
     }
 
@@ -152,7 +152,7 @@ class AckCourseRandomTest {
         while (settled < read && binlog.get(settled).isSettled()) {
             settled++;
         }
-        Ack ack = course.acknowledged();
+        Ack ack = course.acknowledged(0);
         int place = ack == null ? 0 : (int) ack.end().offset();
         assertThat(place).as(where).isGreaterThanOrEqualTo(acknowledged);
         // What was acknowledged stays so; what is being ended afterwards was settled by something else.

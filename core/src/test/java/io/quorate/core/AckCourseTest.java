@@ -13,15 +13,15 @@ class AckCourseTest {
     private static final long LIMIT = 100;
     private static final long SESSION = 1000;
 
-    private final AckCourse course = new AckCourse(LIMIT);
+    private final AckCourse course = new AckCourse(LIMIT, 0);
 
     @Test
     void whatHasPassedIsAcknowledged() {
         client(1);
-        assertThat(course.acknowledged()).isNull();
+        assertThat(course.acknowledged(0)).isNull();
         assertThat(course.size()).isEqualTo(1);
         decided(1);
-        assertThat(course.acknowledged()).isEqualTo(end(1));
+        assertThat(course.acknowledged(0)).isEqualTo(end(1));
         assertThat(course.endings(LIMIT)).isEmpty();
         assertThat(course.size()).isZero();
     }
@@ -30,12 +30,12 @@ class AckCourseTest {
     void aLoserIsAcknowledgedOnlyWhenItsSessionIsGone() {
         client(1);
         decided(1, 1);
-        assertThat(course.acknowledged()).isNull();
+        assertThat(course.acknowledged(0)).isNull();
         assertThat(course.isSettled()).isFalse();
         assertThat(course.endings(0)).containsExactly(new Ending(1, SESSION + 1, Cause.LOST));
-        assertThat(course.acknowledged()).isNull();
+        assertThat(course.acknowledged(0)).isNull();
         course.ended(1);
-        assertThat(course.acknowledged()).isEqualTo(end(1));
+        assertThat(course.acknowledged(0)).isEqualTo(end(1));
         assertThat(course.isSettled()).isTrue();
     }
 
@@ -45,9 +45,9 @@ class AckCourseTest {
         assertThat(course.endings(LIMIT - 1)).isEmpty();
         assertThat(course.waitMillis(LIMIT - 1, 1000)).isEqualTo(1);
         assertThat(course.endings(LIMIT)).containsExactly(new Ending(1, SESSION + 1, Cause.UNDECIDED));
-        assertThat(course.acknowledged()).isNull();
+        assertThat(course.acknowledged(0)).isNull();
         course.ended(1);
-        assertThat(course.acknowledged()).isEqualTo(end(1));
+        assertThat(course.acknowledged(0)).isEqualTo(end(1));
     }
 
     @Test
@@ -81,9 +81,9 @@ class AckCourseTest {
         course.endings(LIMIT);
         decided(1, 1);
         assertThat(course.endings(LIMIT)).isEmpty();
-        assertThat(course.acknowledged()).isNull();
+        assertThat(course.acknowledged(0)).isNull();
         course.ended(1);
-        assertThat(course.acknowledged()).isEqualTo(end(1));
+        assertThat(course.acknowledged(0)).isEqualTo(end(1));
     }
 
     /** Its session would be in another transaction when it is ended. */
@@ -92,10 +92,10 @@ class AckCourseTest {
         client(1);
         course.endings(LIMIT);
         decided(1);
-        assertThat(course.acknowledged()).isNull();
+        assertThat(course.acknowledged(0)).isNull();
         assertThat(course.isSettled()).isFalse();
         course.ended(1);
-        assertThat(course.acknowledged()).isEqualTo(end(1));
+        assertThat(course.acknowledged(0)).isEqualTo(end(1));
         assertThat(course.isSettled()).isTrue();
     }
 
@@ -106,7 +106,7 @@ class AckCourseTest {
         decided(1);
         course.notEnded(1);
         assertThat(course.endings(LIMIT)).isEmpty();
-        assertThat(course.acknowledged()).isEqualTo(end(1));
+        assertThat(course.acknowledged(0)).isEqualTo(end(1));
     }
 
     @Test
@@ -116,7 +116,7 @@ class AckCourseTest {
         assertThat(course.endings(0)).hasSize(1);
         assertThat(course.endings(0)).isEmpty();
         course.notEnded(1);
-        assertThat(course.acknowledged()).isNull();
+        assertThat(course.acknowledged(0)).isNull();
         assertThat(course.endings(0)).containsExactly(new Ending(1, SESSION + 1, Cause.LOST));
     }
 
@@ -132,47 +132,47 @@ class AckCourseTest {
         course.notEnded(1);
         course.notEnded(7);
         assertThat(course.endings(0)).isEmpty();
-        assertThat(course.acknowledged()).isEqualTo(end(1));
+        assertThat(course.acknowledged(0)).isEqualTo(end(1));
     }
 
     @Test
     void nothingIsAcknowledgedPastOneThatIsNotSettled() {
         client(1);
         client(2);
-        course.read(place(25));
+        course.read(place(25), 0);
         client(3);
         course.endings(0);
         decided(1);
-        assertThat(course.acknowledged()).isEqualTo(end(1));
+        assertThat(course.acknowledged(0)).isEqualTo(end(1));
         decided(2, 2);
-        assertThat(course.acknowledged()).isEqualTo(end(1));
+        assertThat(course.acknowledged(0)).isEqualTo(end(1));
         decided(3);
-        assertThat(course.acknowledged()).as("2 has lost, and hears").isEqualTo(end(1));
+        assertThat(course.acknowledged(0)).as("2 has lost, and hears").isEqualTo(end(1));
         course.endings(0);
         course.ended(2);
-        assertThat(course.acknowledged()).isEqualTo(end(3));
+        assertThat(course.acknowledged(0)).isEqualTo(end(3));
     }
 
     @Test
     void whatTheApplierCommitsIsAcknowledgedWithWhatComesBeforeIt() {
-        course.read(place(5));
-        assertThat(course.acknowledged()).isEqualTo(new Ack(place(5), 0));
+        course.read(place(5), 0);
+        assertThat(course.acknowledged(0)).isEqualTo(new Ack(place(5), 0));
         client(1);
-        course.read(place(15));
-        assertThat(course.acknowledged()).isEqualTo(new Ack(place(5), 0));
+        course.read(place(15), 0);
+        assertThat(course.acknowledged(0)).isEqualTo(new Ack(place(5), 0));
         decided(1);
-        assertThat(course.acknowledged()).isEqualTo(new Ack(place(15), 1));
-        course.read(place(17));
-        assertThat(course.acknowledged()).isEqualTo(new Ack(place(17), 1));
+        assertThat(course.acknowledged(0)).isEqualTo(new Ack(place(15), 1));
+        course.read(place(17), 0);
+        assertThat(course.acknowledged(0)).isEqualTo(new Ack(place(17), 1));
     }
 
     @Test
     void whatIsReadIsNotAcknowledgedBeforeItIsCaptured() {
         course.captured(1, SESSION, 0);
         decided(1);
-        assertThat(course.acknowledged()).as("its end isn't known").isNull();
-        course.read(end(1).end());
-        assertThat(course.acknowledged()).isEqualTo(end(1));
+        assertThat(course.acknowledged(0)).as("its end isn't known").isNull();
+        course.read(end(1).end(), 0);
+        assertThat(course.acknowledged(0)).isEqualTo(end(1));
     }
 
     @Test
@@ -193,7 +193,7 @@ class AckCourseTest {
         decided(2);
         client(1);
         client(2);
-        assertThat(course.acknowledged()).isEqualTo(end(2));
+        assertThat(course.acknowledged(0)).isEqualTo(end(2));
         assertThat(course.endings(LIMIT)).isEmpty();
     }
 
@@ -205,12 +205,12 @@ class AckCourseTest {
         client(3);
         decided(2, 1);
         assertThat(course.endings(LIMIT)).containsExactly(new Ending(3, SESSION + 3, Cause.UNDECIDED));
-        assertThat(course.acknowledged()).isEqualTo(end(2));
+        assertThat(course.acknowledged(0)).isEqualTo(end(2));
         course.answered(3);
         course.ended(3);
         decided(3, 3);
         assertThat(course.endings(2 * LIMIT)).isEmpty();
-        assertThat(course.acknowledged()).isEqualTo(end(3));
+        assertThat(course.acknowledged(0)).isEqualTo(end(3));
     }
 
     @Test
@@ -226,7 +226,7 @@ class AckCourseTest {
     /** Captured, and read to its end. */
     private void client(long number) {
         course.captured(number, SESSION + number, 0);
-        course.read(end(number).end());
+        course.read(end(number).end(), 0);
     }
 
     private void decided(long last, long... lost) {

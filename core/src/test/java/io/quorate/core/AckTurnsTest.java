@@ -13,7 +13,7 @@ class AckTurnsTest {
     private static final long LIMIT = 1000;
     private static final long RETRY = 100;
 
-    private final AckCourse course = new AckCourse(LIMIT);
+    private final AckCourse course = new AckCourse(LIMIT, 0);
     private final AckTurns<String> turns = new AckTurns<>(course, RETRY);
 
     @Test
@@ -22,12 +22,12 @@ class AckTurnsTest {
         client(1);
         assertThat(turns.next(0)).isNull();
         course.decided(List.of(), 1);
-        assertThat(turns.isAckDue()).isTrue();
+        assertThat(turns.isAckDue(0)).isTrue();
         Acknowledgement<String> turn = ack(0);
         assertThat(turn.to()).isEqualTo("first");
         assertThat(turn.ack().number()).isEqualTo(1);
         assertThat(turns.acknowledged(turn)).isTrue();
-        assertThat(turns.isAckDue()).isFalse();
+        assertThat(turns.isAckDue(0)).isFalse();
         assertThat(turns.next(0)).isNull();
     }
 
@@ -145,7 +145,7 @@ class AckTurnsTest {
 
     private void client(long number) {
         course.captured(number, 1000 + number, 0);
-        course.read(new BinlogPosition("binlog.000001", 100 * number));
+        course.read(new BinlogPosition("binlog.000001", 100 * number), 0);
     }
 
     private Acknowledgement<String> ack(long nowMillis) {

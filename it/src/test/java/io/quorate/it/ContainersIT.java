@@ -237,7 +237,7 @@ class ContainersIT {
     /** Asked in the network of its host, which reaches it also when the others don't. */
     private static NodeReport report(int node) {
         String address = compose.address("n" + node, "host" + node);
-        return NodeReport.ask(address, 8080).orElse(new NodeReport("UNREACHABLE", false, "", 0, 0));
+        return NodeReport.ask(address, 8080).orElse(new NodeReport("UNREACHABLE", false, "", "", 0, 0));
     }
 
     private static String value(int node, String sql) {

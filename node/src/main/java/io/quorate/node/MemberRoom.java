@@ -3,6 +3,7 @@ package io.quorate.node;
 
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.join.Join;
+import io.quorate.node.member.FlowControl;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.member.Participation;
 import io.quorate.node.member.Standing;
@@ -10,7 +11,7 @@ import io.quorate.node.thread.NodeLoop;
 import java.io.IOException;
 
 /** Where the node stands among the members, and how it becomes one of them. */
-record MemberRoom(Standing standing, MemberDesk desk, Join join) {
+record MemberRoom(Standing standing, FlowControl flow, MemberDesk desk, Join join) {
     /** @param participation how the node takes part in the order; the joining decides that */
     static MemberRoom open(
             Base base, ServerRoom beside, NodeLoop loop, Participation participation, Told told, Opened opened)
@@ -18,6 +19,7 @@ record MemberRoom(Standing standing, MemberDesk desk, Join join) {
         NodeProperties properties = base.properties();
         Home home = base.home();
         Network network = base.network();
+        FlowControl flow = new FlowControl(properties, beside.server(), network.members()::present);
         Standing standing = new Standing(
                 properties,
                 home.directoryId(),
@@ -32,7 +34,8 @@ record MemberRoom(Standing standing, MemberDesk desk, Join join) {
                 network.configured()::lives,
                 beside.copy()::notGiven,
                 beside.copy()::mayKeep,
-                beside.runsEvents());
+                beside.runsEvents(),
+                flow);
         MemberDesk desk = new MemberDesk(
                 properties.node(),
                 base.stream(),
@@ -60,6 +63,6 @@ record MemberRoom(Standing standing, MemberDesk desk, Join join) {
                 base.counters().joins(),
                 told.events(),
                 told.faults()));
-        return new MemberRoom(standing, desk, join);
+        return new MemberRoom(standing, flow, desk, join);
     }
 }

@@ -56,6 +56,7 @@ class NodeMetrics implements MeterBinder {
         counter(registry, "quorate.applied", "writesets of other nodes applied", n -> n.counters
                 .progress()
                 .transactions());
+        bindFlow(registry);
         bindTransfer(registry);
         bindCopy(registry);
         bindAudit(registry);
@@ -63,6 +64,27 @@ class NodeMetrics implements MeterBinder {
         bindCertification(registry);
         bindCapture(registry);
         bindApplier(registry);
+    }
+
+    private void bindFlow(MeterRegistry registry) {
+        gauge(
+                registry,
+                "quorate.apply.behind.seconds",
+                "age of the first writeset not applied",
+                n -> n.members.flow().lagMillis() / 1e3);
+        gauge(registry, "quorate.flow.quota", "commits a second for clients; -1 when they aren't slowed", n -> n.members
+                .flow()
+                .perSecond());
+        gauge(
+                registry,
+                "quorate.flow.held.seconds",
+                "for how long clients have been kept from OK by flow control, all together",
+                n -> n.members.flow().heldMillis() / 1e3);
+        gauge(
+                registry,
+                "quorate.flow.left.behind",
+                "1 while nobody waits for this node",
+                n -> n.members.flow().isLeftBehind() ? 1 : 0);
     }
 
     private void bindTransfer(MeterRegistry registry) {

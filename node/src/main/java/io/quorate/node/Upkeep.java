@@ -3,6 +3,7 @@ package io.quorate.node;
 
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.NodeEvent;
+import io.quorate.node.member.MemberReport;
 import io.quorate.node.order.CacheForecast;
 import io.quorate.node.server.ApplyProgress;
 import io.quorate.node.thread.MonotonicClock;
@@ -39,7 +40,8 @@ final class Upkeep {
     }
 
     /** Called with every report to the others. */
-    void eachReport() {
+    void eachReport(MemberReport report) {
+        members.flow().look(report);
         members.join().tell();
         Network network = base.network();
         RatisTotalOrder part = base.order().running();

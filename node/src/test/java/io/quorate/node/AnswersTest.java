@@ -64,7 +64,19 @@ class AnswersTest {
 
     static Stream<Record> answers() {
         NodeStatus status = new NodeStatus(
-                "n1", "JOINER", true, "receiving", "n2", "127.0.0.1:25001", "127.0.0.1:25201", 12, 11, 5, 4711);
+                "n1",
+                "JOINER",
+                true,
+                "receiving",
+                "n2",
+                "127.0.0.1:25001",
+                "127.0.0.1:25201",
+                12,
+                11,
+                5,
+                "clients are slowed to 90 commits/s for n2",
+                false,
+                4711);
         Difference row = new Difference(
                 "shop.item",
                 "7",
@@ -108,10 +120,10 @@ class AnswersTest {
                         List.of(
                                 new MembersAnswer.Member(
                                         "n1", "h:1", 2, true, "SYNCED", null, null, 12L, 11L, 3L, 2L, 1L, "busy", 4L,
-                                        1500L, true, true, "h:2", "h:3"),
+                                        1500L, true, true, 700L, "n2", false, "h:2", "h:3"),
                                 new MembersAnswer.Member(
                                         "n2", "h:4", 1, false, "ABSENT", 44L, -1L, null, null, null, null, null, null,
-                                        null, null, null, false, null, null)),
+                                        null, null, null, false, null, null, true, null, null)),
                         List.of("n7")),
                 new TransferAnswer(
                         "n1",

@@ -19,10 +19,12 @@ import tools.jackson.core.JacksonException;
  *     INCONSISTENT
  * @param primaryComponent whether it has a majority
  * @param reason why it isn't SYNCED, or empty
+ * @param slowed how much flow control slows its clients, for which node and why; or empty
  * @param lastOrdered seqno of the last writeset ordered that it knows of
  * @param lastApplied seqno up to which its server has everything
  */
-public record NodeReport(String state, boolean primaryComponent, String reason, long lastOrdered, long lastApplied) {
+public record NodeReport(
+        String state, boolean primaryComponent, String reason, String slowed, long lastOrdered, long lastApplied) {
     static final String SYNCED = "SYNCED";
     static final String DONOR = "DONOR";
     static final String ARBITRATOR = "ARBITRATOR";
@@ -61,8 +63,14 @@ public record NodeReport(String state, boolean primaryComponent, String reason, 
                 status.state().isEmpty() ? "UNKNOWN" : status.state(),
                 status.primaryComponent(),
                 status.reason(),
+                status.slowed(),
                 status.lastOrdered(),
                 status.lastApplied());
+    }
+
+    /** What there is to be said about it besides its state; or empty. */
+    String notice() {
+        return reason.isEmpty() ? slowed : reason;
     }
 
     /** True also for a donor, which goes on serving, and for an arbitrator, which has nothing to apply. */

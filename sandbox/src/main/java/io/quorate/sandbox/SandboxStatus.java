@@ -20,7 +20,7 @@ public record SandboxStatus(String cluster, boolean primaryComponent, List<Node>
      * @param mysql host and port, null with an arbitrator
      * @param http host and port
      * @param lastOrdered null when the service doesn't answer, as is {@code lastApplied}
-     * @param reason why it isn't SYNCED, and how long that will take; empty when it is
+     * @param reason why it isn't SYNCED, and how long that will take; when it is, why its clients are slowed; or empty
      * @param servicePid null when it doesn't run, as is {@code mysqldPid}
      */
     public record Node(
@@ -55,7 +55,7 @@ public record SandboxStatus(String cluster, boolean primaryComponent, List<Node>
                 node.host() + ":" + node.ports().http(),
                 report.map(NodeReport::lastOrdered).orElse(null),
                 report.map(NodeReport::lastApplied).orElse(null),
-                report.map(NodeReport::reason).orElse(""),
+                report.map(NodeReport::notice).orElse(""),
                 servicePid,
                 mysqldPid < 0 ? null : mysqldPid);
     }

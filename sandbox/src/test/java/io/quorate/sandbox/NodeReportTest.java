@@ -11,7 +11,7 @@ class NodeReportTest {
         NodeReport report = NodeReport.parse("""
                 {"name":"n1","state":"SYNCED","primaryComponent":true,"reason":"","leader":"n2","lastOrdered":12,
                  "lastApplied":11,"future":{"a":[1]}}""");
-        assertThat(report).isEqualTo(new NodeReport("SYNCED", true, "", 12, 11));
+        assertThat(report).isEqualTo(new NodeReport("SYNCED", true, "", "", 12, 11));
         assertThat(report.isSynced()).isTrue();
     }
 

@@ -38,6 +38,9 @@ public record MembersAnswer(String node, String leader, List<Member> members, Li
      * @param waitingMillis how long the first of them has waited
      * @param runsEvents whether its server's event scheduler is on; null when somebody keeps it off there
      * @param desynced whether nobody is to wait for it
+     * @param lagMillis age of the first writeset that its server doesn't hold yet; 0 when it holds everything
+     * @param slowedFor the node for which its clients are slowed by flow control, null when they aren't
+     * @param leftBehind whether flow control doesn't wait for it, because it was too far behind for too long
      * @param mysql host:port of its server, null also with an arbitrator
      * @param http host:port of its Actuator, null also where other nodes may not ask it
      */
@@ -59,6 +62,9 @@ public record MembersAnswer(String node, String leader, List<Member> members, Li
             Long waitingMillis,
             Boolean runsEvents,
             boolean desynced,
+            Long lagMillis,
+            String slowedFor,
+            boolean leftBehind,
             String mysql,
             String http) {
         public static final String ABSENT = "ABSENT";

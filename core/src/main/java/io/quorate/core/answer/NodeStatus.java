@@ -15,6 +15,8 @@ package io.quorate.core.answer;
  * @param lastApplied seqno up to which its server holds everything
  * @param applyLagMillis age of the last writeset applied from another node, by the two nodes' clocks; 0 when nothing
  *     waits
+ * @param slowed how much flow control slows its clients, for which node and why; empty when it doesn't
+ * @param leftBehind whether flow control doesn't wait for it, because it was too far behind for too long
  * @param servicePid process id of the service
  */
 public record NodeStatus(
@@ -28,6 +30,8 @@ public record NodeStatus(
         long lastOrdered,
         long lastApplied,
         long applyLagMillis,
+        String slowed,
+        boolean leftBehind,
         long servicePid) {
     public static final String UNREACHABLE = "UNREACHABLE";
 
@@ -35,10 +39,11 @@ public record NodeStatus(
         name = LeftOut.orEmpty(name);
         state = LeftOut.orEmpty(state);
         reason = LeftOut.orEmpty(reason);
+        slowed = LeftOut.orEmpty(slowed);
     }
 
     /** Of a peer that doesn't answer there. */
     public static NodeStatus unreachable(String name, String http) {
-        return new NodeStatus(name, UNREACHABLE, false, "does not answer", null, null, http, 0, 0, 0, 0);
+        return new NodeStatus(name, UNREACHABLE, false, "does not answer", null, null, http, 0, 0, 0, "", false, 0);
     }
 }

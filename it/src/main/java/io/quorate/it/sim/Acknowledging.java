@@ -22,6 +22,9 @@ final class Acknowledging implements OwnRegister.Listener {
     private static final int RETRY_MILLIS = 100 / CLOCK;
     private static final int LOOK_MILLIS = 1000 / CLOCK;
     private static final int PAUSE_MICROS_MAX = 3000;
+    private static final int HOLD_MAX_MILLIS = 500 / CLOCK;
+    private static final int SLOW_PER_SECOND_MAX = 2000;
+    private static final int SLOW_MILLIS_MAX = 40;
     private static final String FILE = "binlog.000001";
 
     private final Session session;
@@ -41,7 +44,7 @@ final class Acknowledging implements OwnRegister.Listener {
         this.world = session.world;
         this.node = session.node;
         this.database = node.database();
-        this.course = new AckCourse(world.commitTimeoutMillis);
+        this.course = new AckCourse(world.commitTimeoutMillis, HOLD_MAX_MILLIS);
         this.turns = new AckTurns<>(course, RETRY_MILLIS);
         answered();
     }
@@ -97,11 +100,23 @@ final class Acknowledging implements OwnRegister.Listener {
     @Override
     public void captured(WriteSet w) {
         course.captured(w.gtid().number(), w.session(), world.millis());
+        if (world.chance(world.faults.loss())) {
+            slow();
+        }
+    }
+
+    /** Flow control slows the OK of this server's clients for a while; how much, and why, is nothing to the promises. */
+    private void slow() {
+        int perSecond = world.random.nextInt(SLOW_PER_SECOND_MAX);
+        long until = world.millis() + 1 + world.random.nextInt(SLOW_MILLIS_MAX);
+        world.trace(node.name() + " slows its clients to " + perSecond + " a second");
+        world.statistics.slowed++;
+        course.slow(perSecond, world.millis(), until);
     }
 
     /** What ends there has been captured. */
     void read(int end, Database.Logged last) {
-        course.read(new BinlogPosition(FILE, end));
+        course.read(new BinlogPosition(FILE, end), world.millis());
         boolean applied = world.bugs.contains(Bug.APPLIER_NOT_HELD_BACK) && !last.byClient();
         if (applied || world.bugs.contains(Bug.ACKNOWLEDGED_WHEN_CAPTURED)) {
             send(end);

@@ -19,6 +19,7 @@ final class Statistics {
     long unheard;
     long jointCommits;
     long reconnected;
+    long slowed;
     long undone;
     long rounds;
     long killed;
@@ -79,6 +80,7 @@ final class Statistics {
         unheard += that.unheard;
         jointCommits += that.jointCommits;
         reconnected += that.reconnected;
+        slowed += that.slowed;
         undone += that.undone;
         rounds += that.rounds;
         killed += that.killed;
@@ -125,7 +127,8 @@ final class Statistics {
                 + " acknowledged and " + reapplied + " rolled back before and applied; in mode after-sync " + heard
                 + " heard OK, " + endedLost + " sessions were ended that lost and " + endedUndecided
                 + " undecided ones, " + putOut + " put out, " + unheard + " in crashes; " + jointCommits
-                + " commits in groups, " + reconnected + " connections of captures lost; verdicts " + verdicts + "; "
+                + " commits in groups, " + reconnected + " connections of captures lost, " + slowed
+                + " times clients were slowed; verdicts " + verdicts + "; "
                 + undone + " undone, " + rounds
                 + " further rounds, " + killed + " clients in the way, " + yields + " groups yielded; " + crashes
                 + " crashes, " + ddl + " DDL; "

@@ -60,6 +60,7 @@ public record NodeProperties(
         @DefaultValue @Valid Cache cache,
         @DefaultValue @Valid Disk disk,
         @DefaultValue @Valid Apply apply,
+        @DefaultValue @Valid Flow flow,
         @DefaultValue @Valid Conflicts conflicts,
         @DefaultValue @Valid Ddl ddl,
         @DefaultValue @Valid Sst sst,
@@ -277,6 +278,16 @@ public record NodeProperties(
             @DefaultValue("1MB") DataSize groupBytesMax,
             @DefaultValue("20ms") Duration groupInterval,
             @DefaultValue("1000") @Min(0) long syncedLagMax) {}
+
+    /**
+     * Flow control, in commit mode {@code AFTER_SYNC}.
+     *
+     * @param lagTarget clients are slowed so that no server is behind the order by more than this; 0 for never
+     * @param patience a node that is further behind for this long, although clients are slowed, isn't waited for
+     */
+    public record Flow(
+            @DefaultValue("1s") Duration lagTarget,
+            @DefaultValue("10s") Duration patience) {}
 
     /**
      * The conflict journal.

@@ -84,6 +84,9 @@ class MembersEndpoint {
                 report == null ? null : report.waitingMillis(),
                 report == null ? null : report.runsEvents(),
                 report != null && report.desynced(),
+                report == null || report.flow() == null ? null : report.flow().lagMillis(),
+                report == null || report.flow() == null ? null : report.flow().slowedFor(),
+                report != null && report.flow() != null && report.flow().leftBehind(),
                 report == null ? null : report.mysql(),
                 report == null ? null : report.http());
     }

@@ -2,6 +2,7 @@
 package io.quorate.node.member;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import io.quorate.core.FlowReport;
 import io.quorate.core.LogPosition;
 import io.quorate.core.TableName;
 import java.util.Collection;
@@ -11,7 +12,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node reports about itself to the others, four times a second. Fields of a newer version that a node doesn't
+ * What a node reports about itself to the others, several times a second. Fields of a newer version that a node doesn't
  * know are ignored.
  *
  * @param node its name
@@ -40,6 +41,7 @@ import org.jspecify.annotations.Nullable;
  *     that wait, these and what hangs together with them; otherwise null
  * @param mayKeep while its server waits for a copy: whether its own definitions of these tables may stand, so that it
  *     needs none; otherwise null, also where it must be found out first who is wrong
+ * @param flow what flow control needs to know of it; null when an older version doesn't say
  * @param runsEvents whether its server's event scheduler is on; null when somebody keeps it off there, and when an
  *     older version doesn't say
  */
@@ -69,6 +71,7 @@ public record MemberReport(
         Long waitingMillis,
         List<TableName> notGiven,
         Boolean mayKeep,
+        FlowReport flow,
         Boolean runsEvents) {
     /** Whether the node has a server that holds what the order says. */
     public boolean hasSyncedServer() {

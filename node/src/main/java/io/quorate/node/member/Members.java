@@ -21,7 +21,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What was last heard from each of the other nodes, which report about themselves four times a second ({@link
+ * What was last heard from each of the other nodes, which report about themselves several times a second ({@link
  * Reporting}).
  */
 public final class Members {

@@ -9,25 +9,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Reports about this node to the others, four times a second. */
+/** Reports about this node to the others, four times a second, and ten times while something is written. */
 public final class Reporting implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Reporting.class);
     private static final long PERIOD_MILLIS = 250;
-    /** Ten seconds of failures on end are a fault: by then a node counts as absent for all others. */
+    private static final long BUSY_PERIOD_MILLIS = 100;
+    /** So many failures on end are a fault: by then a node counts as absent for all others. */
     private static final int FAILURES_MAX = 40;
 
     private final Supplier<MemberReport> self;
     private final Consumer<byte[]> broadcast;
-    private final Runnable each;
+    private final Consumer<MemberReport> each;
     private final JsonMapper json;
     private final OwnedThread thread;
     private int failures;
+    private long ordered;
+    private boolean busy;
 
-    /** @param each is run at every report, on the same thread */
+    /** @param each is told of every report, on the same thread */
     public Reporting(
             Supplier<MemberReport> self,
             Consumer<byte[]> broadcast,
-            Runnable each,
+            Consumer<MemberReport> each,
             JsonMapper json,
             FaultHandler faults) {
         this.self = self;
@@ -44,14 +47,17 @@ public final class Reporting implements AutoCloseable {
     private void run() throws InterruptedException {
         while (true) {
             report();
-            Thread.sleep(PERIOD_MILLIS);
+            Thread.sleep(busy ? BUSY_PERIOD_MILLIS : PERIOD_MILLIS);
         }
     }
 
     private void report() {
         try {
-            broadcast.accept(json.writeValueAsBytes(self.get()));
-            each.run();
+            MemberReport report = self.get();
+            broadcast.accept(json.writeValueAsBytes(report));
+            each.accept(report);
+            busy = report.ordered() != ordered || report.queue() > 0;
+            ordered = report.ordered();
             failures = 0;
         } catch (RuntimeException e) {
             if (++failures > FAILURES_MAX) {

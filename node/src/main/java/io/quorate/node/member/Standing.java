@@ -55,6 +55,7 @@ public final class Standing {
     private final Supplier<List<TableName>> notGiven;
     private final Supplier<@Nullable Boolean> mayKeep;
     private final Supplier<@Nullable Boolean> runsEvents;
+    private final FlowControl flow;
     private final Rate orderedRate = new Rate(RATES_OVER);
     private final Rate appliedRate = new Rate(RATES_OVER);
     private volatile boolean desynced;
@@ -79,7 +80,8 @@ public final class Standing {
             Supplier<Lives> lives,
             Supplier<List<TableName>> notGiven,
             Supplier<@Nullable Boolean> mayKeep,
-            Supplier<@Nullable Boolean> runsEvents) {
+            Supplier<@Nullable Boolean> runsEvents,
+            FlowControl flow) {
         this.properties = properties;
         this.directoryId = directoryId;
         this.stores = stores;
@@ -94,6 +96,7 @@ public final class Standing {
         this.notGiven = notGiven;
         this.mayKeep = mayKeep;
         this.runsEvents = runsEvents;
+        this.flow = flow;
     }
 
     /** What this node reports to the others about itself. */
@@ -130,6 +133,10 @@ public final class Standing {
                 waiting.millis(),
                 notGiven.get(),
                 mayKeep.get(),
+                flow.report(
+                        Math.max(leaderOrdered(), stream.lastOrdered()),
+                        progress.lastApplied(),
+                        stream.own().last()),
                 runsEvents.get());
     }
 
@@ -195,6 +202,8 @@ public final class Standing {
                 stream.lastOrdered(),
                 applied,
                 applied >= stream.lastOrdered() ? 0 : progress.lagMicros() / 1000,
+                flow.sentence(),
+                flow.isLeftBehind(),
                 ProcessHandle.current().pid());
     }
 

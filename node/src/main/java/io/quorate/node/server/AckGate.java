@@ -38,6 +38,13 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
 
     private static final long LOOK_MILLIS = 1000;
     private static final long RETRY_MILLIS = 100;
+
+    /**
+     * No client waits for longer than this because of flow control. It holds its row locks meanwhile, also where the
+     * applier needs them next, who ends sessions that are in its way for a second.
+     */
+    private static final long HOLD_MAX_MILLIS = 500;
+
     private static final Duration KILL_MAX = Duration.ofSeconds(5);
 
     private final ServerAccess access;
@@ -55,6 +62,8 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
     private final Condition work = lock.newCondition();
     private final Condition settled = lock.newCondition();
     private boolean closed;
+    /** When the thread looks next. */
+    private long looksMillis;
 
     /** For ending sessions; the thread's own. */
     private Connection connection;
@@ -64,19 +73,21 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
 
     /**
      * @param server whose clients wait
+     * @param lagTarget what flow control aims at; no client waits for longer than half of it because of that
      * @param answered the GTID number up to which nobody waits, because the server had committed before
      */
     AckGate(
             ServerAccess access,
             UUID server,
             Duration commitTimeout,
+            Duration lagTarget,
             long answered,
             AckStats stats,
             FaultHandler faults) {
         this.access = access;
         this.server = server;
         this.stats = stats;
-        this.course = new AckCourse(commitTimeout.toMillis());
+        this.course = new AckCourse(commitTimeout.toMillis(), Math.min(HOLD_MAX_MILLIS, lagTarget.toMillis() / 2));
         course.answered(answered);
         this.turns = new AckTurns<>(course, RETRY_MILLIS);
         this.stages = new CommitStages(stats);
@@ -126,7 +137,7 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
     /** The binlog has been read up to the end of a transaction. */
     void read(BinlogPosition end) {
         locked(() -> {
-            course.read(end);
+            course.read(end, MonotonicClock.millis());
             signalIfSettled();
         });
         acknowledgeDue();
@@ -138,6 +149,25 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
             course.answered(number);
             work.signal();
         });
+    }
+
+    /** Until {@code lease} is over, at most so many clients a second get their OK. */
+    void slow(double perSecond, Duration lease) {
+        locked(() -> {
+            long now = MonotonicClock.millis();
+            course.slow(perSecond, now, now + lease.toMillis());
+            signalIfSoon();
+        });
+    }
+
+    /** For how long flow control has kept the first of its clients from OK by now, and all of them so far. */
+    HeldCommits held() {
+        lock.lock();
+        try {
+            return new HeldCommits(course.heldMillis(MonotonicClock.millis()), course.heldMillisInAll());
+        } finally {
+            lock.unlock();
+        }
     }
 
     // For the order.
@@ -158,7 +188,7 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
     }
 
     private void signalIfSettled() {
-        if (!turns.isAckDue() && turns.mayConnect()) {
+        if (!turns.isAckDue(MonotonicClock.millis()) && turns.mayConnect()) {
             settled.signalAll();
         }
     }
@@ -174,11 +204,15 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
                 acting.unlock();
             }
         }
-        locked(() -> {
-            if (turns.isAckDue()) {
-                work.signal();
-            }
-        });
+        locked(this::signalIfSoon);
+    }
+
+    /** Wakes the thread if it has something to do before it would look by itself. */
+    private void signalIfSoon() {
+        long now = MonotonicClock.millis();
+        if (turns.isAckDue(now) || now + turns.waitMillis(now, LOOK_MILLIS) < looksMillis) {
+            work.signal();
+        }
     }
 
     private AckTurns.Turn<SemiSyncReplica.Acknowledger> nextNow() {
@@ -241,7 +275,9 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
                 if (turns.mayConnect()) {
                     settled.signalAll();
                 }
-                work.await(turns.waitMillis(now, LOOK_MILLIS), TimeUnit.MILLISECONDS);
+                long wait = turns.waitMillis(now, LOOK_MILLIS);
+                looksMillis = now + wait;
+                work.await(wait, TimeUnit.MILLISECONDS);
             }
             return false;
         } finally {

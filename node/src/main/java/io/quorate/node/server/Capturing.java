@@ -220,6 +220,18 @@ final class Capturing implements AutoCloseable {
         return gate == null ? WaitingCommits.NONE : gate.waiting();
     }
 
+    /** As {@link ServerSession#slowClients}. */
+    void slowClients(double perSecond, Duration lease) {
+        if (gate != null) {
+            gate.slow(perSecond, lease);
+        }
+    }
+
+    /** What flow control keeps back; nothing in commit mode {@code async}. */
+    HeldCommits heldCommits() {
+        return gate == null ? HeldCommits.NONE : gate.held();
+    }
+
     /**
      * Waits as long as commits wait for their verdict and the binlog can still be read, for at most {@code limit}.
      *

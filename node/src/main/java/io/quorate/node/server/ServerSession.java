@@ -166,6 +166,7 @@ public final class ServerSession implements AutoCloseable {
                         access,
                         identity.server(),
                         ports.properties.commitTimeout(),
+                        ports.properties.flow().lagTarget(),
                         executed.last(identity.server()),
                         ports.acks,
                         ports.faults);
@@ -438,6 +439,23 @@ public final class ServerSession implements AutoCloseable {
     public WaitingCommits waitingCommits() {
         Capturing c = capturing;
         return c == null ? WaitingCommits.NONE : c.waitingCommits();
+    }
+
+    /**
+     * Flow control: until {@code lease} is over, at most so many clients a second get their OK. Without effect in
+     * commit mode {@code async}.
+     */
+    public void slowClients(double perSecond, Duration lease) {
+        Capturing c = capturing;
+        if (c != null) {
+            c.slowClients(perSecond, lease);
+        }
+    }
+
+    /** What flow control keeps back; nothing in commit mode {@code async}. */
+    public HeldCommits heldCommits() {
+        Capturing c = capturing;
+        return c == null ? HeldCommits.NONE : c.heldCommits();
     }
 
     public CaptureStats captureStats() {

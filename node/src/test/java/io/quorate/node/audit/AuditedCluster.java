@@ -174,6 +174,7 @@ final class AuditedCluster implements AutoCloseable {
                 0L,
                 null,
                 null,
+                null,
                 null);
     }
 

@@ -35,6 +35,7 @@ class SchedulerRuleTest {
                 0L,
                 null,
                 null,
+                null,
                 runsEvents);
     }
 

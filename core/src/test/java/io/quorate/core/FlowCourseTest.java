@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.quorate.core.FlowCourse.Quota;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class FlowCourseTest {
+    private static final long TARGET = 1000;
+    private static final long PATIENCE = 10_000;
+
+    private final FlowCourse course = new FlowCourse("n1", TARGET, PATIENCE);
+    private final Map<String, FlowReport> reports = new HashMap<>();
+    private final List<String> waitedFor = new ArrayList<>(List.of("n1", "n2", "n3"));
+
+    FlowCourseTest() {
+        report("n1", 0, 300, 300);
+        report("n2", 0, 300, 0);
+        report("n3", 0, 300, 0);
+    }
+
+    @Test
+    void aServerThatKeepsUpLeavesRoomForMuchMoreThanItApplies() {
+        report("n2", 50, 700, 0);
+        report("n3", 60, 500, 0);
+        Quota quota = look(0);
+        assertThat(quota.slowest()).isEqualTo("n1");
+        assertThat(quota.perSecond())
+                .as("300 ahead of one with 300/s, in a quarter of a second")
+                .isEqualTo(3000);
+        report("n1", 0, 2000, 2000);
+        report("n2", 50, 2000, 0);
+        report("n3", 60, 2000, 0);
+        assertThat(look(250).perSecond()).isBetween(5000.0, 6000.0);
+    }
+
+    @Test
+    void atHalfTheTargetWritersMayOrderWhatIsApplied() {
+        report("n3", TARGET / 2, 120, 0);
+        Quota quota = look(0);
+        assertThat(quota.slowest()).isEqualTo("n3");
+        assertThat(quota.perSecond()).isCloseTo(120, within(0.1));
+    }
+
+    @Test
+    void theFurtherBehindTheLessIsOrderedThoughNeverNothing() {
+        double last = Double.POSITIVE_INFINITY;
+        for (long lag = 250; lag <= 1500; lag += 250) {
+            report("n3", lag, 400, 0);
+            double now = look(lag).perSecond();
+            assertThat(now).as("%s ms behind", lag).isLessThan(last).isPositive();
+            last = now;
+        }
+        assertThat(last).isCloseTo(40, within(0.1));
+        report("n3", 1500, 0, 0);
+        assertThat(look(2000).perSecond()).isCloseTo(20, within(0.1));
+    }
+
+    /** Until then it was unknown how fast it is; afterwards it isn't, for some time. */
+    @Test
+    void whoWasBehindIsKnown() {
+        report("n3", 0, 10, 0);
+        assertThat(look(0).perSecond()).isEqualTo(3000);
+        report("n3", TARGET / 4, 100, 0);
+        look(250);
+        report("n3", 0, 100, 0);
+        assertThat(look(500).perSecond()).isCloseTo(300, within(0.1));
+        assertThat(look(10_249).perSecond()).isCloseTo(300, within(0.1));
+        assertThat(look(10_250).perSecond()).isEqualTo(3000);
+    }
+
+    @Test
+    void whatIsAheadOfAServerAlreadyCounts() {
+        reports.put("n3", new FlowReport(100, 250, 10, 0, null, false));
+        assertThat(look(0).perSecond()).isCloseTo(500, within(0.1));
+    }
+
+    @Test
+    void theSlowestDecides() {
+        report("n2", 600, 80, 0);
+        report("n3", 500, 200, 0);
+        assertThat(look(0).slowest()).isEqualTo("n2");
+    }
+
+    @Test
+    void writersShareEvenlyAndWhoNeedsLessGetsThat() {
+        reports.put("n1", new FlowReport(0, 0, 2000, 500, "n3", false));
+        reports.put("n2", new FlowReport(0, 0, 2000, 700, "n3", false));
+        reports.put("n3", new FlowReport(TARGET / 2, 150, 300, 40, null, false));
+        assertThat(look(0).perSecond()).isCloseTo(130, within(0.1));
+    }
+
+    /** It is held back itself, so what it does says nothing of what it needs. */
+    @Test
+    void whoIsSlowedKeepsItsShareHoweverLittleItDoes() {
+        reports.put("n2", new FlowReport(0, 0, 300, 10, "n3", false));
+        report("n3", TARGET / 2, 300, 0);
+        assertThat(look(0).perSecond()).isCloseTo(150, within(0.1));
+    }
+
+    @Test
+    void whoHasNotWrittenYetGetsAShareAtOnce() {
+        report("n1", 0, 300, 0);
+        reports.put("n2", new FlowReport(0, 0, 300, 300, "n3", false));
+        report("n3", TARGET / 2, 300, 0);
+        assertThat(look(0).perSecond()).isCloseTo(150, within(0.1));
+    }
+
+    @Test
+    void whoIsNoMemberWithASyncedServerOrIsDesyncedIsNotWaitedFor() {
+        report("n3", 60_000, 0, 0);
+        waitedFor.remove("n3");
+        assertThat(look(0).slowest()).isNotEqualTo("n3");
+    }
+
+    @Test
+    void whoIsntHeardIsNotWaitedFor() {
+        report("n3", 60_000, 0, 0);
+        assertThat(look(0).slowest()).isEqualTo("n3");
+        reports.remove("n3");
+        assertThat(look(250).slowest()).isNotEqualTo("n3");
+    }
+
+    @Test
+    void whoSaysItIsLeftBehindIsNotWaitedFor() {
+        reports.put("n3", new FlowReport(60_000, 0, 10, 0, null, true));
+        assertThat(look(0).slowest()).isNotEqualTo("n3");
+    }
+
+    @Test
+    void whereNobodyIsWaitedForThereIsNoLimit() {
+        waitedFor.clear();
+        assertThat(look(0)).isEqualTo(Quota.NONE);
+    }
+
+    @Test
+    void withoutATargetNobodyIsSlowed() {
+        FlowCourse never = new FlowCourse("n1", 0, PATIENCE);
+        report("n3", 60_000, 0, 0);
+        assertThat(never.look(reports, waitedFor, 0)).isEqualTo(Quota.NONE);
+    }
+
+    @Test
+    void aNodeThatHoldsOthersUpForTooLongIsLeftBehindUntilItIsLevel() {
+        report("n1", TARGET, 10, 0);
+        reports.put("n2", new FlowReport(0, 0, 10, 10, "n1", false));
+        look(0);
+        look(PATIENCE - 1);
+        assertThat(course.isLeftBehind()).isFalse();
+        look(PATIENCE);
+        assertThat(course.isLeftBehind()).isTrue();
+        assertThat(look(PATIENCE).slowest())
+                .as("it doesn't wait for itself either")
+                .isNotEqualTo("n1");
+        report("n1", TARGET / 4, 10, 0);
+        look(PATIENCE + 250);
+        assertThat(course.isLeftBehind()).isTrue();
+        report("n1", TARGET / 4 - 1, 10, 0);
+        look(PATIENCE + 500);
+        assertThat(course.isLeftBehind()).isFalse();
+    }
+
+    @Test
+    void patienceBeginsAnewWhenTheNodeHasBeenWithinTheTarget() {
+        reports.put("n2", new FlowReport(0, 0, 10, 10, "n1", false));
+        report("n1", TARGET, 10, 0);
+        look(0);
+        report("n1", TARGET - 1, 10, 0);
+        look(PATIENCE - 1);
+        report("n1", TARGET, 10, 0);
+        look(PATIENCE);
+        assertThat(course.isLeftBehind()).isFalse();
+    }
+
+    /** As where all nodes are in commit mode async. */
+    @Test
+    void whoHoldsUpNobodyIsNotLeftBehind() {
+        report("n1", TARGET, 10, 0);
+        look(0);
+        look(2 * PATIENCE);
+        assertThat(course.isLeftBehind()).isFalse();
+        reports.put("n2", new FlowReport(0, 0, 10, 10, "n1", false));
+        look(3 * PATIENCE);
+        look(4 * PATIENCE);
+        assertThat(course.isLeftBehind()).isTrue();
+    }
+
+    private Quota look(long now) {
+        return course.look(reports, waitedFor, now);
+    }
+
+    /** What is in the queue is applied in the time that it took to get there. */
+    private void report(String node, long lag, long applied, long own) {
+        reports.put(node, new FlowReport(lag, lag * applied / 1000, applied, own, null, false));
+    }
+}

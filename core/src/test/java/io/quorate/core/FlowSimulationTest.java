@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.LongUnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Three nodes in a loop that is closed: clients that write when they have heard OK, the product's own deciders of who
+ * hears it when, servers that apply at a rate of their own, and reports that take their time. A millisecond at a time.
+ */
+class FlowSimulationTest {
+    private static final long TARGET = 1000;
+    private static final long PATIENCE = 10_000;
+    private static final long HOLD_MAX = 500;
+    private static final long ROUND = 3;
+    private static final long REPORTS = 100;
+    private static final long LEASE = 1000;
+    private static final int FAST = 20_000;
+
+    private final long seed = System.nanoTime();
+    private final Random random = new Random(seed);
+    private final List<Server> servers = new ArrayList<>();
+    /** Who has committed each writeset. */
+    private final List<Server> order = new ArrayList<>();
+
+    private final Map<Long, List<Runnable>> later = new HashMap<>();
+    private long now;
+
+    private final class Server {
+        final String name = "n" + (servers.size() + 1);
+        final FlowCourse flow = new FlowCourse(name, TARGET, PATIENCE);
+        final AckCourse acks = new AckCourse(1_000_000, HOLD_MAX);
+        final Backlog backlog = new Backlog();
+        final Map<String, FlowReport> heard = new HashMap<>();
+        final ArrayDeque<long[]> past = new ArrayDeque<>();
+        /** How many writesets it can apply a second, by the time. */
+        LongUnaryOperator capacity = t -> FAST;
+
+        double applied;
+        long committed;
+        long decided;
+        long answered;
+        long lagMax;
+        long silentMillisMax;
+        long answeredMillis;
+        boolean leftBehind;
+        String slowedFor;
+        long held;
+
+        void commit() {
+            long number = ++committed;
+            acks.captured(number, number, now);
+            acks.read(new BinlogPosition("binlog.000001", number), now);
+            in(ROUND, () -> {
+                order.add(this);
+                acks.decided(List.of(), ++decided);
+            });
+        }
+
+        void step() {
+            applied = Math.min(order.size(), applied + capacity.applyAsLong(now) / 1000.0);
+            AckCourse.Ack ack = acks.acknowledged(now);
+            long upTo = ack == null ? 0 : ack.number();
+            for (; answered < upTo; answered++) {
+                in(1, this::commit);
+                answeredMillis = now;
+            }
+            if (committed > 0) {
+                silentMillisMax = Math.max(silentMillisMax, now - answeredMillis);
+            }
+            if (now > 0 && (now + 80L * servers.indexOf(this)) % REPORTS == 0) {
+                report();
+            }
+        }
+
+        private void report() {
+            long lag = backlog.lagMillis(now, order.size(), (long) applied);
+            lagMax = Math.max(lagMax, lag);
+            past.add(new long[] {now, (long) applied, decided});
+            if (past.size() > 500 / REPORTS + 1) {
+                past.remove();
+            }
+            long millis = Math.max(1, now - past.peek()[0]);
+            FlowReport report = new FlowReport(
+                    lag,
+                    order.size() - (long) applied,
+                    ((long) applied - past.peek()[1]) * 1000 / millis,
+                    (decided - past.peek()[2]) * 1000 / millis,
+                    slowedFor,
+                    flow.isLeftBehind());
+            heard.put(name, report);
+            for (Server other : servers) {
+                in(1 + random.nextInt(20), () -> other.heard.put(name, report));
+            }
+            FlowCourse.Quota quota =
+                    flow.look(heard, servers.stream().map(s -> s.name).toList(), now);
+            slowedFor = acks.heldMillisInAll() > held ? quota.slowest() : null;
+            held = acks.heldMillisInAll();
+            acks.slow(quota.perSecond(), now, now + LEASE);
+            leftBehind |= flow.isLeftBehind();
+        }
+    }
+
+    FlowSimulationTest() {
+        for (int i = 0; i < 3; i++) {
+            servers.add(new Server());
+        }
+    }
+
+    private void in(long millis, Runnable what) {
+        later.computeIfAbsent(now + millis, t -> new ArrayList<>()).add(what);
+    }
+
+    private void run(long millis) {
+        for (long end = now + millis; now < end; now++) {
+            List<Runnable> due = later.remove(now);
+            if (due != null) {
+                due.forEach(Runnable::run);
+            }
+            servers.forEach(Server::step);
+        }
+    }
+
+    private void clients(int server, int count) {
+        for (int i = 0; i < count; i++) {
+            in(1 + random.nextInt(10), servers.get(server)::commit);
+        }
+    }
+
+    private long[] answered() {
+        return servers.stream().mapToLong(s -> s.answered).toArray();
+    }
+
+    @Test
+    void whereAllKeepUpNobodyIsSlowed() {
+        clients(0, 8);
+        run(10_000);
+        assertThat(answered()[0]).as("seed %s", seed).isGreaterThan(8 * 10_000 / (ROUND + 3));
+        long held = servers.get(0).acks.heldMillisInAll();
+        run(10_000);
+        assertThat(servers.get(0).acks.heldMillisInAll()).isEqualTo(held);
+    }
+
+    /** The clients could write 2,000 to 6,000 a second. */
+    @ParameterizedTest
+    @ValueSource(ints = {150, 250, 700, 1500})
+    void writersBecomeAsFastAsTheSlowestServer(int capacity) {
+        servers.get(2).capacity = t -> capacity;
+        clients(0, 8);
+        clients(1, 16);
+        run(15_000);
+        servers.forEach(s -> {
+            s.lagMax = 0;
+            s.silentMillisMax = 0;
+            s.answeredMillis = now;
+        });
+        long[] before = answered();
+        run(60_000);
+        long[] after = answered();
+        long first = (after[0] - before[0]) / 60;
+        long second = (after[1] - before[1]) / 60;
+        String where = "seed " + seed + ": " + first + " and " + second + "/s";
+        assertThat(first + second).as(where).isBetween((long) (capacity * 0.95), (long) (capacity * 1.02));
+        assertThat(first).as(where).isBetween((long) (second * 0.85), (long) (second * 1.15));
+        assertThat(servers.get(2).lagMax).as(where).isBetween(TARGET / 4, TARGET);
+        assertThat(servers.get(2).leftBehind).as(where).isFalse();
+        assertThat(servers.get(0).silentMillisMax).as(where).isLessThan(400);
+    }
+
+    /** From fast to a fifth of what is written and back, again and again. */
+    /** As a disk's that writes what it has put off. */
+    @Test
+    void shortStopsOfAServerAreHardlyNoticed() {
+        servers.get(2).capacity = t -> t % 3000 < 300 ? 0 : FAST;
+        clients(0, 8);
+        run(5000);
+        long before = answered()[0];
+        run(60_000);
+        assertThat((answered()[0] - before) / 60).as("seed %s", seed).isGreaterThan(1800);
+    }
+
+    @Test
+    void aServerThatComesAndGoesIsNeverTwiceTheTargetBehind() {
+        servers.get(2).capacity = t -> t / 7000 % 2 == 0 ? FAST : 400;
+        clients(0, 8);
+        run(70_000);
+        assertThat(servers.get(2).lagMax).as("seed %s", seed).isLessThan(2 * TARGET);
+        assertThat(servers.get(2).leftBehind).isFalse();
+    }
+
+    @Test
+    void whileAServerStandsStillClientsTrickleAndThenItIsLeftBehind() {
+        servers.get(1).capacity = t -> t >= 5000 && t < 65_000 ? 0 : FAST;
+        clients(0, 8);
+        run(5000);
+        long free = answered()[0] / 5;
+        run(PATIENCE);
+        long trickle = (answered()[0] - 5 * free) / (PATIENCE / 1000);
+        assertThat(trickle).as("seed %s", seed).isBetween(8L, 200L);
+        assertThat(servers.get(0).silentMillisMax).as("seed %s", seed).isLessThanOrEqualTo(HOLD_MAX + 10);
+        run(5000);
+        assertThat(servers.get(1).flow.isLeftBehind()).isTrue();
+        long before = answered()[0];
+        run(10_000);
+        assertThat((answered()[0] - before) / 10).as("nobody waits for it").isGreaterThan(free * 9 / 10);
+        run(60_000);
+        assertThat(servers.get(1).flow.isLeftBehind()).as("it is level again").isFalse();
+    }
+
+    /** At rates that clients with the longest wait still exceed. */
+    @Test
+    void whoCanNotKeepUpWithWritersHoweverSlowIsLeftBehind() {
+        servers.get(2).capacity = t -> 5;
+        clients(0, 32);
+        run(60_000);
+        assertThat(servers.get(2).leftBehind).as("seed %s", seed).isTrue();
+    }
+}
