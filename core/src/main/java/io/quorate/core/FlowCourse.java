@@ -65,8 +65,16 @@ public final class FlowCourse {
     private final String self;
     private final long targetMillis;
     private final long patienceMillis;
-    /** When each server was last seen to be behind. */
-    private final Map<String, Long> behindMillis = new HashMap<>();
+    /**
+     * How fast a server is, as was last seen when it was behind.
+     *
+     * @param millis when that was
+     */
+    private record Speed(double perSecond, long millis) {
+        static final Speed UNKNOWN = new Speed(0, 0);
+    }
+
+    private final Map<String, Speed> speeds = new HashMap<>();
 
     private boolean leftBehind;
     /** Since when this node has been behind by more than the target, and others waited for it; -1 when it isn't. */
@@ -110,8 +118,10 @@ public final class FlowCourse {
         double aim = (double) targetMillis / AIM_PART;
         double slack = (aim - lagToCome(report)) / aim;
         double factor = 1 + slack * (slack > 0 ? GROWTH : DECREASE);
-        double byPace = Math.max(LEAST_PER_SECOND, report.appliedPerSecond() * Math.max(LEAST_PART, factor));
-        return isKnown(name, report, nowMillis) ? byPace : Math.max(byPace, (AHEAD - report.queue()) / REPORTS_SECONDS);
+        Speed speed = speed(name, report, nowMillis);
+        double applied = Math.max(report.appliedPerSecond(), speed.perSecond);
+        double allowed = Math.max(LEAST_PER_SECOND, applied * Math.max(LEAST_PART, factor));
+        return speed == Speed.UNKNOWN ? Math.max(allowed, (AHEAD - report.queue()) / REPORTS_SECONDS) : allowed;
     }
 
     /**
@@ -124,12 +134,12 @@ public final class FlowCourse {
         return Math.min(toCome, AHEAD_OF_LAG * report.lagMillis());
     }
 
-    private boolean isKnown(String name, FlowReport report, long nowMillis) {
+    private Speed speed(String name, FlowReport report, long nowMillis) {
         if (!isLevel(report)) {
-            behindMillis.put(name, nowMillis);
+            speeds.put(name, new Speed(report.appliedPerSecond(), nowMillis));
         }
-        Long behind = behindMillis.get(name);
-        return behind != null && nowMillis - behind < KNOWN_MILLIS;
+        Speed seen = speeds.get(name);
+        return seen != null && nowMillis - seen.millis < KNOWN_MILLIS ? seen : Speed.UNKNOWN;
     }
 
     private boolean isLevel(FlowReport report) {

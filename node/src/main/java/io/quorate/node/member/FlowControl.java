@@ -6,6 +6,7 @@ import io.quorate.core.FlowCourse;
 import io.quorate.core.FlowReport;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.order.Rate;
+import io.quorate.node.server.HeldCommits;
 import io.quorate.node.server.Server;
 import io.quorate.node.server.ServerSession;
 import io.quorate.node.thread.MonotonicClock;
@@ -47,6 +48,9 @@ public final class FlowControl {
     private volatile @Nullable String slowedFor;
 
     private HeldCommits held = HeldCommits.NONE;
+    /** When that was asked for. */
+    private long heldMillis = MonotonicClock.millis();
+
     private volatile boolean leftBehind;
     private volatile long lagMillis;
     private boolean logged;
@@ -106,8 +110,8 @@ public final class FlowControl {
             }
         }
         ServerSession session = server.session();
-        noteWhetherSlowed(session);
         long now = MonotonicClock.millis();
+        noteWhetherSlowed(session, now);
         quota = course.look(reports, waitedFor, now);
         if (session != null) {
             session.slowClients(quota.perSecond(), LEASE);
@@ -116,11 +120,13 @@ public final class FlowControl {
         tellWhetherLeftBehind(self);
     }
 
-    /** A limit that nobody reaches slows nobody. */
-    private void noteWhetherSlowed(@Nullable ServerSession session) {
+    /** A limit that nobody reaches slows nobody, and a client that waits for a moment isn't worth telling. */
+    private void noteWhetherSlowed(@Nullable ServerSession session, long now) {
         HeldCommits before = held;
+        long since = now - heldMillis;
         held = session == null ? HeldCommits.NONE : session.heldCommits();
-        boolean slowed = held.millis() > 0 || held.millisInAll() > before.millisInAll();
+        heldMillis = now;
+        boolean slowed = held.millisInAll() - before.millisInAll() + held.millis() > since / 4;
         slowedFor = slowed ? quota.slowest() : null;
     }
 
