@@ -70,9 +70,7 @@ public final class FlowCourse {
      *
      * @param millis when that was
      */
-    private record Speed(double perSecond, long millis) {
-        static final Speed UNKNOWN = new Speed(0, 0);
-    }
+    private record Speed(long perSecond, long millis) {}
 
     private final Map<String, Speed> speeds = new HashMap<>();
 
@@ -119,9 +117,9 @@ public final class FlowCourse {
         double slack = (aim - lagToCome(report)) / aim;
         double factor = 1 + slack * (slack > 0 ? GROWTH : DECREASE);
         Speed speed = speed(name, report, nowMillis);
-        double applied = Math.max(report.appliedPerSecond(), speed.perSecond);
+        long applied = Math.max(report.appliedPerSecond(), speed == null ? 0 : speed.perSecond);
         double allowed = Math.max(LEAST_PER_SECOND, applied * Math.max(LEAST_PART, factor));
-        return speed == Speed.UNKNOWN ? Math.max(allowed, (AHEAD - report.queue()) / REPORTS_SECONDS) : allowed;
+        return speed == null ? Math.max(allowed, (AHEAD - report.queue()) / REPORTS_SECONDS) : allowed;
     }
 
     /**
@@ -134,12 +132,13 @@ public final class FlowCourse {
         return Math.min(toCome, AHEAD_OF_LAG * report.lagMillis());
     }
 
+    /** Null when it isn't known. */
     private Speed speed(String name, FlowReport report, long nowMillis) {
         if (!isLevel(report)) {
             speeds.put(name, new Speed(report.appliedPerSecond(), nowMillis));
         }
         Speed seen = speeds.get(name);
-        return seen != null && nowMillis - seen.millis < KNOWN_MILLIS ? seen : Speed.UNKNOWN;
+        return seen != null && nowMillis - seen.millis < KNOWN_MILLIS ? seen : null;
     }
 
     private boolean isLevel(FlowReport report) {
