@@ -7,7 +7,7 @@ package io.quorate.core;
  * @param lagMillis age of the first writeset that its server doesn't hold yet; 0 when it holds everything
  * @param queue how many writesets are ordered that its server doesn't hold yet
  * @param appliedPerSecond writesets that its server has come to hold a second, lately
- * @param ownPerSecond transactions of its own clients that the order has taken a second, lately
+ * @param ownPerSecond transactions of its own clients a second, lately
  * @param slowedFor the node for which its own clients are slowed; null when they aren't
  * @param leftBehind whether nobody waits for it, because it was too far behind for too long
  */

@@ -7,6 +7,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.quorate.cli.Answers;
 import io.quorate.core.answer.MembersAnswer;
+import io.quorate.core.answer.NodeStatus;
 import io.quorate.sandbox.Sandbox.Part;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
@@ -58,7 +60,12 @@ class AfterSyncIT {
 
     @BeforeAll
     static void start() throws Exception {
-        cluster = Cluster.start(3, Map.of("quorate.commit-mode", "after-sync", "quorate.commit-timeout", "5s"));
+        cluster = Cluster.start(
+                3,
+                Map.of(
+                        "quorate.commit-mode", "after-sync",
+                        "quorate.commit-timeout", "5s",
+                        "quorate.flow.patience", "3s"));
         Bank.open(cluster, 1);
         cluster.assertConverged();
     }
@@ -287,17 +294,86 @@ class AfterSyncIT {
 
     /** How many commits wait at a node, by what another one says. */
     private static long waitingCommits(int asked, String node) {
+        return member(asked, node).map(MembersAnswer.Member::waitingCommits).orElse(-1L);
+    }
+
+    /** What a node says of a member. */
+    private static Optional<MembersAnswer.Member> member(int asked, String node) {
         try {
             return Answers.read(cluster.http(asked, "/actuator/members"), MembersAnswer.class).members().stream()
-                    .filter(m -> m.name().equals(node) && m.waitingCommits() != null)
-                    .mapToLong(MembersAnswer.Member::waitingCommits)
-                    .findFirst()
-                    .orElse(-1);
+                    .filter(m -> m.name().equals(node))
+                    .findFirst();
         } catch (IOException e) {
-            return -1;
+            return Optional.empty();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return -1;
+            return Optional.empty();
+        }
+    }
+
+    /** As where a backup locks all tables of one server: others wait for it a little, and then no longer. */
+    @Test
+    void aServerThatCanNotKeepUpSlowsClientsAndIsLeftBehindThen() throws Exception {
+        cluster.mysql(1).execute("CREATE TABLE bank.flow (client INT, n INT, PRIMARY KEY (client, n))");
+        cluster.assertConverged();
+        AtomicBoolean stop = new AtomicBoolean();
+        AtomicInteger committed = new AtomicInteger();
+        List<CompletableFuture<Void>> clients = new ArrayList<>();
+        try (Connection backup = cluster.mysql(3).connect();
+                Statement statement = backup.createStatement()) {
+            for (int client = 0; client < 4; client++) {
+                int number = client;
+                clients.add(CompletableFuture.runAsync(() -> insertUntil(stop, number, committed)));
+            }
+            statement.execute("FLUSH TABLES WITH READ LOCK");
+            assertThat(Cluster.within(LIMIT, () -> slowed(1).matches(".* for n3, .* waits for the locks of session.*")))
+                    .as(() -> "why clients of n1 are slowed: " + slowed(1))
+                    .isTrue();
+            assertThat(Cluster.within(LIMIT, () -> member(2, "n3").stream().anyMatch(MembersAnswer.Member::leftBehind)))
+                    .isTrue();
+            assertThat(cluster.metric(3, "quorate_flow_left_behind")).isEqualTo(1);
+            int before = committed.get();
+            assertThat(Cluster.within(
+                            LIMIT,
+                            () -> committed.get() > before + 100 && !slowed(1).contains("for n3")))
+                    .as("clients go on")
+                    .isTrue();
+            statement.execute("UNLOCK TABLES");
+        } finally {
+            stop.set(true);
+        }
+        for (CompletableFuture<Void> client : clients) {
+            client.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        }
+        assertThat(Cluster.within(LIMIT, () -> member(2, "n3").stream().noneMatch(MembersAnswer.Member::leftBehind)))
+                .as("it is level again")
+                .isTrue();
+        cluster.assertConverged();
+        assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM bank.flow")).isEqualTo(committed.get());
+    }
+
+    private static void insertUntil(AtomicBoolean stop, int client, AtomicInteger committed) {
+        try (Connection connection = cluster.app(1);
+                Statement statement = connection.createStatement()) {
+            for (int n = 0; !stop.get(); n++) {
+                statement.execute("INSERT INTO bank.flow VALUES (" + client + ", " + n + ")");
+                committed.incrementAndGet();
+            }
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Why a node's clients are slowed; empty when they aren't. */
+    private static String slowed(int node) {
+        try {
+            return Answers.read(cluster.http(node, "/actuator/cluster/self"), NodeStatus.class)
+                    .slowed();
+        } catch (IOException e) {
+            return "";
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return "";
         }
     }
 

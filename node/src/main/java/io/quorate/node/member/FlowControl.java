@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.member;
 
+import io.quorate.capture.CaptureStats;
 import io.quorate.core.Backlog;
 import io.quorate.core.FlowCourse;
 import io.quorate.core.FlowReport;
@@ -71,11 +72,11 @@ public final class FlowControl {
      *
      * @param ordered last seqno that is ordered, as far as this node knows
      * @param applied the seqno up to which its server holds everything
-     * @param own GTID number of its server's last transaction that the order has
      */
-    FlowReport report(long ordered, long applied, long own) {
+    FlowReport report(long ordered, long applied) {
         ServerSession session = server.session();
         long held = session == null ? 0 : session.heldCommits().millis();
+        CaptureStats captured = session == null ? null : session.captureStats();
         synchronized (backlog) {
             long now = MonotonicClock.millis();
             long lag = backlog.lagMillis(now, ordered, applied);
@@ -85,7 +86,7 @@ public final class FlowControl {
                     Math.max(0, lag - 2 * held),
                     Math.max(0, ordered - applied),
                     appliedRate.at(now, applied),
-                    ownRate.at(now, own),
+                    ownRate.at(now, captured == null ? 0 : captured.writeSets()),
                     slowedFor,
                     leftBehind);
         }

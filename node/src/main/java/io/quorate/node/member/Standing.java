@@ -133,10 +133,7 @@ public final class Standing {
                 waiting.millis(),
                 notGiven.get(),
                 mayKeep.get(),
-                flow.report(
-                        Math.max(leaderOrdered(), stream.lastOrdered()),
-                        progress.lastApplied(),
-                        stream.own().last()),
+                flow.report(Math.max(leaderOrdered(), stream.lastOrdered()), progress.lastApplied()),
                 runsEvents.get());
     }
 
