@@ -131,7 +131,7 @@ class CommandsTest {
                          is away for too long: it needs a full copy
                 n4       h4:1                   ABSENT                -          -         -        -         -
                          can come back by a transfer: nothing is being written
-                n5       h5:1                   SYNCED                -          -         -        -   12000 ms
+                n5       h5:1                   SYNCED                -          -         -        -  12000 ms
                          was too far behind for too long: nobody waits for it until it is level
                 * leads
                 """);

@@ -23,6 +23,7 @@ final class Acknowledging implements OwnRegister.Listener {
     private static final int LOOK_MILLIS = 1000 / CLOCK;
     private static final int PAUSE_MICROS_MAX = 3000;
     private static final int HOLD_MAX_MILLIS = 500 / CLOCK;
+    private static final int SLOWED_EVERY = 30;
     private static final int SLOW_PER_SECOND_MAX = 2000;
     private static final int SLOW_MILLIS_MAX = 40;
     private static final String FILE = "binlog.000001";
@@ -100,15 +101,15 @@ final class Acknowledging implements OwnRegister.Listener {
     @Override
     public void captured(WriteSet w) {
         course.captured(w.gtid().number(), w.session(), world.millis());
-        if (world.chance(world.faults.loss())) {
+        if (world.slowing != null && world.slowing.nextInt(SLOWED_EVERY) == 0) {
             slow();
         }
     }
 
-    /** Flow control slows the OK of this server's clients for a while; how much, and why, is nothing to the promises. */
+    /** Flow control slows this server's clients for a while: the promises don't depend on why, and how much. */
     private void slow() {
-        int perSecond = world.random.nextInt(SLOW_PER_SECOND_MAX);
-        long until = world.millis() + 1 + world.random.nextInt(SLOW_MILLIS_MAX);
+        int perSecond = world.slowing.nextInt(SLOW_PER_SECOND_MAX);
+        long until = world.millis() + 1 + world.slowing.nextInt(SLOW_MILLIS_MAX);
         world.trace(node.name() + " slows its clients to " + perSecond + " a second");
         world.statistics.slowed++;
         course.slow(perSecond, world.millis(), until);

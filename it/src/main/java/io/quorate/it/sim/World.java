@@ -26,6 +26,8 @@ import java.util.Set;
  */
 final class World {
     private static final int TRACE_MAX = 4000;
+    /** In every eighth run. */
+    private static final int SLOWING_RUNS = 7 << 4;
     /** For what isn't captured yet, as long as the capture is behind or the server is about to be closed. */
     private static final long ANSWER_MICROS = 500_000;
 
@@ -40,6 +42,8 @@ final class World {
     final boolean copiesAllowed;
     /** In mode after-sync: how long a client waits for the order before its session is ended. */
     final long commitTimeoutMillis;
+    /** In some runs clients are slowed by flow control, as this says; null in the others. */
+    final Random slowing;
     /** What servers may disagree about; null in runs without. */
     final Dispute dispute;
     /** What the order has decided. */
@@ -66,6 +70,8 @@ final class World {
         this.directory = directory;
         this.copiesAllowed = random.nextInt(3) > 0;
         this.commitTimeoutMillis = 15L << (Run.mixed(run.seed()) & 3);
+        long mixed = Run.mixed(run.seed());
+        this.slowing = (mixed & SLOWING_RUNS) == 0 ? new Random(mixed + 2) : null;
         this.dispute = run.faults().disputes() > 0 ? new Dispute(this, run.seed()) : null;
         this.decided = new Decided(this);
         for (int i = 0; i < run.nodes(); i++) {

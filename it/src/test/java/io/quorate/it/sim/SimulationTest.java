@@ -82,6 +82,7 @@ class SimulationTest {
         assertThat(all.endedUndecided).as("undecided ones").isGreaterThan(100);
         assertThat(all.putOut).as("clients put out").isGreaterThan(100);
         assertThat(all.unheard).as("commits that crashes cut short").isGreaterThan(50);
+        assertThat(all.slowed).as("times clients were slowed").isGreaterThan(50);
         assertThat(all.reconnected).as("connections of captures lost").isGreaterThan(50);
         assertThat(all.arbitrators).as("runs with an arbitrator").isGreaterThan(100);
     }
