@@ -18,6 +18,8 @@ import java.util.stream.IntStream;
  */
 final class Network implements AutoCloseable {
     private static final long COMMAND_SECONDS = 20;
+    /** The router's table for packets that are to be late. */
+    private static final String LATE = "100";
 
     /** Every process has others, so that networks do not meet. */
     private final String name = "qr" + ProcessHandle.current().pid();
@@ -135,6 +137,23 @@ final class Network implements AutoCloseable {
     void heal() {
         dropped.forEach(rule -> rule("del", rule));
         dropped.clear();
+    }
+
+    /** From now on packets between nodes go through a program that can make them late. */
+    Delay delay() throws IOException {
+        Delay delay = Delay.start(List.of("nsenter", network(router)));
+        run("ip", "-n", router, "link", "set", Delay.DEVICE, "up");
+        run("ip", "-n", router, "route", "add", "default", "dev", Delay.DEVICE, "table", LATE);
+        for (int node = 1; node <= nodes; node++) {
+            for (int other = 1; other <= nodes; other++) {
+                if (other != node) {
+                    rule(
+                            "add",
+                            List.of("from", address(node), "to", address(other), "iif", "line" + node, "table", LATE));
+                }
+            }
+        }
+        return delay;
     }
 
     private void rule(String verb, List<String> rule) {

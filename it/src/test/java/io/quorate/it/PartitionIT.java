@@ -75,7 +75,7 @@ class PartitionIT {
     }
 
     /** Those of a sandbox are for the servers' own loopback. */
-    private static List<String> accountsFor(String host) {
+    static List<String> accountsFor(String host) {
         String at = "@'" + host + "'";
         return List.of(
                 "SET sql_log_bin = 0;",
