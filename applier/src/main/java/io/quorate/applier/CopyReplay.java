@@ -119,9 +119,7 @@ public final class CopyReplay {
         }
         if (!group.isEmpty()) {
             statements.begin(group, 0, null, null);
-            for (byte[] next; (next = statements.next()) != null; ) {
-                session.binlog(next);
-            }
+            session.binlog(statements);
         }
         session.execute(note.apply(seqno));
         session.commit();

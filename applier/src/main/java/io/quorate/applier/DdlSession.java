@@ -122,9 +122,7 @@ final class DdlSession implements AutoCloseable {
             // The rows of CREATE TABLE ... SELECT go to a table that nobody else sees before the commit.
             Statements statements = factory.make(rowsFrom == 0);
             statements.begin(List.of(writeSet), rowsFrom, null, null);
-            for (byte[] events; (events = statements.next()) != null; ) {
-                session.binlog(events);
-            }
+            session.binlog(statements);
         }
         // This also uses up the GTID of a statement that changed nothing. The connection isn't used any more.
         session.execute("COMMIT");

@@ -43,13 +43,14 @@ final class Pipeline {
 
     /**
      * Hands in the next writesets, waiting for room. All at once, so that a waiting worker doesn't take only the first.
+     * After one that takes more room than there is, returns when that is committed: nothing else is read meanwhile.
      *
      * @param batch loses what has been taken
      */
     void offer(Deque<Feed.Due> batch) throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            while (!stopped && !dispatch.offer(batch, idle > 0)) {
+            while (!stopped && (!dispatch.offer(batch, idle > 0) || schedule.isOverfull())) {
                 signalWork();
                 report();
                 room.await();

@@ -157,6 +157,11 @@ public final class Schedule {
         return open != null && (open.work().size() >= transactionsMax || open.bytes() >= bytesMax);
     }
 
+    /** Whether a writeset has been accepted, alone, that is larger than all together should be. */
+    public boolean isOverfull() {
+        return held > heldMax;
+    }
+
     public boolean isHead(Group group) {
         return running.peek() == group;
     }

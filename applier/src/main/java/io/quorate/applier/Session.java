@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.applier;
 
+import com.mysql.cj.NativeSession;
+import com.mysql.cj.exceptions.CJException;
+import com.mysql.cj.jdbc.JdbcConnection;
+import com.mysql.cj.jdbc.exceptions.SQLExceptionsMapping;
+import com.mysql.cj.protocol.a.NativePacketPayload;
+import com.mysql.cj.protocol.a.NativeProtocol;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -18,6 +23,12 @@ import javax.sql.DataSource;
  */
 final class Session implements AutoCloseable {
     private static final byte[] PREFIX = "BINLOG '".getBytes(StandardCharsets.US_ASCII);
+
+    /** What a packet with a statement begins with (COM_QUERY). */
+    private static final byte[] QUERY = {3};
+
+    /** The same where a statement may have attributes: none, in one set. */
+    private static final byte[] QUERY_WITHOUT_ATTRIBUTES = {3, 0, 1};
 
     /** Statement buffers up to this size are kept. */
     private static final int KEEP_BYTES = 4 << 20;
@@ -76,13 +87,36 @@ final class Session implements AutoCloseable {
         return connection;
     }
 
-    /** Has the server execute events. */
-    void binlog(byte[] events) throws SQLException {
-        int encoded = (events.length + 2) / 3 * 4;
-        if (encoded > KEEP_BYTES) {
-            binlogLarge(events);
-            return;
+    /** Has the server execute all that there is. */
+    void binlog(Statements statements) throws SQLException {
+        boolean more = true;
+        while (more) {
+            more = binlogNext(statements);
         }
+    }
+
+    /** Has the server execute the next one of these; false when there was none. */
+    boolean binlogNext(Statements statements) throws SQLException {
+        byte[] events = statements.next();
+        if (events == null) {
+            return false;
+        }
+        if (encodedLength(events) <= KEEP_BYTES) {
+            binlog(events);
+        } else {
+            NativePacketPayload packet = packet(events);
+            events = null; // It may be large, and isn't needed while the packet is sent.
+            send(packet);
+        }
+        return true;
+    }
+
+    private static int encodedLength(byte[] events) {
+        return (events.length + 2) / 3 * 4;
+    }
+
+    private void binlog(byte[] events) throws SQLException {
+        int encoded = encodedLength(events);
         int total = PREFIX.length + encoded + 1;
         if (text.length < total) {
             text = new byte[Math.max(total, Math.min(2 * text.length, KEEP_BYTES))];
@@ -96,13 +130,34 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * The driver reserves four bytes per character for the text of a statement, but not for the text of a parameter.
+     * A large statement, as the driver sends it. The driver itself reserves four bytes per character for the text of a
+     * statement, and it makes three copies of a parameter; a row of a client may be larger than a tenth of the heap.
      */
-    private void binlogLarge(byte[] events) throws SQLException {
-        try (PreparedStatement large = connection.prepareStatement("BINLOG ?")) {
-            large.setString(1, Base64.getEncoder().encodeToString(events));
-            large.execute();
+    private NativePacketPayload packet(byte[] events) throws SQLException {
+        byte[] head = protocol().getServerSession().supportsQueryAttributes() ? QUERY_WITHOUT_ATTRIBUTES : QUERY;
+        int encoded = encodedLength(events);
+        int from = head.length + PREFIX.length;
+        byte[] packet = new byte[from + encoded + 1];
+        Base64.getEncoder().encode(events, packet);
+        System.arraycopy(packet, 0, packet, from, encoded);
+        System.arraycopy(head, 0, packet, 0, head.length);
+        System.arraycopy(PREFIX, 0, packet, head.length, PREFIX.length);
+        packet[packet.length - 1] = '\'';
+        NativePacketPayload payload = new NativePacketPayload(packet);
+        payload.setPosition(packet.length);
+        return payload;
+    }
+
+    private void send(NativePacketPayload packet) throws SQLException {
+        try {
+            protocol().sendCommand(packet, false, 0);
+        } catch (CJException e) {
+            throw SQLExceptionsMapping.translateException(e);
         }
+    }
+
+    private NativeProtocol protocol() throws SQLException {
+        return ((NativeSession) connection.unwrap(JdbcConnection.class).getSession()).getProtocol();
     }
 
     /** The highest number of this server's own GTIDs that was executed or is being committed. */

@@ -111,6 +111,9 @@ final class Statements {
         endStatement();
         byte[] events = out.size() == 0 ? null : out.toArray();
         out.clear();
+        if (events == null) {
+            writeSets = List.of(); // This object outlives the group, whose rows may be large.
+        }
         return events;
     }
 

@@ -181,8 +181,6 @@ public final class TailRepair {
                 new WriteSet(new Gtid(server, Math.max(1, plan.after())), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, events);
         Certified c = new Certified(position.seqno(), Verdict.PASSED, 0, 0, LogPosition.START, false, w);
         statements.begin(events.length == 0 ? List.of() : List.of(c), 0, row, update);
-        for (byte[] next; (next = statements.next()) != null; ) {
-            session.binlog(next);
-        }
+        session.binlog(statements);
     }
 }

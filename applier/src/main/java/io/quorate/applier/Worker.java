@@ -227,8 +227,7 @@ final class Worker implements Runnable {
                 ? null
                 : positionRow.update(position.seqno(), position.log(), System.currentTimeMillis() * 1000);
         statements.begin(writeSets, 0, positionRow, update);
-        for (byte[] events; (events = statements.next()) != null; ) {
-            session.binlog(events);
+        while (session.binlogNext(statements)) {
             context.counters().statements.increment();
         }
     }

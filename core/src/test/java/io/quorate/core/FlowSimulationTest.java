@@ -45,7 +45,10 @@ class FlowSimulationTest {
         final ArrayDeque<long[]> past = new ArrayDeque<>();
         /** How many writesets it can apply a second, by the time. */
         LongUnaryOperator capacity = t -> FAST;
+        /** It commits what it has applied every so often, as a group. */
+        long groupMillis = 1;
 
+        double executed;
         double applied;
         long committed;
         long decided;
@@ -68,7 +71,8 @@ class FlowSimulationTest {
         }
 
         void step() {
-            applied = Math.min(order.size(), applied + capacity.applyAsLong(now) / 1000.0);
+            executed = Math.min(order.size(), executed + capacity.applyAsLong(now) / 1000.0);
+            applied = now % groupMillis == 0 ? executed : applied;
             AckCourse.Ack ack = acks.acknowledged(now);
             long upTo = ack == null ? 0 : ack.number();
             for (; answered < upTo; answered++) {
@@ -175,6 +179,26 @@ class FlowSimulationTest {
         assertThat(servers.get(2).lagMax).as(where).isBetween(TARGET / 4, TARGET);
         assertThat(servers.get(2).leftBehind).as(where).isFalse();
         assertThat(servers.get(0).silentMillisMax).as(where).isLessThan(400);
+    }
+
+    /** One on a tenth of a core commits some hundred writesets at once, and then nothing for a second. */
+    @ParameterizedTest
+    @ValueSource(ints = {300, 600, 900})
+    void aServerThatCommitsLargeGroupsIsUsedAsWell(int groupMillis) {
+        servers.get(2).capacity = t -> 250;
+        servers.get(2).groupMillis = groupMillis;
+        clients(0, 8);
+        run(15_000);
+        servers.get(2).lagMax = 0;
+        servers.get(0).silentMillisMax = 0;
+        servers.get(0).answeredMillis = now;
+        long before = answered()[0];
+        run(60_000);
+        long perSecond = (answered()[0] - before) / 60;
+        String where = "seed " + seed + ": " + perSecond + "/s, " + servers.get(2).lagMax + " ms";
+        assertThat(perSecond).as(where).isBetween(210L, 255L);
+        assertThat(servers.get(2).lagMax).as(where).isLessThan(2 * TARGET);
+        assertThat(servers.get(0).silentMillisMax).as(where).isLessThan(600);
     }
 
     /** From fast to a fifth of what is written and back, again and again. */

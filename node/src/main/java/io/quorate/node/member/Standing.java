@@ -40,6 +40,8 @@ import org.slf4j.LoggerFactory;
 public final class Standing {
     private static final Logger log = LoggerFactory.getLogger(Standing.class);
     private static final Duration RATES_OVER = Duration.ofSeconds(5);
+    /** Whoever is further behind than this says why. */
+    private static final long LAG_MILLIS_TOLD = 500;
 
     private final NodeProperties properties;
     private final String directoryId;
@@ -141,7 +143,7 @@ public final class Standing {
         return Math.max(0, Math.max(leaderOrdered(), stream.lastOrdered()) - progress.lastApplied());
     }
 
-    /** Why writesets wait to be applied here; null when they are few and no lock keeps them. */
+    /** Why writesets wait to be applied here; null when they are few and young, and no lock keeps them. */
     private String cause() {
         long waiting = queue();
         ServerSession session = server.session();
@@ -149,7 +151,9 @@ public final class Standing {
         if (blocker != null) {
             return "apply waits for the locks of " + blocker;
         }
-        if (waiting <= properties.apply().syncedLagMax()) {
+        boolean old = flow.lagMillis()
+                >= Math.max(LAG_MILLIS_TOLD, properties.flow().lagTarget().toMillis() / 2);
+        if (waiting <= properties.apply().syncedLagMax() && !old) {
             return null;
         }
         if (session == null) {
