@@ -46,10 +46,16 @@ final class Capturing implements AutoCloseable {
             FaultHandler faults) {}
 
     /**
-     * A transaction may take this part of the heap: as event, payload, proposal, text and packet it takes about ten
-     * times its size where it is applied. One that is larger would end every service, and again after each start.
+     * A transaction may take this part of the heap beyond what the service needs in any case: where it is applied it
+     * takes about five times its size, as payload, events and packet, while the next one comes in. One that is larger
+     * would end every service, and again after each start.
      */
-    private static final int HEAP_SHARE = 12;
+    private static final int HEAP_SHARE = 6;
+
+    /** And this part of the heap what is captured and not ordered yet, unless it is a single transaction. */
+    private static final int WINDOW_SHARE = 32;
+
+    private static final long HEAP_NEEDED = 64 << 20;
 
     /** mysqld ends the connections of replicas after eight seconds, at the latest. */
     private static final Duration STOP_MAX = Duration.ofSeconds(15);
@@ -164,7 +170,7 @@ final class Capturing implements AutoCloseable {
         return new ProposalWindow.Limits(
                 (int) o.proposalBytesMax().toBytes(),
                 o.inFlightMax(),
-                o.windowBytesMax().toBytes(),
+                Math.min(o.windowBytesMax().toBytes(), HEAP_MAX / WINDOW_SHARE),
                 // Where somebody waits, each transaction is proposed at once; what comes while rounds are under way
                 // is proposed together.
                 gate == null ? o.interval().toMillis() : 0,
@@ -189,7 +195,7 @@ final class Capturing implements AutoCloseable {
                         mysql.sslMode(),
                         Set.of(AppliedDdl.source(ports.incarnation()), AppliedDdl.wholeSource(ports.incarnation())))
                 .withBytes(
-                        Math.min(p.capture().transactionBytesMax().toBytes(), HEAP_MAX / HEAP_SHARE),
+                        Math.min(p.capture().transactionBytesMax().toBytes(), (HEAP_MAX - HEAP_NEEDED) / HEAP_SHARE),
                         p.capture().undecidedBytesMax().toBytes());
     }
 
