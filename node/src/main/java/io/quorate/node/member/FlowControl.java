@@ -113,11 +113,11 @@ public final class FlowControl {
         ServerSession session = server.session();
         long now = MonotonicClock.millis();
         noteWhetherSlowed(session, now);
+        tell(all, now);
         quota = course.look(reports, waitedFor, now);
         if (session != null) {
             session.slowClients(quota.perSecond(), LEASE);
         }
-        tell(all, now);
         tellWhetherLeftBehind(self);
     }
 
@@ -131,6 +131,7 @@ public final class FlowControl {
         slowedFor = slowed ? quota.slowest() : null;
     }
 
+    /** Of the quota that has been in effect since the look before, since that is what has slowed them. */
     private void tell(List<MemberReport> all, long now) {
         boolean slow = slowedFor != null;
         sentence = slow ? sentence(quota, all) : "";
@@ -150,7 +151,7 @@ public final class FlowControl {
                 .findFirst()
                 .orElse(null);
         String rate = "clients are slowed to " + Math.round(quota.perSecond()) + " commits/s for " + quota.slowest();
-        if (slowest == null) {
+        if (slowest == null || slowest.flow() == null) {
             return rate;
         }
         return rate + ", which is " + slowest.flow().lagMillis() + " ms (" + slowest.queue() + " writesets) behind"
@@ -161,11 +162,11 @@ public final class FlowControl {
         boolean now = course.isLeftBehind();
         if (now && !leftBehind) {
             log.warn(
-                    "{} has been more than {} behind for {} although clients were slowed; nobody waits for it until it"
-                            + " is level. It is {} writesets behind{}",
+                    "{} has been more than {} ms behind for {} s although clients were slowed; nobody waits for it until"
+                            + " it is level. It is {} writesets behind{}",
                     node,
-                    settings.lagTarget(),
-                    settings.patience(),
+                    settings.lagTarget().toMillis(),
+                    settings.patience().toSeconds(),
                     self.queue(),
                     self.cause() == null ? "" : ": " + self.cause());
         } else if (!now && leftBehind) {
