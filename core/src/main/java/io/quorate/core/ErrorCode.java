@@ -42,7 +42,7 @@ public enum ErrorCode {
             2004,
             Kind.FATAL,
             "split the transaction, or raise quorate.capture.transaction-bytes-max on every node, and the heap (-Xmx)"
-                    + " to six times that and 64 MB"),
+                    + " to five times that and 96 MB"),
     CAPTURE_FAILED(
             2005, Kind.RETRYABLE, "see the cause; capture is restarted from the last ordered transaction by itself"),
     CORRUPT_EVENT(

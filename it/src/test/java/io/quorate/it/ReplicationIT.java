@@ -245,19 +245,6 @@ class ReplicationIT {
         cluster.assertConverged();
     }
 
-    /** Each is applied while the next ones come in. Where it took ten times its size for that, services ended. */
-    @Test
-    @Order(6)
-    void rowsOfATwelfthOfTheHeapFollowOneAnother() throws Exception {
-        cluster.mysql(1).execute("CREATE DATABASE large", "CREATE TABLE large.t (id INT PRIMARY KEY, b LONGBLOB)");
-        for (int id = 0; id < 4; id++) {
-            cluster.mysql(1).execute("INSERT INTO large.t SELECT " + id + ", REPEAT(SHA2(RAND(), 512), 100000)");
-        }
-        cluster.assertConverged();
-        assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM large.t WHERE LENGTH(b) > 12000000"))
-                .isEqualTo(4);
-    }
-
     @Test
     @Order(6)
     void keepsClientsFromWritingToANodeThatIsNotInStep() throws Exception {

@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
 final class SuiteCommand implements Callable<Integer> {
     private static final int NODES = 3;
 
-    /** Rows of scripts are up to 64 MB, and a transaction may take a sixth of a service's heap. */
+    /** Rows of scripts are up to 64 MB, and a transaction may take a fifth of a service's heap. */
     private static final Map<String, String> SETTINGS =
             Map.of("quorate.jvm", "-Xmx1500m", "mysql.secure-file-priv", "/", "mysql.local-infile", "ON");
 

@@ -50,12 +50,12 @@ final class Capturing implements AutoCloseable {
      * takes about five times its size, as payload, events and packet, while the next one comes in. One that is larger
      * would end every service, and again after each start.
      */
-    private static final int HEAP_SHARE = 6;
+    private static final int HEAP_SHARE = 5;
 
     /** And this part of the heap what is captured and not ordered yet, unless it is a single transaction. */
     private static final int WINDOW_SHARE = 32;
 
-    private static final long HEAP_NEEDED = 64 << 20;
+    private static final long HEAP_NEEDED = 96 << 20;
 
     /** mysqld ends the connections of replicas after eight seconds, at the latest. */
     private static final Duration STOP_MAX = Duration.ofSeconds(15);
