@@ -162,8 +162,8 @@ public final class FlowControl {
         boolean now = course.isLeftBehind();
         if (now && !leftBehind) {
             log.warn(
-                    "{} has been more than {} ms behind for {} s although clients were slowed; nobody waits for it until"
-                            + " it is level. It is {} writesets behind{}",
+                    "{} has been more than {} ms behind for {} s although clients were slowed; nobody waits for it"
+                            + " until it is level. It is {} writesets behind{}",
                     node,
                     settings.lagTarget().toMillis(),
                     settings.patience().toSeconds(),
