@@ -12,7 +12,7 @@ KIND: cpu      the third node, mysqld and service together, gets a tenth of a co
       none     nothing
 
 sysbench oltp_update_index writes at the first node. Each second a line: what sysbench did, the largest lag, who is
-slowed and for whom; and at the end the longest time without a commit, and the largest lag of each node. Environment:
+slowed and for whom; and at the end the largest lag of each node, and the seconds without a commit. Environment:
 SET more "--set key=value" options, BASE first port. Needs root, cgroup v1 (cpu, blkio), sysbench.
 """
 import glob, json, os, re, shlex, signal, subprocess, sys, tempfile, threading, time, urllib.request
@@ -30,8 +30,8 @@ mysql = glob.glob(cache + "/mysql-*/bin/mysql")[0]
 groups = []
 
 
-def run(*command, **more):
-    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, **more).stdout
+def run(*command):
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
 def my(node, sql):
@@ -43,8 +43,7 @@ def group(controller, pids):
     os.makedirs(path, exist_ok=True)
     groups.append(path)
     for pid in pids:
-        with open(path + "/cgroup.procs", "w") as f:
-            f.write(str(pid))
+        write(path + "/cgroup.procs", str(pid))
     return path
 
 
@@ -54,8 +53,7 @@ def write(path, text):
 
 
 def members():
-    ports = json.loads(run(quorate, "sandbox", "status", "--dir", sandbox, "--json"))["nodes"]
-    return ports
+    return json.loads(run(quorate, "sandbox", "status", "--dir", sandbox, "--json"))["nodes"]
 
 
 def ask(address, path):
@@ -121,7 +119,6 @@ def main():
     run(*sysbench, "--time=20", "--mysql-ignore-errors=1213,1205,1290", "run")
     watch = Watch(nodes[0]["http"])
     watch.start()
-    first = time.time()
     bench = subprocess.Popen(["stdbuf", "-oL", *sysbench, f"--time={seconds}", "--report-interval=1", "--mysql-ignore-errors=1213,1205,1290", "run"],
                              text=True, stdout=subprocess.PIPE)
     threading.Thread(target=disturb, args=(nodes[2],), daemon=True).start()

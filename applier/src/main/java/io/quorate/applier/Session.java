@@ -115,17 +115,26 @@ final class Session implements AutoCloseable {
         return (events.length + 2) / 3 * 4;
     }
 
+    /** How long the statement with these events is. */
+    private static int lengthOf(byte[] events) {
+        return PREFIX.length + encodedLength(events) + 1;
+    }
+
+    /** Writes the statement with these events to that place, and over whatever stands before it. */
+    private static void put(byte[] events, byte[] into, int at) {
+        // The JDK's vectorized encoder only writes to the front of an array; then the text is moved behind the keyword.
+        int encoded = Base64.getEncoder().encode(events, into);
+        System.arraycopy(into, 0, into, at + PREFIX.length, encoded);
+        System.arraycopy(PREFIX, 0, into, at, PREFIX.length);
+        into[at + PREFIX.length + encoded] = '\'';
+    }
+
     private void binlog(byte[] events) throws SQLException {
-        int encoded = encodedLength(events);
-        int total = PREFIX.length + encoded + 1;
+        int total = lengthOf(events);
         if (text.length < total) {
             text = new byte[Math.max(total, Math.min(2 * text.length, KEEP_BYTES))];
         }
-        // The JDK's vectorized encoder only writes to the front of an array; then the text is moved behind the keyword.
-        Base64.getEncoder().encode(events, text);
-        System.arraycopy(text, 0, text, PREFIX.length, encoded);
-        System.arraycopy(PREFIX, 0, text, 0, PREFIX.length);
-        text[total - 1] = '\'';
+        put(events, text, 0);
         statement.execute(new String(text, 0, total, StandardCharsets.ISO_8859_1));
     }
 
@@ -135,14 +144,9 @@ final class Session implements AutoCloseable {
      */
     private NativePacketPayload packet(byte[] events) throws SQLException {
         byte[] head = protocol().getServerSession().supportsQueryAttributes() ? QUERY_WITHOUT_ATTRIBUTES : QUERY;
-        int encoded = encodedLength(events);
-        int from = head.length + PREFIX.length;
-        byte[] packet = new byte[from + encoded + 1];
-        Base64.getEncoder().encode(events, packet);
-        System.arraycopy(packet, 0, packet, from, encoded);
+        byte[] packet = new byte[head.length + lengthOf(events)];
+        put(events, packet, head.length);
         System.arraycopy(head, 0, packet, 0, head.length);
-        System.arraycopy(PREFIX, 0, packet, head.length, PREFIX.length);
-        packet[packet.length - 1] = '\'';
         NativePacketPayload payload = new NativePacketPayload(packet);
         payload.setPosition(packet.length);
         return payload;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.endpoint;
 
+import io.quorate.core.FlowReport;
 import io.quorate.core.QuorateException;
 import io.quorate.core.answer.MembersAnswer;
 import io.quorate.core.answer.Outcome;
@@ -66,6 +67,7 @@ class MembersEndpoint {
             report = last == null ? null : last.report();
             absentSeconds = last == null ? null : Long.valueOf(present ? 0 : last.ageSeconds());
         }
+        FlowReport flow = report == null ? null : report.flow();
         return new MembersAnswer.Member(
                 member.name(),
                 member.host() + ":" + member.raftPort(),
@@ -84,9 +86,9 @@ class MembersEndpoint {
                 report == null ? null : report.waitingMillis(),
                 report == null ? null : report.runsEvents(),
                 report != null && report.desynced(),
-                report == null || report.flow() == null ? null : report.flow().lagMillis(),
-                report == null || report.flow() == null ? null : report.flow().slowedFor(),
-                report != null && report.flow() != null && report.flow().leftBehind(),
+                flow == null ? null : flow.lagMillis(),
+                flow == null ? null : flow.slowedFor(),
+                flow != null && flow.leftBehind(),
                 report == null ? null : report.mysql(),
                 report == null ? null : report.http());
     }

@@ -135,12 +135,17 @@ public final class Standing {
                 waiting.millis(),
                 notGiven.get(),
                 mayKeep.get(),
-                flow.report(Math.max(leaderOrdered(), stream.lastOrdered()), progress.lastApplied()),
+                flow.report(lastOrdered(), progress.lastApplied()),
                 runsEvents.get());
     }
 
     private long queue() {
-        return Math.max(0, Math.max(leaderOrdered(), stream.lastOrdered()) - progress.lastApplied());
+        return Math.max(0, lastOrdered() - progress.lastApplied());
+    }
+
+    /** The last seqno that is ordered, as far as this node knows. */
+    private long lastOrdered() {
+        return Math.max(leaderOrdered(), stream.lastOrdered());
     }
 
     /** Why writesets wait to be applied here; null when they are few and young, and no lock keeps them. */
