@@ -7,6 +7,7 @@ import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.OwnWrites.Doomed;
+import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
 import io.quorate.core.binlog.TableMap;
 import java.sql.SQLException;
@@ -87,16 +88,16 @@ final class ApplyErrors {
     }
 
     /** The tables of a payload, or the beginning of its statement. */
-    static String what(byte[] payload) {
+    static String what(Payload payload) {
         Set<String> tables = new TreeSet<>();
-        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
-            int type = BinlogEvents.type(payload, at);
+        for (Payload.Events event = payload.events(); event.next(); ) {
+            int type = event.type();
             if (type == BinlogEvents.QUERY) {
-                String text = QueryEvent.parse(payload, at).text();
+                String text = QueryEvent.parse(event.bytes(), event.offset()).text();
                 return text.length() > STATEMENT_SHOWN_MAX ? text.substring(0, STATEMENT_SHOWN_MAX) + "..." : text;
             }
             if (type == BinlogEvents.TABLE_MAP) {
-                TableMap map = TableMap.read(payload, at, BinlogEvents.length(payload, at));
+                TableMap map = TableMap.read(event);
                 tables.add(map.schema + "." + map.table);
             }
         }

@@ -4,6 +4,7 @@ package io.quorate.applier;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Keys;
+import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.RowImage;
@@ -40,23 +41,22 @@ final class Cascades {
 
     /** @throws QuorateException {@link ErrorCode#UNDO_IMPOSSIBLE} when rows of children may have changed with it */
     void require(WriteSet w) throws SQLException {
-        byte[] b = w.payload();
         Map<Long, TableMap> maps = new HashMap<>();
         Map<String, Rules> rules = new HashMap<>();
         boolean deletedWithoutRules = false;
-        for (int at = 0; at < b.length; at += BinlogEvents.length(b, at)) {
-            int type = BinlogEvents.type(b, at);
+        for (Payload.Events event = w.payload().events(); event.next(); ) {
+            int type = event.type();
             if (type == BinlogEvents.TABLE_MAP) {
-                maps.put(BinlogEvents.tableId(b, at), TableMap.read(b, at, BinlogEvents.length(b, at)));
+                maps.put(event.tableId(), TableMap.read(event));
             } else if (BinlogEvents.isRows(type) && type != BinlogEvents.WRITE_ROWS) {
-                TableMap map = maps.get(BinlogEvents.tableId(b, at));
+                TableMap map = maps.get(event.tableId());
                 String table = map.schema + "." + map.table;
                 Rules r = rules.get(table);
                 if (r == null) {
                     r = rules(map);
                     rules.put(table, r);
                 }
-                if (r.any() && mayCascade(r, new RowsEvent(map, b, at))) {
+                if (r.any() && mayCascade(r, new RowsEvent(map, event.bytes(), event.offset()))) {
                     throw new QuorateException(
                             ErrorCode.UNDO_IMPOSSIBLE,
                             "it deleted or renamed rows of " + table

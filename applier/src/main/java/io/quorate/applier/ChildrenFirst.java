@@ -3,6 +3,9 @@ package io.quorate.applier;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
+import io.quorate.core.Payload;
+import io.quorate.core.PayloadBuilder;
+import io.quorate.core.Spool;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.TableMap;
 import java.sql.Connection;
@@ -34,26 +37,27 @@ final class ChildrenFirst {
               AND UNIQUE_CONSTRAINT_SCHEMA = CONVERT(UNHEX(?) USING utf8mb3)
               AND REFERENCED_TABLE_NAME = CONVERT(UNHEX(?) USING utf8mb3)""";
 
-    private final byte[] payload;
+    private final Payload payload;
+    private final Spool spool;
     private final Map<Long, String> names = new HashMap<>();
     /** How many foreign keys lead from a table up to one that has no parent here. */
     private final Map<String, Integer> depths = new HashMap<>();
 
-    private ChildrenFirst(byte[] payload) {
+    private ChildrenFirst(Payload payload, Spool spool) {
         this.payload = payload;
+        this.spool = spool;
     }
 
     /** Whether a writeset has a statement that changed several tables. */
     static boolean mayMatter(Certified writeSet) {
-        byte[] b = writeSet.writeSet().payload();
         Set<Long> tables = new HashSet<>();
-        for (int at = 0; at < b.length; at += BinlogEvents.length(b, at)) {
-            if (BinlogEvents.isRows(BinlogEvents.type(b, at))) {
-                tables.add(BinlogEvents.tableId(b, at));
+        for (Payload.Events event = writeSet.writeSet().payload().events(); event.next(); ) {
+            if (event.isRows()) {
+                tables.add(event.tableId());
                 if (tables.size() > 1) {
                     return true;
                 }
-                if (BinlogEvents.endsStatement(b, at)) {
+                if (event.endsStatement()) {
                     tables.clear();
                 }
             }
@@ -62,45 +66,50 @@ final class ChildrenFirst {
     }
 
     /** The writeset with its rows in that sequence. */
-    static Certified of(Certified c, Connection connection) throws SQLException {
+    static Certified of(Certified c, Connection connection, Spool spool) throws SQLException {
         WriteSet w = c.writeSet();
-        return c.with(w.withPayload(new ChildrenFirst(w.payload()).sorted(connection)));
+        return c.with(w.withPayload(new ChildrenFirst(w.payload(), spool).sorted(connection)));
     }
 
-    private byte[] sorted(Connection connection) throws SQLException {
+    private Payload sorted(Connection connection) throws SQLException {
         readNames();
         readDepths(connection);
-        ByteSink out = new ByteSink(payload.length);
-        List<Integer> rows = new ArrayList<>();
-        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
-            if (!BinlogEvents.isRows(BinlogEvents.type(payload, at))) {
+        PayloadBuilder out = new PayloadBuilder(spool);
+        List<Place> rows = new ArrayList<>();
+        for (Payload.Events event = payload.events(); event.next(); ) {
+            if (!event.isRows()) {
                 // Maps come before the rows of their statement.
-                out.append(payload, at, BinlogEvents.length(payload, at));
+                out.append(event);
                 continue;
             }
-            rows.add(at);
-            if (BinlogEvents.endsStatement(payload, at)) {
+            rows.add(new Place(event.position(), -depths.get(names.get(event.tableId()))));
+            if (event.endsStatement()) {
                 append(rows, out);
                 rows.clear();
             }
         }
         append(rows, out);
-        return out.toArray();
+        return out.take();
     }
 
-    private void append(List<Integer> rows, ByteSink out) {
-        rows.sort(Comparator.comparingInt((Integer at) -> -depths.get(names.get(BinlogEvents.tableId(payload, at)))));
+    /** Where an event is, and its rank. */
+    private record Place(int position, int rank) {}
+
+    private void append(List<Place> rows, PayloadBuilder out) {
+        rows.sort(Comparator.comparingInt(Place::rank));
+        Payload.Events event = payload.events();
         for (int i = 0; i < rows.size(); i++) {
-            int copy = out.append(payload, rows.get(i), BinlogEvents.length(payload, rows.get(i)));
-            BinlogEvents.endsStatement(out.array(), copy, i == rows.size() - 1);
+            event.go(rows.get(i).position);
+            out.append(event);
+            out.endsStatement(i == rows.size() - 1);
         }
     }
 
     private void readNames() {
-        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
-            if (BinlogEvents.type(payload, at) == BinlogEvents.TABLE_MAP) {
-                TableMap map = TableMap.read(payload, at, BinlogEvents.length(payload, at));
-                names.put(BinlogEvents.tableId(payload, at), name(map.schema, map.table));
+        for (Payload.Events event = payload.events(); event.next(); ) {
+            if (event.type() == BinlogEvents.TABLE_MAP) {
+                TableMap map = TableMap.read(event);
+                names.put(event.tableId(), name(map.schema, map.table));
             }
         }
     }

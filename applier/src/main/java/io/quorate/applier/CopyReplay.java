@@ -4,6 +4,7 @@ package io.quorate.applier;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
+import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
@@ -114,7 +115,7 @@ public final class CopyReplay {
             Certified instead = c.passed() ? instead(c) : null;
             if (instead != null) {
                 group.add(instead);
-                bytes += instead.writeSet().payload().length;
+                bytes += instead.writeSet().payload().size();
             }
         }
         if (!group.isEmpty()) {
@@ -133,8 +134,8 @@ public final class CopyReplay {
         }
         WriteSet w = c.writeSet();
         try {
-            byte[] payload = Upserts.of(w.payload(), rule);
-            return payload.length == 0 ? null : c.with(w.withPayload(payload));
+            Payload payload = Upserts.of(w.payload(), rule, writeSets.spool());
+            return payload.isEmpty() ? null : c.with(w.withPayload(payload));
         } catch (Upserts.Impossible e) {
             throw new QuorateException(ErrorCode.COPY_UNUSABLE, "seqno " + c.seqno() + ": " + e.getMessage(), e);
         }

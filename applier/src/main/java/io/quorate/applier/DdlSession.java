@@ -9,6 +9,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.Identifiers;
 import io.quorate.core.OrderedFirst;
+import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
 import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
@@ -49,7 +50,7 @@ final class DdlSession implements AutoCloseable {
 
     static DdlSession open(DataSource source, Duration lockWait, String incarnation, Certified writeSet)
             throws SQLException {
-        long bytes = LargePackets.forEvents(writeSet.writeSet().payload().length);
+        long bytes = LargePackets.forEvents(writeSet.writeSet().payload().size());
         return new DdlSession(
                 Session.open(source, lockWait, bytes),
                 incarnation,
@@ -106,19 +107,20 @@ final class DdlSession implements AutoCloseable {
 
     /** Executes all of the writeset under its GTID. */
     private void run(Certified writeSet, StatementsFactory factory) throws SQLException {
-        byte[] payload = writeSet.writeSet().payload();
-        QueryEvent query = definition(payload);
+        Payload payload = writeSet.writeSet().payload();
+        Payload.Events first = payload.events();
+        QueryEvent query = definition(first);
         int rowsFrom = 0;
         if (query != null) {
-            rowsFrom = BinlogEvents.length(payload, 0);
+            rowsFrom = first.length();
             // While the session's settings and its GTID are its own yet.
             String text = runnable(query.text());
-            prepare(query, rowsFrom < payload.length, OrderedFirst.is(writeSet.writeSet()));
+            prepare(query, rowsFrom < payload.size(), OrderedFirst.is(writeSet.writeSet()));
             execute(query, text);
         } else {
             begin();
         }
-        if (rowsFrom < payload.length) {
+        if (rowsFrom < payload.size()) {
             // The rows of CREATE TABLE ... SELECT go to a table that nobody else sees before the commit.
             Statements statements = factory.make(rowsFrom == 0);
             statements.begin(List.of(writeSet), rowsFrom, null, null);
@@ -134,8 +136,10 @@ final class DdlSession implements AutoCloseable {
     }
 
     /** Null if the writeset consists of rows. */
-    private static QueryEvent definition(byte[] payload) {
-        return BinlogEvents.type(payload, 0) == BinlogEvents.QUERY ? QueryEvent.parse(payload, 0) : null;
+    private static QueryEvent definition(Payload.Events first) {
+        return first.next() && first.type() == BinlogEvents.QUERY
+                ? QueryEvent.parse(first.bytes(), first.offset())
+                : null;
     }
 
     /** A statement that fails in the middle leaves what it has done, in the binlog, too, under its GTID. */
@@ -143,7 +147,7 @@ final class DdlSession implements AutoCloseable {
         if (executed(whole())) {
             return;
         }
-        QueryEvent query = definition(writeSet.writeSet().payload());
+        QueryEvent query = definition(writeSet.writeSet().payload().events());
         if (query != null) {
             grantToCreator(query);
         } else {

@@ -3,6 +3,7 @@ package io.quorate.applier;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.TableMap;
@@ -33,11 +34,10 @@ final class Engines {
 
     /** @throws QuorateException {@link ErrorCode#UNDO_IMPOSSIBLE} when it changed a table without transactions */
     void require(WriteSet w) throws SQLException {
-        byte[] b = w.payload();
         Set<String> known = new HashSet<>();
-        for (int at = 0; at < b.length; at += BinlogEvents.length(b, at)) {
-            if (BinlogEvents.type(b, at) == BinlogEvents.TABLE_MAP) {
-                TableMap map = TableMap.read(b, at, BinlogEvents.length(b, at));
+        for (Payload.Events event = w.payload().events(); event.next(); ) {
+            if (event.type() == BinlogEvents.TABLE_MAP) {
+                TableMap map = TableMap.read(event);
                 if (known.add(map.schema + "." + map.table)) {
                     auxiliary.run(connection -> requireTransactions(connection, map));
                 }

@@ -17,6 +17,7 @@ public final class Group {
     private long last;
     private long needs;
     private long bytes;
+    private long heapBytes;
     private boolean barrier;
     private boolean settling;
     private LogPosition position;
@@ -41,7 +42,8 @@ public final class Group {
                 needs = Math.max(needs, next.dependsOn());
             }
             work.add(next);
-            bytes += next.writeSet().payload().length;
+            bytes += next.writeSet().payload().size();
+            heapBytes += next.writeSet().payload().heapBytes();
         }
     }
 
@@ -81,6 +83,11 @@ public final class Group {
 
     public long bytes() {
         return bytes;
+    }
+
+    /** How much of the heap its payloads take. */
+    long heapBytes() {
+        return heapBytes;
     }
 
     public boolean isBarrier() {

@@ -53,7 +53,9 @@ public final class Intake {
         long bytes = 0;
         while (next != null) {
             batch.add(taker.read(next));
-            bytes += next.duty() == Duty.NONE ? 0 : next.writeSet().writeSet().payload().length;
+            bytes += next.duty() == Duty.NONE
+                    ? 0
+                    : next.writeSet().writeSet().payload().heapBytes();
             if (batch.size() >= transactionsMax || bytes >= bytesMax) {
                 return true;
             }

@@ -4,6 +4,7 @@ package io.quorate.applier;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ColumnMask;
 import io.quorate.core.Identifiers;
+import io.quorate.core.Payload;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.Bytes;
 import io.quorate.core.binlog.ColumnType;
@@ -62,49 +63,62 @@ final class LeftRows {
      */
     void require(List<WriteSet> losers) throws SQLException {
         Set<String> seen = new HashSet<>();
-        List<Left> batch = new ArrayList<>();
-        int characters = 0;
+        Batch batch = new Batch();
         for (WriteSet loser : losers) {
-            for (Left left : rows(loser, seen)) {
-                batch.add(left);
-                characters += left.where.length() + left.same.length();
-                if (batch.size() == ROWS_PER_QUERY || characters > QUERY_CHARACTERS) {
-                    compare(batch);
-                    batch.clear();
-                    characters = 0;
-                }
-            }
+            rows(loser, seen, batch);
         }
-        compare(batch);
+        batch.compare();
     }
 
-    /** The rows that a writeset was the last to write, as it left them. */
-    private List<Left> rows(WriteSet w, Set<String> seen) throws SQLException {
-        Map<Long, TableMap> maps = new HashMap<>();
-        Map<String, Left> rows = new LinkedHashMap<>();
-        byte[] b = w.payload();
-        for (int at = 0; at < b.length; at += BinlogEvents.length(b, at)) {
-            int type = BinlogEvents.type(b, at);
-            if (type == BinlogEvents.TABLE_MAP) {
-                maps.put(BinlogEvents.tableId(b, at), TableMap.read(b, at, BinlogEvents.length(b, at)));
-            } else if (BinlogEvents.isRows(type)) {
-                TableMap map = maps.get(BinlogEvents.tableId(b, at));
-                if (isComparable(map)) {
-                    addRows(new RowsEvent(map, b, at), rows);
-                }
+    /** Rows that are compared with one query. */
+    private final class Batch {
+        private final List<Left> rows = new ArrayList<>();
+        private int characters;
+
+        void add(Left left) throws SQLException {
+            rows.add(left);
+            characters += left.where.length() + left.same.length();
+            if (rows.size() == ROWS_PER_QUERY || characters > QUERY_CHARACTERS) {
+                compare();
             }
         }
-        List<Left> result = new ArrayList<>();
-        for (Map.Entry<String, Left> row : rows.entrySet()) {
-            if (seen.add(row.getKey()) && row.getValue() != null) {
-                result.add(row.getValue());
-            }
+
+        void compare() throws SQLException {
+            LeftRows.this.compare(rows);
+            rows.clear();
+            characters = 0;
         }
-        return result;
     }
 
     /**
-     * A later change of a row in the same transaction replaces an earlier one; a deleted row has nothing to compare.
+     * The rows that a writeset was the last to write, as it left them; event by event, the last one first, because the
+     * whole of it may be large.
+     */
+    private void rows(WriteSet w, Set<String> seen, Batch batch) throws SQLException {
+        Map<Long, TableMap> maps = new HashMap<>();
+        List<Integer> places = new ArrayList<>();
+        Payload.Events event = w.payload().events();
+        while (event.next()) {
+            if (event.type() == BinlogEvents.TABLE_MAP) {
+                maps.put(event.tableId(), TableMap.read(event));
+            } else if (event.isRows() && isComparable(maps.get(event.tableId()))) {
+                places.add(event.position());
+            }
+        }
+        for (int i = places.size() - 1; i >= 0; i--) {
+            event.go(places.get(i));
+            Map<String, Left> rows = new LinkedHashMap<>();
+            addRows(new RowsEvent(maps.get(event.tableId()), event.bytes(), event.offset()), rows);
+            for (Map.Entry<String, Left> row : rows.entrySet()) {
+                if (seen.add(row.getKey()) && row.getValue() != null) {
+                    batch.add(row.getValue());
+                }
+            }
+        }
+    }
+
+    /**
+     * A later change of a row in the same event replaces an earlier one; a deleted row has nothing to compare.
      */
     private void addRows(RowsEvent rows, Map<String, Left> into) throws SQLException {
         while (rows.next()) {

@@ -20,8 +20,8 @@ import java.util.Set;
  * <p>A writeset that depends on a running group would make the whole open group wait for that one. The open group is
  * then closed without it, if that gains something: if the open group could start before that other group commits.
  *
- * <p>The bytes of what has been accepted and isn't committed are bounded too; a writeset larger than that is accepted
- * alone.
+ * <p>How much of the heap is taken by what has been accepted and isn't committed is bounded too; a writeset that takes
+ * more than that is accepted alone.
  */
 public final class Schedule {
     /** How many groups may be closed and not yet taken: what a burst of dependencies may cut in advance. */
@@ -46,7 +46,7 @@ public final class Schedule {
     /**
      * @param transactionsMax the most writesets of a group
      * @param bytesMax and their largest payload; a larger writeset is a group of its own
-     * @param heldMax the largest payload of all groups together that are not committed
+     * @param heldMax how much of the heap the payloads of all groups together take that are not committed
      */
     public Schedule(long committed, int transactionsMax, int bytesMax, long heldMax) {
         this.committed = committed;
@@ -67,7 +67,7 @@ public final class Schedule {
         if (writeSet.seqno() != next) {
             throw new IllegalStateException("seqno " + writeSet.seqno() + " offered where " + next + " is next");
         }
-        long bytes = duty == Duty.NONE ? 0 : writeSet.writeSet().payload().length;
+        long bytes = duty == Duty.NONE ? 0 : writeSet.writeSet().payload().heapBytes();
         if (held > 0 && held + bytes > heldMax) {
             return false;
         }
@@ -104,7 +104,7 @@ public final class Schedule {
             return true;
         }
         if (open.work().size() >= transactionsMax
-                || open.bytes() + writeSet.writeSet().payload().length > bytesMax) {
+                || open.bytes() + writeSet.writeSet().payload().size() > bytesMax) {
             return true;
         }
         long needs = writeSet.dependsOn();
@@ -201,7 +201,7 @@ public final class Schedule {
         }
         running.poll();
         yielding.remove(group);
-        held -= group.bytes();
+        held -= group.heapBytes();
         committed = group.last();
         committedPosition = group.position();
         committedMicros = group.originCommittedMicros();

@@ -4,6 +4,7 @@ package io.quorate.applier;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -48,7 +49,10 @@ final class Statements {
 
     private List<Certified> writeSets = List.of();
     private int writeSet;
-    private int offset;
+    /** The walk over its payload, standing at the event that comes next; null before its first. */
+    private Payload.Events event;
+
+    private int from;
     private PositionRow positionRow;
     private byte[] position;
     private boolean mapPosition;
@@ -56,6 +60,7 @@ final class Statements {
     private int checkFlags;
     private int lastRows;
     private boolean single;
+    private boolean ended;
 
     /** @param bytesMax of the events of one BINLOG; only a single larger event exceeds it */
     Statements(TableMaps tableMaps, int bytesMax) {
@@ -79,7 +84,8 @@ final class Statements {
     void begin(List<Certified> group, int from, PositionRow row, byte[] positionUpdate) {
         writeSets = group;
         writeSet = 0;
-        offset = from;
+        event = null;
+        this.from = from;
         positionRow = row;
         position = positionUpdate;
         forgetLocalIds();
@@ -96,15 +102,22 @@ final class Statements {
             position = null;
         }
         while (writeSet < writeSets.size()) {
-            byte[] payload = writeSets.get(writeSet).writeSet().payload();
-            if (single && offset == 0) {
-                mapWithoutRows(payload);
+            Payload payload = writeSets.get(writeSet).writeSet().payload();
+            if (event == null) {
+                if (single && from == 0) {
+                    mapWithoutRows(payload);
+                }
+                event = payload.events(from);
+                from = 0;
+                goOn();
             }
-            if (offset == payload.length) {
+            if (ended) {
                 writeSet++;
-                offset = 0;
+                event = null;
                 forgetLocalIds();
-            } else if (!add(payload)) {
+            } else if (add()) {
+                goOn();
+            } else {
                 break;
             }
         }
@@ -112,22 +125,31 @@ final class Statements {
         byte[] events = out.size() == 0 ? null : out.toArray();
         out.clear();
         if (events == null) {
-            writeSets = List.of(); // This object outlives the group, whose rows may be large.
+            // This object outlives the group, whose rows may be large.
+            writeSets = List.of();
+            event = null;
         }
         return events;
     }
 
-    private void mapWithoutRows(byte[] payload) throws SQLException {
+    private void goOn() {
+        try {
+            ended = !event.next();
+        } catch (IndexOutOfBoundsException e) {
+            throw unreadable(e.getMessage());
+        }
+    }
+
+    private void mapWithoutRows(Payload payload) throws SQLException {
         Set<Long> written = new HashSet<>();
-        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
-            if (BinlogEvents.isRows(BinlogEvents.type(payload, at))) {
-                written.add(BinlogEvents.tableId(payload, at));
+        for (Payload.Events each = payload.events(); each.next(); ) {
+            if (each.isRows()) {
+                written.add(each.tableId());
             }
         }
-        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
-            if (BinlogEvents.type(payload, at) == BinlogEvents.TABLE_MAP
-                    && !written.contains(BinlogEvents.tableId(payload, at))) {
-                TableMap map = tableMaps.of(payload, at, BinlogEvents.length(payload, at));
+        for (Payload.Events each = payload.events(); each.next(); ) {
+            if (each.type() == BinlogEvents.TABLE_MAP && !written.contains(each.tableId())) {
+                TableMap map = tableMaps.of(each.bytes(), each.offset(), each.length());
                 if (!map.mapped(statement)) {
                     maps.append(map.event(), 0, map.event().length);
                 }
@@ -135,28 +157,29 @@ final class Statements {
         }
     }
 
-    /** Takes the event at {@link #offset}; false when it is for the next BINLOG. */
-    private boolean add(byte[] payload) throws SQLException {
-        int length = lengthOf(payload);
-        int type = BinlogEvents.type(payload, offset);
+    /** Takes the {@link #event}; false when it is for the next BINLOG. */
+    private boolean add() throws SQLException {
+        int type = event.type();
         if (type == BinlogEvents.TABLE_MAP) {
-            localIds.add(BinlogEvents.tableId(payload, offset));
-            localMaps.add(tableMaps.of(payload, offset, length));
-        } else if (type == BinlogEvents.XA_PREPARE) {
-            // The origin's name for the transaction, which means nothing to other servers.
-            offset += length;
-            return true;
-        } else if (!BinlogEvents.isRows(type)) {
+            localIds.add(event.tableId());
+            localMaps.add(tableMaps.of(event.bytes(), event.offset(), event.length()));
+        } else if (BinlogEvents.isRows(type)) {
+            return addRows();
+        } else if (type != BinlogEvents.XA_PREPARE) {
             throw unreadable("an event of type " + type + " among row changes");
-        } else if (!addRows(payload, length)) {
-            return false;
         }
-        offset += length;
+        // An XA_PREPARE has the origin's name for the transaction, which means nothing to other servers.
         return true;
     }
 
-    private boolean addRows(byte[] payload, int length) {
-        TableMap map = mapOf(BinlogEvents.tableId(payload, offset));
+    private boolean addRows() {
+        byte[] payload = event.bytes();
+        int offset = event.offset();
+        int length = event.length();
+        if (length <= FLAGS) {
+            throw unreadable("rows in an event of " + length + " bytes");
+        }
+        TableMap map = mapOf(event.tableId());
         int flags = payload[offset + FLAGS] & CHECK_FLAGS;
         if (rows.size() > 0 && flags != checkFlags && !single) {
             endStatement();
@@ -209,16 +232,6 @@ final class Statements {
     private void forgetLocalIds() {
         localIds.clear();
         localMaps.clear();
-    }
-
-    private int lengthOf(byte[] payload) {
-        if (payload.length - offset > FLAGS) {
-            int length = BinlogEvents.length(payload, offset);
-            if (length > FLAGS && length <= payload.length - offset) {
-                return length;
-            }
-        }
-        throw unreadable("an event cut short at byte " + offset + " of " + payload.length);
     }
 
     private QuorateException unreadable(String what) {

@@ -4,6 +4,7 @@ package io.quorate.applier;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
+import io.quorate.core.Payload;
 import io.quorate.core.WriteSet;
 import java.util.regex.Pattern;
 
@@ -30,9 +31,13 @@ final class TableClosing {
         return false;
     }
 
-    private static boolean createsTable(byte[] payload) {
-        return payload.length > SHORTEST_STATEMENT_BYTES
-                && BinlogEvents.type(payload, 0) == BinlogEvents.QUERY
-                && CREATE_TABLE.matcher(QueryEvent.parse(payload, 0).text()).matches();
+    private static boolean createsTable(Payload payload) {
+        Payload.Events first = payload.events();
+        return payload.size() > SHORTEST_STATEMENT_BYTES
+                && first.next()
+                && first.type() == BinlogEvents.QUERY
+                && CREATE_TABLE
+                        .matcher(QueryEvent.parse(first.bytes(), first.offset()).text())
+                        .matches();
     }
 }

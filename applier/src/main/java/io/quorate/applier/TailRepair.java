@@ -7,6 +7,7 @@ import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
+import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
@@ -166,21 +167,21 @@ public final class TailRepair {
     }
 
     private void undo(Session session, Statements statements, PositionRow row, byte[] update) throws SQLException {
-        run(session, statements, row, update, new byte[0]);
+        run(session, statements, row, update, Payload.NONE);
         session.execute(UndoneTable.MARK_ONCE);
         List<WriteSet> taken = new ArrayList<>(plan.taken());
         taken.sort(Comparator.comparingLong((WriteSet w) -> w.gtid().number()).reversed());
         for (WriteSet w : taken) {
-            run(session, statements, row, null, Inverse.of(w.payload()));
+            run(session, statements, row, null, Inverse.of(w.payload(), writeSets.spool()));
         }
     }
 
-    private void run(Session session, Statements statements, PositionRow row, byte[] update, byte[] events)
+    private void run(Session session, Statements statements, PositionRow row, byte[] update, Payload events)
             throws SQLException {
         WriteSet w =
                 new WriteSet(new Gtid(server, Math.max(1, plan.after())), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, events);
         Certified c = new Certified(position.seqno(), Verdict.PASSED, 0, 0, LogPosition.START, false, w);
-        statements.begin(events.length == 0 ? List.of() : List.of(c), 0, row, update);
+        statements.begin(events.isEmpty() ? List.of() : List.of(c), 0, row, update);
         session.binlog(statements);
     }
 }

@@ -8,6 +8,7 @@ import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
 import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Spool;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
@@ -71,7 +72,7 @@ final class Undo {
                         w.committedMicros(),
                         WriteSet.Kind.ROWS,
                         w.keys(),
-                        Inverse.of(w.payload()));
+                        Inverse.of(w.payload(), writeSets.spool()));
                 inverses.add(new Certified(0, Verdict.PASSED, 0, 0, LogPosition.START, false, inverse));
             } catch (QuorateException e) {
                 throw new QuorateException(
@@ -111,6 +112,11 @@ final class Undo {
     /** GTID numbers up to here need not be remembered as undone any more. */
     long settledNumber() {
         return own.settledNumber();
+    }
+
+    /** Where large payloads are put. */
+    Spool spool() {
+        return writeSets.spool();
     }
 
     /** Whose transactions are undone. */

@@ -217,7 +217,8 @@ final class Worker implements Runnable {
 
     private List<Certified> toApply(ApplyCourse course) throws SQLException {
         return course.childrenFirst()
-                ? List.of(ChildrenFirst.of(course.writeSet(), session.connection()))
+                ? List.of(ChildrenFirst.of(
+                        course.writeSet(), session.connection(), context.undo().spool()))
                 : course.writeSets();
     }
 

@@ -56,7 +56,9 @@ class AwkwardTypesIT {
         long marked = BinlogReader.writeSets(server.dataDirectory()).stream()
                 .filter(w -> w.gtid().source().toString().equals(own))
                 .peek(w -> {
-                    byte[] first = Arrays.copyOf(w.payload(), BinlogEvents.length(w.payload(), 0));
+                    byte[] first = Arrays.copyOf(
+                            w.payload().toArray(),
+                            BinlogEvents.length(w.payload().toArray(), 0));
                     assertThat(BinlogEvents.type(first, 0)).isEqualTo(BinlogEvents.TABLE_MAP);
                     TableMap map = TableMap.read(first, 0, first.length);
                     assertThat(map.schema + "." + map.table).isEqualTo("quorate.position");

@@ -150,7 +150,7 @@ final class CatchUpBenchmark {
 
     /** The last writer of the row: sbtest's tables begin with an INT key, the payload of one row with its images. */
     private long dependsOn(WriteSet writeSet, long seqno) {
-        byte[] payload = writeSet.payload();
+        byte[] payload = writeSet.payload().toArray();
         if (writeSet.isBarrier() || BinlogEvents.type(payload, 0) != BinlogEvents.TABLE_MAP) {
             return seqno - 1;
         }

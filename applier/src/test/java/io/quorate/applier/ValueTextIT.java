@@ -36,7 +36,7 @@ class ValueTextIT {
                             + " NULL, '838:59:59.00', 1901, '', x'', '', '2026-11-21 10:20:30', 5, -0.5)");
             byte[] payload = BinlogReader.writeSets(server.dataDirectory()).stream()
                     .skip(2)
-                    .map(w -> w.payload())
+                    .map(w -> w.payload().toArray())
                     .reduce(new byte[0], ValueTextIT::concat);
             List<List<String>> read = new ArrayList<>();
             TableMap map = null;

@@ -5,6 +5,7 @@ import io.quorate.core.BinlogEvents;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.GtidSet;
 import io.quorate.core.OriginPosition;
+import io.quorate.core.Spool;
 import io.quorate.core.TableName;
 import java.io.IOException;
 import java.io.InputStream;
@@ -108,7 +109,7 @@ public class DecodingBenchmark {
             taken[0]++;
         };
         TransactionReader reader =
-                new TransactionReader(settings, progress, plans, Map.of(), false, sink, new Counters());
+                new TransactionReader(settings, progress, plans, Map.of(), false, Spool.HEAP, sink, new Counters());
         for (byte[] event : events) {
             reader.event(event, 0, event.length);
         }

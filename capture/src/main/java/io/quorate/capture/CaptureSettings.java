@@ -18,6 +18,8 @@ import java.util.UUID;
  * @param sslMode {@code disabled}, {@code preferred}, {@code required}, {@code verify_ca} or {@code verify_identity}
  * @param transactionBytesMax largest payload of one transaction; a larger one stops capture with {@link
  *     io.quorate.core.ErrorCode#TRANSACTION_TOO_LARGE}
+ * @param eventBytesMax the largest event with rows, which is a row or more: whoever applies it has it on the heap
+ *     several times. The largest transaction, too, on tables whose engine has none. Same code
  * @param undecidedBytesMax largest sum of the payloads of prepared and undecided XA transactions; same code
  * @param heartbeat how often an idle server sends a heartbeat; after four missed ones the connection counts as lost
  * @param connectTimeout for each connection attempt
@@ -34,13 +36,14 @@ public record CaptureSettings(
         long replicaId,
         String sslMode,
         long transactionBytesMax,
+        int eventBytesMax,
         long undecidedBytesMax,
         Duration heartbeat,
         Duration connectTimeout,
         Set<UUID> appliedSources) {
     /**
-     * For a capture on its own: TLS when the server offers it, 128 MiB per transaction, 512 MiB undecided, 1 s
-     * heartbeats. A service sets what its configuration says.
+     * For a capture on its own: TLS when the server offers it, 128 MiB per transaction and event, 512 MiB undecided, a
+     * heartbeat each second. A service sets what its configuration says.
      */
     public static CaptureSettings of(String host, int port, String user, String password, UUID server, long replicaId) {
         return new CaptureSettings(
@@ -52,6 +55,7 @@ public record CaptureSettings(
                 replicaId,
                 "preferred",
                 128L << 20,
+                128 << 20,
                 512L << 20,
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(10),
@@ -60,22 +64,47 @@ public record CaptureSettings(
 
     /** With another {@link #sslMode} and the sources of what the applier runs. */
     public CaptureSettings with(String ssl, Set<UUID> applied) {
-        return with(ssl, transactionBytesMax, undecidedBytesMax, heartbeat, connectTimeout, applied);
+        return with(ssl, transactionBytesMax, eventBytesMax, undecidedBytesMax, heartbeat, connectTimeout, applied);
     }
 
-    /** With other limits for one transaction, and for all undecided ones. */
-    public CaptureSettings withBytes(long transactionMax, long undecidedMax) {
-        return with(sslMode, transactionMax, undecidedMax, heartbeat, connectTimeout, appliedSources);
+    /** With other limits for one transaction, one event, and all undecided transactions. */
+    public CaptureSettings withBytes(long transactionMax, int eventMax, long undecidedMax) {
+        return with(sslMode, transactionMax, eventMax, undecidedMax, heartbeat, connectTimeout, appliedSources);
     }
 
     public CaptureSettings withTimes(Duration heartbeatEvery, Duration connectAtMost) {
-        return with(sslMode, transactionBytesMax, undecidedBytesMax, heartbeatEvery, connectAtMost, appliedSources);
+        return with(
+                sslMode,
+                transactionBytesMax,
+                eventBytesMax,
+                undecidedBytesMax,
+                heartbeatEvery,
+                connectAtMost,
+                appliedSources);
     }
 
     private CaptureSettings with(
-            String ssl, long transaction, long undecided, Duration beat, Duration connect, Set<UUID> applied) {
+            String ssl,
+            long transaction,
+            int event,
+            long undecided,
+            Duration beat,
+            Duration connect,
+            Set<UUID> applied) {
         return new CaptureSettings(
-                host, port, user, password, server, replicaId, ssl, transaction, undecided, beat, connect, applied);
+                host,
+                port,
+                user,
+                password,
+                server,
+                replicaId,
+                ssl,
+                transaction,
+                event,
+                undecided,
+                beat,
+                connect,
+                applied);
     }
 
     public CaptureSettings {
@@ -85,6 +114,9 @@ public record CaptureSettings(
         }
         if (transactionBytesMax < 1 || transactionBytesMax > 1L << 30) {
             throw new IllegalArgumentException("transactionBytesMax " + transactionBytesMax + ", at most 1 GiB");
+        }
+        if (eventBytesMax < 1) {
+            throw new IllegalArgumentException("eventBytesMax " + eventBytesMax);
         }
         if (heartbeat.toMillis() < 10 || connectTimeout.toMillis() < 10) {
             throw new IllegalArgumentException("heartbeat and connectTimeout must be 10 ms or more");

@@ -1,34 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
-import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.core.binlog.EventReader;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.Arrays;
 
 /**
  * A TRANSACTION_PAYLOAD event ({@code binlog_transaction_compression}): fields of type, length and value, then all
- * events of a transaction except its GTID, compressed. {@code Transaction_payload_event} in the server's {@code
- * libbinlogevents/include/control_events.h}.
+ * events of a transaction except its GTID, compressed. They are unpacked one after the other. The format is that of
+ * {@code Transaction_payload_event} in the server's {@code libbinlogevents/include/control_events.h}.
  */
-final class CompressedEvents {
+final class CompressedEvents implements AutoCloseable {
     private static final int END = 0;
     private static final int PAYLOAD_BYTES = 1;
     private static final int COMPRESSION = 2;
-    private static final int PLAIN_BYTES = 3;
     private static final long ZSTD = 0;
     private static final long NOT_COMPRESSED = 255;
 
-    private CompressedEvents() {}
+    private final InputStream plain;
+    private final int eventBytesMax;
+    private final byte[] header = new byte[BinlogEvents.HEADER_BYTES];
 
-    /** The events inside, back to back, without checksums. */
-    static byte[] unpack(byte[] b, int offset, int length, long bytesMax) {
+    private CompressedEvents(InputStream plain, int eventBytesMax) {
+        this.plain = plain;
+        this.eventBytesMax = eventBytesMax;
+    }
+
+    /** @param eventBytesMax the largest event that is taken */
+    static CompressedEvents read(byte[] b, int offset, int length, int eventBytesMax) {
         EventReader in = new EventReader(b, offset + BinlogEvents.HEADER_BYTES, offset + length);
         long payloadBytes = -1;
         long compression = ZSTD;
-        long plainBytes = -1;
         for (long field; (field = in.packed()) != END; ) {
             int fieldBytes = in.packedInt();
             EventReader value = new EventReader(b, in.at, in.at + fieldBytes);
@@ -37,33 +45,65 @@ final class CompressedEvents {
                 payloadBytes = value.packed();
             } else if (field == COMPRESSION) {
                 compression = value.packed();
-            } else if (field == PLAIN_BYTES) {
-                plainBytes = value.packed();
             }
         }
         if (payloadBytes != in.remaining()) {
             throw new IndexOutOfBoundsException(
                     "compressed payload of " + payloadBytes + " bytes in " + in.remaining());
         }
+        InputStream packed = new ByteArrayInputStream(b, in.at, in.remaining());
         if (compression == NOT_COMPRESSED) {
-            return Arrays.copyOfRange(b, in.at, in.end);
+            return new CompressedEvents(packed, eventBytesMax);
         }
         if (compression != ZSTD) {
             throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, "compression of type " + compression);
         }
-        // The allowance beyond the limit is for what is dropped from the events: BEGIN, XID, the texts of statements.
-        if (plainBytes < 0 || plainBytes > Math.min(2 * bytesMax + (1 << 20), Integer.MAX_VALUE - 16)) {
-            throw new QuorateException(
-                    ErrorCode.TRANSACTION_TOO_LARGE, "a compressed transaction of " + plainBytes + " bytes");
+        try {
+            return new CompressedEvents(new ZstdInputStreamNoFinalizer(packed), eventBytesMax);
+        } catch (IOException e) {
+            throw corrupt(e);
         }
-        byte[] plain = new byte[(int) plainBytes];
-        long done = Zstd.decompressByteArray(plain, 0, plain.length, b, in.at, in.remaining());
-        if (done != plainBytes) {
-            throw new QuorateException(
-                    ErrorCode.CORRUPT_EVENT,
-                    "a compressed transaction can't be unpacked: "
-                            + (Zstd.isError(done) ? Zstd.getErrorName(done) : done + " of " + plainBytes + " bytes"));
+    }
+
+    /** The next event, without a checksum; null after the last. */
+    byte[] next() {
+        try {
+            int read = plain.readNBytes(header, 0, header.length);
+            if (read == 0) {
+                return null;
+            }
+            int length = read < header.length ? read : BinlogEvents.length(header, 0);
+            if (length < header.length) {
+                throw new IndexOutOfBoundsException("event of " + length + " bytes in a compressed transaction");
+            }
+            if (length > eventBytesMax) {
+                throw new QuorateException(
+                        ErrorCode.TRANSACTION_TOO_LARGE,
+                        "a compressed transaction has rows of " + length + " bytes in one event, more than "
+                                + eventBytesMax + ", which the heap of the services allows");
+            }
+            byte[] event = Arrays.copyOf(header, length);
+            int rest = length - header.length;
+            if (plain.readNBytes(event, header.length, rest) < rest) {
+                throw new IndexOutOfBoundsException("an event is cut short in a compressed transaction");
+            }
+            return event;
+        } catch (IOException e) {
+            throw corrupt(e);
         }
-        return plain;
+    }
+
+    @Override
+    public void close() {
+        try {
+            plain.close();
+        } catch (IOException e) {
+            throw corrupt(e);
+        }
+    }
+
+    private static QuorateException corrupt(IOException e) {
+        return new QuorateException(
+                ErrorCode.CORRUPT_EVENT, "a compressed transaction can't be unpacked: " + e.getMessage(), e);
     }
 }

@@ -3,6 +3,7 @@ package io.quorate.capture;
 
 import io.quorate.capture.Statement.Scope;
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.Payload;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import java.nio.charset.Charset;
@@ -95,11 +96,11 @@ public final class DefinedTables {
 
     /** Null when it isn't a statement, or one in a character set that isn't known here. */
     private Text read(WriteSet definition) {
-        byte[] payload = definition.payload();
-        if (payload.length < BinlogEvents.HEADER_BYTES || BinlogEvents.type(payload, 0) != BinlogEvents.QUERY) {
+        Payload.Events first = definition.payload().events();
+        if (definition.payload().isEmpty() || !first.next() || first.type() != BinlogEvents.QUERY) {
             return null;
         }
-        QueryEvent query = QueryEvent.read(payload, 0, BinlogEvents.length(payload, 0));
+        QueryEvent query = QueryEvent.read(first.bytes(), first.offset(), first.length());
         Charset charset = Collation.charset(query.clientCollation, collations);
         if (charset == null) {
             return null;

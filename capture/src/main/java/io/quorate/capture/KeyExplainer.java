@@ -2,6 +2,7 @@
 package io.quorate.capture;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.RowImage;
@@ -54,21 +55,19 @@ public final class KeyExplainer {
     public Map<Long, Explained> explain(WriteSet w, Set<Long> hashes) {
         Map<Long, Explained> found = new LinkedHashMap<>();
         Map<Long, TablePlan> byId = new HashMap<>();
-        byte[] b = w.payload();
         int left = ROWS_MAX;
-        for (int at = 0; at < b.length && left > 0 && found.size() < hashes.size(); at += BinlogEvents.length(b, at)) {
-            int type = BinlogEvents.type(b, at);
-            if (type == BinlogEvents.TABLE_MAP) {
-                TablePlan plan = plans.plan(b, at, BinlogEvents.length(b, at));
-                byId.put(BinlogEvents.tableId(b, at), plan);
+        for (Payload.Events event = w.payload().events(); left > 0 && found.size() < hashes.size() && event.next(); ) {
+            if (event.type() == BinlogEvents.TABLE_MAP) {
+                TablePlan plan = plans.plan(event.bytes(), event.offset(), event.length());
+                byId.put(event.tableId(), plan);
                 for (long table : new long[] {plan.tableKey, plan.wholeRowsKey}) {
                     if (hashes.contains(table)) {
                         found.putIfAbsent(table, new Explained(plan.map, "TABLE", new int[0], new String[0]));
                     }
                 }
-            } else if (BinlogEvents.isRows(type)) {
-                TablePlan plan = byId.get(BinlogEvents.tableId(b, at));
-                RowsEvent rows = new RowsEvent(plan.map, b, at);
+            } else if (event.isRows()) {
+                TablePlan plan = byId.get(event.tableId());
+                RowsEvent rows = new RowsEvent(plan.map, event.bytes(), event.offset());
                 for (; left > 0 && rows.next(); left--) {
                     if (rows.hasBefore()) {
                         add(rows, rows.before(), rows.beforeFrom(), rows.beforeTo(), plan, hashes, found);

@@ -4,6 +4,7 @@ package io.quorate.capture;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Spool;
 import io.quorate.core.TableName;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -28,6 +29,7 @@ public final class MySqlCapture implements AutoCloseable {
     private static final int HEARTBEATS_MISSED = 4;
 
     private final CaptureSettings settings;
+    private final Spool spool;
     private final CaptureSink sink;
     private final Consumer<QuorateException> onFailure;
     private final SemiSyncReplica replica;
@@ -48,20 +50,23 @@ public final class MySqlCapture implements AutoCloseable {
      */
     public MySqlCapture(
             CaptureSettings settings, CapturePosition start, CaptureSink sink, Consumer<QuorateException> onFailure) {
-        this(settings, start, sink, onFailure, null);
+        this(settings, start, Spool.HEAP, sink, onFailure, null);
     }
 
     /**
      * As above.
      *
+     * @param spool where large transactions are put
      * @param replica is told what a semi-sync replica has to know; null when the capture isn't to be one
      */
     public MySqlCapture(
             CaptureSettings settings,
             CapturePosition start,
+            Spool spool,
             CaptureSink sink,
             Consumer<QuorateException> onFailure,
             SemiSyncReplica replica) {
+        this.spool = spool;
         this.settings = settings;
         this.sink = sink;
         this.onFailure = onFailure;
@@ -158,6 +163,7 @@ public final class MySqlCapture implements AutoCloseable {
                             true),
                     collations,
                     lowerCaseNames,
+                    spool,
                     sink,
                     counters);
             return read(new Tap(resume.toString(), transactions, counters, replica));

@@ -5,6 +5,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.Keys;
+import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -18,7 +19,7 @@ import java.util.UUID;
  */
 final class Progress {
     /** A prepared XA transaction, with what it changes if it is committed. */
-    record Prepared(long number, Keys keys, byte[] payload) {}
+    record Prepared(long number, Keys keys, Payload payload) {}
 
     private static final long[] NO_NUMBERS = {};
 
@@ -101,7 +102,7 @@ final class Progress {
 
     /** Sets a prepared transaction aside. */
     void prepare(Xid xid, Prepared transaction, long bytesMax) {
-        preparedBytes += transaction.payload().length;
+        preparedBytes += transaction.payload().size();
         if (preparedBytes > bytesMax) {
             throw new QuorateException(
                     ErrorCode.TRANSACTION_TOO_LARGE,
@@ -109,7 +110,7 @@ final class Progress {
         }
         Prepared before = prepared.put(xid, transaction);
         if (before != null) {
-            preparedBytes -= before.payload().length;
+            preparedBytes -= before.payload().size();
         }
         undecided = undecidedWith(transaction.number());
         awaited.remove(new Gtid(server, transaction.number()));
@@ -118,7 +119,7 @@ final class Progress {
     void decided(Xid xid) {
         Prepared transaction = prepared.remove(xid);
         if (transaction != null) {
-            preparedBytes -= transaction.payload().length;
+            preparedBytes -= transaction.payload().size();
             undecided = undecidedWithout(transaction.number());
         }
     }

@@ -9,7 +9,10 @@ import io.quorate.core.Gtid;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.KeysBuilder;
+import io.quorate.core.Payload;
+import io.quorate.core.PayloadBuilder;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Spool;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.Bytes;
 import io.quorate.core.binlog.EventReader;
@@ -68,7 +71,7 @@ final class TransactionReader {
     private final CaptureSink sink;
     private final Counters counters;
 
-    private final Payload payload = new Payload();
+    private final PayloadBuilder payload;
     private final KeysBuilder keys = new KeysBuilder();
     private final RowKeys rowKeys = new RowKeys();
     private final Map<Long, TablePlan> tables = new HashMap<>();
@@ -102,6 +105,7 @@ final class TransactionReader {
             TablePlans plans,
             Map<Integer, Collation> collations,
             boolean lowerCaseNames,
+            Spool spool,
             CaptureSink sink,
             Counters counters) {
         this.settings = settings;
@@ -109,6 +113,7 @@ final class TransactionReader {
         this.plans = plans;
         this.collations = collations;
         this.definitions = new DefinitionConflicts(plans, lowerCaseNames);
+        this.payload = new PayloadBuilder(spool);
         this.sink = sink;
         this.counters = counters;
     }
@@ -205,14 +210,17 @@ final class TransactionReader {
         String text = query.text(charset == null ? StandardCharsets.ISO_8859_1 : charset);
         Statement statement = Statement.parse(text, query.database, query.sqlMode);
         switch (statement.kind()) {
-            case COMMIT -> commit();
+            case COMMIT -> {
+                requireOneStatement();
+                commit();
+            }
             case ROLLBACK -> {
                 payload.clear();
                 keys.clear();
                 commit();
             }
             case SAVEPOINT ->
-                savepoints.set(text.substring("SAVEPOINT".length()).strip(), payload.size());
+                savepoints.set(text.substring("SAVEPOINT".length()).strip(), payload.mark());
             // Keys of what was rolled back stay: that gives more conflicts, not fewer.
             case ROLLBACK_TO_SAVEPOINT ->
                 payload.truncate(
@@ -240,6 +248,18 @@ final class TransactionReader {
             case DML -> throw statementFormat("the statement " + Statement.shorten(text));
             case UNKNOWN ->
                 throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, "the statement " + Statement.shorten(text));
+        }
+    }
+
+    /**
+     * A COMMIT as text ends what no engine with transactions took part in. The others apply that as a single statement
+     * ({@code Statements}), so that all of it is on their heaps at once.
+     */
+    private void requireOneStatement() {
+        if (payload.size() > settings.eventBytesMax()) {
+            throw tooLarge("transaction " + gtid() + " wrote " + payload.size()
+                    + " bytes to tables whose engine has no transactions, more than " + settings.eventBytesMax()
+                    + ", which the heap of the services allows");
         }
     }
 
@@ -343,25 +363,26 @@ final class TransactionReader {
 
     private void unpack(byte[] b, int offset, int length) throws InterruptedException {
         require(phase == Phase.NAMED, "a TRANSACTION_PAYLOAD outside a transaction");
-        byte[] events = CompressedEvents.unpack(b, offset, length, settings.transactionBytesMax());
-        int at = 0;
-        while (at < events.length) {
-            int eventBytes = BinlogEvents.length(events, at);
-            if (eventBytes < BinlogEvents.HEADER_BYTES || eventBytes > events.length - at) {
-                throw new IndexOutOfBoundsException("event of " + eventBytes + " bytes in a compressed transaction");
+        try (CompressedEvents events = CompressedEvents.read(b, offset, length, settings.eventBytesMax())) {
+            for (byte[] event; (event = events.next()) != null; ) {
+                event(event, 0, event.length);
             }
-            event(events, at, eventBytes);
-            at += eventBytes;
         }
     }
 
     private void append(byte[] b, int offset, int length) {
         if ((long) payload.size() + length > settings.transactionBytesMax()) {
-            throw new QuorateException(
-                    ErrorCode.TRANSACTION_TOO_LARGE,
-                    "transaction " + gtid() + " is larger than " + settings.transactionBytesMax() + " bytes");
+            throw tooLarge("transaction " + gtid() + " is larger than " + settings.transactionBytesMax() + " bytes");
+        }
+        if (length > settings.eventBytesMax()) {
+            throw tooLarge("transaction " + gtid() + " has rows of " + length + " bytes in one event, more than "
+                    + settings.eventBytesMax() + ", which the heap of the services allows");
         }
         payload.append(b, offset, length);
+    }
+
+    private static QuorateException tooLarge(String what) {
+        return new QuorateException(ErrorCode.TRANSACTION_TOO_LARGE, what);
     }
 
     /** The end of a transaction that is not an XA PREPARE. */
@@ -415,15 +436,16 @@ final class TransactionReader {
                     ErrorCode.UNSUPPORTED_EVENT,
                     "XA COMMIT " + decided + " of a transaction that was prepared before capture began");
         }
-        WriteSet writeSet = transaction == null || !commits || transaction.payload().length == 0
-                ? null
-                : writeSet(WriteSet.Kind.ROWS, progress.lastSeen(), transaction.keys(), transaction.payload());
+        WriteSet writeSet =
+                transaction == null || !commits || transaction.payload().isEmpty()
+                        ? null
+                        : writeSet(WriteSet.Kind.ROWS, progress.lastSeen(), transaction.keys(), transaction.payload());
         cover(writeSet, transaction == null ? progress.undecided() : progress.undecidedWithout(transaction.number()));
         progress.decided(decided);
         reset();
     }
 
-    private WriteSet writeSet(WriteSet.Kind kind, long lastSeen, Keys touched, byte[] events) {
+    private WriteSet writeSet(WriteSet.Kind kind, long lastSeen, Keys touched, Payload events) {
         if (foreign != null) {
             throw new QuorateException(
                     ErrorCode.UNSUPPORTED_EVENT,

@@ -94,7 +94,7 @@ final class CaptureFixture implements AutoCloseable {
     /** The types of the events in a payload. */
     static List<Integer> types(WriteSet w) {
         List<Integer> types = new ArrayList<>();
-        byte[] p = w.payload();
+        byte[] p = w.payload().toArray();
         for (int at = 0; at < p.length; at += BinlogEvents.length(p, at)) {
             types.add(BinlogEvents.type(p, at));
         }

@@ -84,7 +84,7 @@ class CaptureIT {
                 "SET SESSION cte_max_recursion_depth=100000",
                 "INSERT INTO shop.item WITH RECURSIVE n(i) AS (SELECT 100000 UNION ALL SELECT i + 1 FROM n"
                         + " WHERE i < 119999) SELECT i, REPEAT('y', 100), i FROM n");
-        assertThat(w.payload().length).isGreaterThan(1 << 20);
+        assertThat(w.payload().size()).isGreaterThan(1 << 20);
         assertThat(CaptureFixture.types(w)).hasSizeGreaterThan(100);
         assertThat(w.keys().size()).isEqualTo(20_001);
         assertThat(endsStatement(w)).isTrue();
@@ -93,7 +93,7 @@ class CaptureIT {
     @Test
     void readsRowsLargerThanAPacket() throws Exception {
         WriteSet w = fixture.captureOne("INSERT INTO shop.blobs VALUES (1, REPEAT('z', 30000000))");
-        assertThat(w.payload().length).isGreaterThan(30_000_000);
+        assertThat(w.payload().size()).isGreaterThan(30_000_000);
     }
 
     @Test
@@ -283,7 +283,7 @@ class CaptureIT {
 
     @Test
     void refusesATransactionBeyondTheLimit() throws Exception {
-        CaptureSettings small = CaptureFixture.settings(server).withBytes(1000, 1000);
+        CaptureSettings small = CaptureFixture.settings(server).withBytes(1000, 1000, 1000);
         try (CaptureFixture own = new CaptureFixture(server, CaptureFixture.present(server), small)) {
             server.execute("INSERT INTO shop.item VALUES (80, 'fits', 1)");
             own.awaitAll();
@@ -420,7 +420,7 @@ class CaptureIT {
     }
 
     private static boolean endsStatement(WriteSet w) {
-        byte[] p = w.payload();
+        byte[] p = w.payload().toArray();
         boolean ends = false;
         for (int at = 0; at < p.length; at += BinlogEvents.length(p, at)) {
             ends = BinlogEvents.isRows(BinlogEvents.type(p, at)) && BinlogEvents.endsStatement(p, at);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.Gtid;
 import io.quorate.core.Keys;
+import io.quorate.core.Payload;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import java.util.Map;
@@ -19,7 +20,7 @@ class DefinedTablesTest {
     private final DefinedTables defined = new DefinedTables(Map.of(), false);
 
     private static WriteSet definition(byte[] payload) {
-        return new WriteSet(GTID, 0, 0, WriteSet.Kind.DDL, Keys.NONE, payload, WriteSet.BUILT_ON_NONE, 0);
+        return new WriteSet(GTID, 0, 0, WriteSet.Kind.DDL, Keys.NONE, Payload.of(payload), WriteSet.BUILT_ON_NONE, 0);
     }
 
     private static WriteSet definition(String sql) {

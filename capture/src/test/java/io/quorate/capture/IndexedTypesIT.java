@@ -241,7 +241,7 @@ class IndexedTypesIT {
         try (Connection connection = server.connect()) {
             ComparisonForms forms =
                     new ComparisonForms(SchemaCatalog.collations(connection), new ServerWeights(), connection);
-            byte[] b = w.payload();
+            byte[] b = w.payload().toArray();
             TablePlan plan = null;
             RowKeys rowKeys = new RowKeys();
             for (int at = 0; at < b.length; at += BinlogEvents.length(b, at)) {

@@ -8,6 +8,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.Keys;
 import io.quorate.core.OriginPosition;
+import io.quorate.core.Payload;
 import io.quorate.core.QuorateException;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -39,8 +40,8 @@ class ProgressTest {
         long[] before = p.undecided();
         assertThat(p.undecidedWith(4)).isSameAs(before);
         assertThat(p.undecidedWithout(5)).isSameAs(before);
-        p.prepare(new Xid("61", "", 1), new Progress.Prepared(12, Keys.NONE, new byte[10]), 100);
-        p.prepare(new Xid("62", "", 1), new Progress.Prepared(4, Keys.NONE, new byte[10]), 100);
+        p.prepare(new Xid("61", "", 1), new Progress.Prepared(12, Keys.NONE, Payload.of(new byte[10])), 100);
+        p.prepare(new Xid("62", "", 1), new Progress.Prepared(4, Keys.NONE, Payload.of(new byte[10])), 100);
         assertThat(p.undecided()).containsExactly(4, 12);
         p.decided(new Xid("62", "", 1));
         assertThat(p.undecided()).containsExactly(12);
@@ -51,11 +52,11 @@ class ProgressTest {
     @Test
     void boundsWhatIsKeptUndecided() {
         Progress p = progress(10);
-        p.prepare(new Xid("61", "", 1), new Progress.Prepared(11, Keys.NONE, new byte[60]), 100);
+        p.prepare(new Xid("61", "", 1), new Progress.Prepared(11, Keys.NONE, Payload.of(new byte[60])), 100);
         // The same again takes no more room.
-        p.prepare(new Xid("61", "", 1), new Progress.Prepared(11, Keys.NONE, new byte[30]), 100);
-        assertThatThrownBy(
-                        () -> p.prepare(new Xid("62", "", 1), new Progress.Prepared(12, Keys.NONE, new byte[80]), 100))
+        p.prepare(new Xid("61", "", 1), new Progress.Prepared(11, Keys.NONE, Payload.of(new byte[30])), 100);
+        assertThatThrownBy(() -> p.prepare(
+                        new Xid("62", "", 1), new Progress.Prepared(12, Keys.NONE, Payload.of(new byte[80])), 100))
                 .isInstanceOfSatisfying(
                         QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.TRANSACTION_TOO_LARGE));
     }

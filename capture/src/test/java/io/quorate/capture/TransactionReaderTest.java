@@ -11,6 +11,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Spool;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import java.util.Arrays;
@@ -67,7 +68,7 @@ class TransactionReaderTest {
             }
         };
         TablePlans plans = new TablePlans(oneColumn, new ComparisonForms(Map.of(), new ServerWeights(), null), true);
-        return new TransactionReader(settings, progress, plans, Map.of(), false, recorder, new Counters());
+        return new TransactionReader(settings, progress, plans, Map.of(), false, Spool.HEAP, recorder, new Counters());
     }
 
     private void read(byte[]... events) throws InterruptedException {
@@ -117,7 +118,7 @@ class TransactionReaderTest {
         read(gtid(11), BEGIN, TABLE, ours, Events.insert(7, false, 1), Events.insert(8, true, 1));
         read(TABLE, Events.insert(7, true, 2), Events.xid());
         assertThat(types()).containsExactly(19, 30, 19, 30);
-        byte[] p = recorder.writeSets().get(0).payload();
+        byte[] p = recorder.writeSets().get(0).payload().toArray();
         assertThat(BinlogEvents.endsStatement(p, BinlogEvents.length(p, 0))).isTrue();
     }
 

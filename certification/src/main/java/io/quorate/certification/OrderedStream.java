@@ -4,6 +4,7 @@ package io.quorate.certification;
 import io.quorate.core.Ballot;
 import io.quorate.core.BallotCodec;
 import io.quorate.core.Certified;
+import io.quorate.core.Entry;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.LogPosition;
@@ -228,7 +229,7 @@ public class OrderedStream implements OrderListener, OwnOrder {
      *
      * @param nonce distinguishes it from earlier ones
      */
-    public byte[] probe(int nonce) {
+    public Entry probe(int nonce) {
         long number = PROBES_FROM + nonce;
         return ProposalCodec.encode(new Proposal(self, number, number, 0, new long[0], List.of()));
     }

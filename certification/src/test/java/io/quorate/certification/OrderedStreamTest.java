@@ -88,8 +88,9 @@ class OrderedStreamTest {
         stream.self(ORIGIN);
         WriteSet w = new WriteSet(new Gtid(ORIGIN, 1), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[0]);
         Proposal proposal = new Proposal(ORIGIN, 0, 1, 0, new long[0], List.of(w));
-        CompletableFuture<Void> delivery = CompletableFuture.runAsync(
-                () -> stream.deliver(new LogPosition(1, 1), ByteBuffer.wrap(ProposalCodec.encode(proposal))));
+        CompletableFuture<Void> delivery = CompletableFuture.runAsync(() -> stream.deliver(
+                new LogPosition(1, 1),
+                ByteBuffer.wrap(ProposalCodec.encode(proposal).toArray())));
         assertThat(log.appending.await(10, TimeUnit.SECONDS)).isTrue();
         CompletableFuture<long[]> heard = CompletableFuture.supplyAsync(() ->
                 new long[] {stream.positionOf(ORIGIN).last(), stream.own().last(), stream.lastOrdered(), log.last()});
@@ -202,7 +203,8 @@ class OrderedStreamTest {
     private byte[] proposal(UUID origin, long number, long lastSeen, WriteSet.Kind kind) {
         Keys keys = new Keys(new long[] {7}, new byte[] {(byte) KeyType.EXCLUSIVE.ordinal()});
         WriteSet w = new WriteSet(new Gtid(origin, number), lastSeen, 0, kind, keys, new byte[0]);
-        return ProposalCodec.encode(new Proposal(origin, number - 1, number, lastSeen, new long[0], List.of(w)));
+        return ProposalCodec.encode(new Proposal(origin, number - 1, number, lastSeen, new long[0], List.of(w)))
+                .toArray();
     }
 
     private void deliver(byte[] entry) {
@@ -266,7 +268,7 @@ class OrderedStreamTest {
 
     @Test
     void aProbeShowsThatItWasHandedOutAndChangesNothing() {
-        byte[] probe = stream.probe(5);
+        byte[] probe = stream.probe(5).toArray();
         assertThat(stream.isProbed(5)).isFalse();
         deliver(probe);
         assertThat(stream.isProbed(5)).isTrue();

@@ -25,9 +25,9 @@ public final class BinlogEvents {
     public static final int STMT_END = 1;
 
     private static final int TYPE_OFFSET = 4;
-    private static final int LENGTH_OFFSET = 9;
+    static final int LENGTH_OFFSET = 9;
     private static final int TABLE_ID_OFFSET = HEADER_BYTES;
-    private static final int ROWS_FLAGS_OFFSET = HEADER_BYTES + 6;
+    static final int ROWS_FLAGS_OFFSET = HEADER_BYTES + 6;
 
     private BinlogEvents() {}
 

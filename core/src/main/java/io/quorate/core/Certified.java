@@ -29,7 +29,7 @@ public record Certified(
 
     /** The same place and keys, with nothing to apply. */
     public Certified withoutRows() {
-        return with(writeSet.withPayload(new byte[0]));
+        return with(writeSet.withPayload(Payload.NONE));
     }
 
     public boolean passed() {

@@ -44,17 +44,17 @@ public record CertifiedXid(long slot, long count, String secret, long snapshot) 
      * @throws QuorateException {@link ErrorCode#MALFORMED_MESSAGE} when it does not
      */
     public static CertifiedXid of(WriteSet w) {
-        byte[] b = w.payload();
-        int last = -1;
-        for (int at = 0; at < b.length; at += BinlogEvents.length(b, at)) {
-            last = at;
+        Payload.Events last = w.payload().events();
+        boolean any = false;
+        while (last.next()) {
+            any = true;
         }
         WriteSetCodec.require(
-                last >= 0 && BinlogEvents.type(b, last) == BinlogEvents.XA_PREPARE,
+                any && last.type() == BinlogEvents.XA_PREPARE,
                 "writeset " + w.gtid() + " was prepared, but has no XA_PREPARE event");
         // One phase or not, format, two lengths, and the two parts.
-        ByteBuffer event = BinlogEvents.littleEndian(b);
-        int at = last + BinlogEvents.HEADER_BYTES + 1;
+        ByteBuffer event = BinlogEvents.littleEndian(last.bytes());
+        int at = last.offset() + BinlogEvents.HEADER_BYTES + 1;
         byte[] global = new byte[event.getInt(at + 4)];
         byte[] branch = new byte[event.getInt(at + 8)];
         event.get(at + 12, global).get(at + 12 + global.length, branch);

@@ -44,7 +44,7 @@ public final class OrderedFirst {
                 micros,
                 WriteSet.Kind.DDL,
                 keys,
-                payload,
+                Payload.of(payload),
                 WriteSet.BUILT_ON_NONE,
                 nonce);
     }

@@ -19,12 +19,44 @@ public final class ProposalCodec {
 
     private ProposalCodec() {}
 
-    public static byte[] encode(Proposal p) {
-        int bytes = FIXED_BYTES + 8 * p.undecided().length;
-        for (WriteSet w : p.writeSets()) {
-            bytes = Math.addExact(bytes, WriteSetCodec.encodedBytes(w));
+    public static Entry encode(Proposal p) {
+        List<ByteBuffer> parts = new ArrayList<>();
+        int from = 0;
+        for (int i = 0; i < p.writeSets().size(); i++) {
+            if (p.writeSets().get(i).payload().heapBytes() == 0) {
+                // Its payload is a part of its own, or empty.
+                parts.add(array(p, from, i + 1));
+                parts.add(p.writeSets().get(i).payload().buffer());
+                from = i + 1;
+            }
+        }
+        if (from == 0 || from < p.writeSets().size()) {
+            parts.add(array(p, from, p.writeSets().size()));
+        }
+        return new Entry(parts);
+    }
+
+    /** The writesets from the one up to, but not with, the other; before the first the proposal's own fields. */
+    private static ByteBuffer array(Proposal p, int from, int to) {
+        int bytes = from == 0 ? FIXED_BYTES + 8 * p.undecided().length : 0;
+        for (WriteSet w : p.writeSets().subList(from, to)) {
+            bytes = Math.addExact(
+                    bytes, WriteSetCodec.headBytes(w) + w.payload().heapBytes());
         }
         ByteBuffer out = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        if (from == 0) {
+            encodeFields(p, out);
+        }
+        for (WriteSet w : p.writeSets().subList(from, to)) {
+            WriteSetCodec.encodeHead(w, out);
+            if (w.payload().heapBytes() > 0) {
+                out.put(w.payload().buffer());
+            }
+        }
+        return out.flip();
+    }
+
+    private static void encodeFields(Proposal p, ByteBuffer out) {
         out.putInt(MAGIC);
         out.putLong(p.origin().getMostSignificantBits()).putLong(p.origin().getLeastSignificantBits());
         out.putLong(p.previous()).putLong(p.last()).putLong(p.lastSeen());
@@ -33,10 +65,6 @@ public final class ProposalCodec {
             out.putLong(number);
         }
         out.putInt(p.writeSets().size());
-        for (WriteSet w : p.writeSets()) {
-            WriteSetCodec.encode(w, out);
-        }
-        return out.array();
     }
 
     /** Reads the whole of {@code entry}; fails as {@link WriteSetCodec#decode} does. */

@@ -41,7 +41,7 @@ public final class ProposalCourse {
      * @param last GTID number up to which the origin is proposed with it
      * @param epoch what {@link #failed} has to be called with if the submission fails
      */
-    public record Submission(byte[] entry, long last, long epoch) {}
+    public record Submission(Entry entry, long last, long epoch) {}
 
     private final ProposalWindow window;
     private final Timing timing;
@@ -129,7 +129,7 @@ public final class ProposalCourse {
             rewind(nowMillis);
             awaiting = false;
         }
-        byte[] entry = primary && nowMillis >= notBeforeMillis ? window.poll(nowMillis) : null;
+        Entry entry = primary && nowMillis >= notBeforeMillis ? window.poll(nowMillis) : null;
         if (entry == null) {
             return null;
         }

@@ -36,12 +36,12 @@ public final class ProposalWindow {
     }
 
     private static final class Proposed {
-        private final byte[] entry;
+        private final Entry entry;
         private final long last;
         private long sentMillis;
         private int times;
 
-        Proposed(byte[] entry, long last) {
+        Proposed(Entry entry, long last) {
             this.entry = entry;
             this.last = last;
         }
@@ -117,7 +117,7 @@ public final class ProposalWindow {
     }
 
     /** The next entry to submit, null when there is none or enough is in flight. */
-    public byte[] poll(long nowMillis) {
+    public Entry poll(long nowMillis) {
         if (sent == limits.inFlightMax()) {
             return null;
         }
@@ -192,9 +192,9 @@ public final class ProposalWindow {
                         newest.writeSet().lastSeen(),
                         newest.undecided(),
                         taken);
-        byte[] entry = ProposalCodec.encode(p);
+        Entry entry = ProposalCodec.encode(p);
         proposed.add(new Proposed(entry, p.last()));
-        bytes += entry.length - takenBytes;
+        bytes += entry.size() - takenBytes;
         capturedBytes -= takenBytes;
         notBeforeMillis = nowMillis + pace.intervalMillis();
         proposedLast = p.last();
@@ -209,7 +209,7 @@ public final class ProposalWindow {
     public void delivered(long last, long nowMillis) {
         while (!proposed.isEmpty() && proposed.peek().last <= last) {
             Proposed done = proposed.poll();
-            bytes -= done.entry.length;
+            bytes -= done.entry.size();
             if (done.times == 1) {
                 pace.round(nowMillis - done.sentMillis);
             }

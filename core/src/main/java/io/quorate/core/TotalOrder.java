@@ -15,7 +15,12 @@ public interface TotalOrder extends AutoCloseable {
      * @return completes when the leader says that the entry is in the log; fails when it may not be. Neither is proof:
      *     only the delivery to our own {@link OrderListener} is, and an entry that failed may still be ordered
      */
-    CompletableFuture<Void> submit(byte[] entry);
+    CompletableFuture<Void> submit(Entry entry);
+
+    /** The same of an array, which is not to be modified any more. */
+    default CompletableFuture<Void> submit(byte[] entry) {
+        return submit(Entry.of(entry));
+    }
 
     /** What this node knows of the quorum now. */
     Quorum quorum();

@@ -15,7 +15,7 @@ import java.util.UUID;
  * @param committedMicros when the origin committed or prepared it, microseconds since the epoch by the origin's clock
  * @param kind rows, DDL, or rows that wait for the verdict
  * @param keys what it touches
- * @param payload raw binlog events back to back, as {@link BinlogEvents} describes them
+ * @param payload what it wrote
  * @param builtOn GTID numbers of the origin's own transactions, ascending, that this one was built on and whose fate
  *     was open when it committed: it fails when one of them does. {@link #builtOnAll} for all that were open. Only the
  *     latest of a chain need be named, see {@link OwnWrites}
@@ -27,7 +27,7 @@ public record WriteSet(
         long committedMicros,
         Kind kind,
         Keys keys,
-        byte[] payload,
+        Payload payload,
         long[] builtOn,
         long session) {
     public static final long[] BUILT_ON_NONE = {};
@@ -40,8 +40,13 @@ public record WriteSet(
     private static final long[] BUILT_ON_ALL = {0};
 
     /** A writeset of an unknown session that was built on nothing whose fate was open. */
-    public WriteSet(Gtid gtid, long lastSeen, long committedMicros, Kind kind, Keys keys, byte[] payload) {
+    public WriteSet(Gtid gtid, long lastSeen, long committedMicros, Kind kind, Keys keys, Payload payload) {
         this(gtid, lastSeen, committedMicros, kind, keys, payload, BUILT_ON_NONE, 0);
+    }
+
+    /** The same, of events that are an array. */
+    public WriteSet(Gtid gtid, long lastSeen, long committedMicros, Kind kind, Keys keys, byte[] payload) {
+        this(gtid, lastSeen, committedMicros, kind, keys, Payload.of(payload));
     }
 
     public WriteSet withBuiltOn(long[] numbers) {
@@ -56,7 +61,7 @@ public record WriteSet(
         return new WriteSet(gtid, lastSeen, committedMicros, kind, others, payload, builtOn, session);
     }
 
-    public WriteSet withPayload(byte[] events) {
+    public WriteSet withPayload(Payload events) {
         return new WriteSet(gtid, lastSeen, committedMicros, kind, keys, events, builtOn, session);
     }
 
@@ -107,7 +112,7 @@ public record WriteSet(
                 micros,
                 Kind.VOID,
                 Keys.NONE,
-                payload.array(),
+                Payload.of(payload.array()),
                 BUILT_ON_NONE,
                 0);
     }
@@ -129,8 +134,8 @@ public record WriteSet(
 
     /** The seqnos of the writesets that are void by this, beside the definition's own; rising. */
     public long[] voidsBuilt() {
-        long[] built = new long[kind == Kind.VOID ? payload.length / 8 : 0];
-        ByteBuffer.wrap(payload).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().get(built);
+        long[] built = new long[kind == Kind.VOID ? payload.size() / 8 : 0];
+        payload.buffer().asLongBuffer().get(built);
         return built;
     }
 
@@ -148,7 +153,7 @@ public record WriteSet(
                 && session == that.session
                 && keys.equals(that.keys)
                 && Arrays.equals(builtOn, that.builtOn)
-                && Arrays.equals(payload, that.payload);
+                && payload.equals(that.payload);
     }
 
     @Override
@@ -158,7 +163,7 @@ public record WriteSet(
 
     @Override
     public String toString() {
-        return gtid + " (" + kind + ", lastSeen " + lastSeen + ", " + keys.size() + " keys, " + payload.length
-                + " bytes" + (builtOn.length == 0 ? "" : ", built on " + Arrays.toString(builtOn)) + ")";
+        return gtid + " (" + kind + ", lastSeen " + lastSeen + ", " + keys.size() + " keys, " + payload
+                + (builtOn.length == 0 ? "" : ", built on " + Arrays.toString(builtOn)) + ")";
     }
 }

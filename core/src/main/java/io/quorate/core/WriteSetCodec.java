@@ -22,16 +22,29 @@ public final class WriteSetCodec {
     private WriteSetCodec() {}
 
     public static int encodedBytes(WriteSet w) {
-        return FIXED_BYTES + 8 * w.builtOn().length + 9 * w.keys().size() + w.payload().length;
+        return Math.addExact(headBytes(w), w.payload().size());
+    }
+
+    /** The size of all but the payload. */
+    public static int headBytes(WriteSet w) {
+        return Math.addExact(
+                FIXED_BYTES + 8 * w.builtOn().length,
+                Math.multiplyExact(9, w.keys().size()));
     }
 
     /** Writes at the buffer's position and moves it. */
     public static void encode(WriteSet w, ByteBuffer out) {
+        encodeHead(w, out);
+        out.put(w.payload().buffer());
+    }
+
+    /** Writes all but the payload, which comes last. */
+    public static void encodeHead(WriteSet w, ByteBuffer out) {
         ByteOrder order = out.order();
         out.order(ByteOrder.LITTLE_ENDIAN);
         Keys keys = w.keys();
         out.put((byte) VERSION).put((byte) w.kind().ordinal()).putShort((short) w.builtOn().length);
-        out.putInt(keys.size()).putInt(w.payload().length);
+        out.putInt(keys.size()).putInt(w.payload().size());
         out.putLong(w.gtid().source().getMostSignificantBits());
         out.putLong(w.gtid().source().getLeastSignificantBits());
         out.putLong(w.gtid().number()).putLong(w.lastSeen()).putLong(w.committedMicros());
@@ -45,12 +58,13 @@ public final class WriteSetCodec {
         for (int i = 0; i < keys.size(); i++) {
             out.put((byte) keys.typeOrdinal(i));
         }
-        out.put(w.payload());
         out.order(order);
     }
 
     /**
-     * Reads at the buffer's position and moves it; the result shares nothing with the buffer.
+     * Reads at the buffer's position and moves it. If the buffer is direct, it must be a mapped file that never
+     * changes: a large payload is a part of it ({@link Payload#inFile}). Otherwise the result shares nothing with the
+     * buffer.
      *
      * @throws QuorateException {@link ErrorCode#INCOMPATIBLE_PEER} for another version, {@link
      *     ErrorCode#MALFORMED_MESSAGE} for anything that can't have been written by {@link #encode}
@@ -95,8 +109,7 @@ public final class WriteSetCodec {
             for (byte type : types) {
                 require(type >= 0 && type <= KeyType.EXCLUSIVE.ordinal(), "key of type " + type);
             }
-            byte[] payload = new byte[payloadBytes];
-            in.get(payload);
+            Payload payload = payload(in, payloadBytes);
             return new WriteSet(
                     new Gtid(source, number),
                     lastSeen,
@@ -109,6 +122,17 @@ public final class WriteSetCodec {
         } finally {
             in.order(order);
         }
+    }
+
+    private static Payload payload(ByteBuffer in, int bytes) {
+        if (in.isDirect() && bytes > Payload.HEAP_BYTES_MAX) {
+            Payload payload = Payload.inFile(in.slice(in.position(), bytes));
+            in.position(in.position() + bytes);
+            return payload;
+        }
+        byte[] events = new byte[bytes];
+        in.get(events);
+        return Payload.of(events);
     }
 
     static void require(boolean holds, String otherwise) {

@@ -30,6 +30,11 @@ public interface WriteSetLog extends AutoCloseable {
     /** Makes durable what was appended. Any thread. */
     void force() throws IOException;
 
+    /** Where payloads are put that are made of what is here, and too large for the heap. */
+    default Spool spool() {
+        return Spool.HEAP;
+    }
+
     /** Reads from {@code seqno} on, which may be one above {@link #last}. Fails when it is no longer held. */
     Cursor read(long seqno) throws IOException;
 

@@ -148,7 +148,8 @@ class CaptureProtocolTest {
         assertThat(window.poll(0)).isNull();
         order.known = false;
         begin(protocol(0));
-        Proposal announcement = ProposalCodec.decode(ByteBuffer.wrap(window.poll(0)));
+        Proposal announcement =
+                ProposalCodec.decode(ByteBuffer.wrap(window.poll(0).toArray()));
         assertThat(announcement.writeSets()).isEmpty();
         assertThat(announcement.last()).isEqualTo(7);
     }

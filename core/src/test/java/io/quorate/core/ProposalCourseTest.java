@@ -30,7 +30,8 @@ class ProposalCourseTest {
     }
 
     private static long last(Submission submission) {
-        long last = ProposalCodec.decode(ByteBuffer.wrap(submission.entry())).last();
+        long last = ProposalCodec.decode(ByteBuffer.wrap(submission.entry().toArray()))
+                .last();
         assertThat(submission.last()).as("what a submission says of itself").isEqualTo(last);
         return last;
     }

@@ -38,11 +38,11 @@ class ProposalWindowTest {
     void proposesTheSameAgainAfterARewind() {
         window.captured(writeSet(1, 150), NOTHING, 0);
         window.captured(writeSet(2, 150), NOTHING, 0);
-        byte[] first = window.poll(0);
-        byte[] second = window.poll(0);
+        Entry first = window.poll(0);
+        Entry second = window.poll(0);
         window.rewind();
-        assertThat(window.poll(0)).isEqualTo(first);
-        assertThat(window.poll(0)).isEqualTo(second);
+        assertThat(window.poll(0)).isSameAs(first);
+        assertThat(window.poll(0)).isSameAs(second);
         window.delivered(2, 0);
         assertThat(window.idle()).isTrue();
         assertThat(window.bytes()).isZero();
@@ -153,7 +153,7 @@ class ProposalWindowTest {
             window.captured(writeSet(n, 100), NOTHING, 0);
         }
         while (!window.idle()) {
-            byte[] entry = window.poll(0);
+            Entry entry = window.poll(0);
             window.delivered(decode(entry).last(), 0);
         }
         assertThat(window.full()).isFalse();
@@ -167,7 +167,7 @@ class ProposalWindowTest {
     void deliversEverythingOnceInOrderThroughALossyOrder() {
         long seed = System.nanoTime();
         Random random = new Random(seed);
-        ArrayDeque<byte[]> network = new ArrayDeque<>();
+        ArrayDeque<Entry> network = new ArrayDeque<>();
         List<Long> ordered = new ArrayList<>();
         long at = 0;
         int captured = 0;
@@ -176,14 +176,14 @@ class ProposalWindowTest {
             if (dice < 2 && captured < 500 && !window.full()) {
                 window.captured(writeSet(++captured, random.nextInt(200)), NOTHING, 0);
             } else if (dice < 5) {
-                byte[] entry = window.poll(0);
+                Entry entry = window.poll(0);
                 if (entry != null && random.nextInt(4) > 0) {
                     network.add(entry);
                 }
             } else if (dice == 5) {
                 window.rewind();
             } else if (!network.isEmpty()) {
-                byte[] entry = random.nextBoolean() ? network.pollFirst() : network.pollLast();
+                Entry entry = random.nextBoolean() ? network.pollFirst() : network.pollLast();
                 Proposal p = decode(entry);
                 if (p.previous() <= at && p.last() > at) {
                     for (WriteSet w : p.writeSets()) {
@@ -200,8 +200,8 @@ class ProposalWindowTest {
         assertThat(ordered).as("seed %d", seed).hasSize(500).isSorted().doesNotHaveDuplicates();
     }
 
-    private static Proposal decode(byte[] entry) {
-        return ProposalCodec.decode(ByteBuffer.wrap(entry));
+    private static Proposal decode(Entry entry) {
+        return ProposalCodec.decode(ByteBuffer.wrap(entry.toArray()));
     }
 
     private static WriteSet writeSet(long number, int bytes) {

@@ -29,7 +29,7 @@ final class RandomValues {
                 random.nextLong(),
                 random.nextInt(5) == 0 ? WriteSet.Kind.DDL : WriteSet.Kind.ROWS,
                 new Keys(hashes, types),
-                payload,
+                Payload.of(payload),
                 random.longs(random.nextInt(3), 0, number).distinct().sorted().toArray(),
                 random.nextInt());
     }

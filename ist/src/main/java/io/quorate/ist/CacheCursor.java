@@ -11,7 +11,7 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 
-/** A reader's place in the {@link WriteSetCache}. Holds one file open, and a buffer of 128 KB or the largest record. */
+/** A reader's place in the {@link WriteSetCache}. Holds one file open, and a buffer of 128 KB to 1 MB. */
 public final class CacheCursor implements WriteSetLog.Cursor {
     private final WriteSetCache cache;
     private final Tail tail;

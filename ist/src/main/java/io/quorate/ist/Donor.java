@@ -4,6 +4,7 @@ package io.quorate.ist;
 import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Payload;
 import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
 import java.io.DataInputStream;
@@ -93,13 +94,20 @@ public final class Donor implements PeerStreams.Server {
         try (CacheCursor cursor = cache.read(request.from())) {
             for (long seqno = request.from(); seqno <= request.to(); seqno++) {
                 Certified record = cursor.next(Duration.ZERO);
-                int size = RecordCodec.bytes(record);
+                Payload payload = record.writeSet().payload();
+                int size = RecordCodec.headBytes(record) + payload.heapBytes();
                 if (size > buffer.remaining()) {
                     running.put(id, new Given(running.get(id).joiner(), request.from(), request.to(), seqno));
                     drain(buffer, out);
                     buffer = size > buffer.capacity() ? buffer(size) : buffer;
                 }
-                RecordCodec.encode(record, buffer);
+                RecordCodec.encodeHead(record, buffer);
+                if (payload.heapBytes() == 0) {
+                    drain(buffer, out);
+                    copy(payload.buffer(), out);
+                } else {
+                    buffer.put(payload.buffer());
+                }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -115,6 +123,15 @@ public final class Donor implements PeerStreams.Server {
     private static void drain(ByteBuffer buffer, OutputStream out) throws IOException {
         out.write(buffer.array(), buffer.arrayOffset(), buffer.position());
         buffer.clear();
+    }
+
+    private static void copy(ByteBuffer file, OutputStream out) throws IOException {
+        byte[] part = new byte[64 << 10];
+        while (file.hasRemaining()) {
+            int now = Math.min(part.length, file.remaining());
+            file.get(part, 0, now);
+            out.write(part, 0, now);
+        }
     }
 
     private void checkpoint(OutputStream out) throws IOException {

@@ -4,6 +4,7 @@ package io.quorate.ist;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Spool;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import java.io.IOException;
 import java.util.List;
@@ -88,7 +89,7 @@ public final class DonorRequests {
         StringBuilder text = new StringBuilder();
         for (Offer offer : all) {
             try {
-                client.records(offer.donor(), new RecordReader(seqno, seqno, records -> {}));
+                client.records(offer.donor(), new RecordReader(seqno, seqno, Spool.HEAP, records -> {}));
             } catch (QuorateException e) {
                 text.append("; ").append(offer.donor()).append(": ").append(e.detail());
             } catch (IOException e) {

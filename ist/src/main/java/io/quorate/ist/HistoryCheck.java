@@ -107,7 +107,7 @@ public final class HistoryCheck {
         }
         List<Certified> read = new ArrayList<>();
         try {
-            client.records(donor.donor(), new RecordReader(seqno, seqno, read::addAll));
+            client.records(donor.donor(), new RecordReader(seqno, seqno, cache.spool(), read::addAll));
             return read.get(0);
         } catch (InterruptedException e) {
             throw interrupted(e);

@@ -193,7 +193,7 @@ public final class IncrementalTransfer {
                         ErrorCode.ORDER_INTERRUPTED,
                         "the nodes that have seqno " + next + " break off again and again");
             }
-            RecordReader reader = new RecordReader(next, to, sink);
+            RecordReader reader = new RecordReader(next, to, cache.spool(), sink);
             ask(reader);
             fruitless = reader.next() > next ? -1 : fruitless;
             next = reader.next();

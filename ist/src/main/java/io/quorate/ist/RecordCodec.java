@@ -36,27 +36,45 @@ final class RecordCodec {
 
     /** Writes at the buffer's position and moves it. */
     static void encode(Certified c, ByteBuffer out) {
+        encodeHead(c, out);
+        out.put(c.writeSet().payload().buffer());
+    }
+
+    /** The size of all but the payload. */
+    static int headBytes(Certified c) {
+        return Math.addExact(HEAD_BYTES + BODY_FIXED_BYTES, WriteSetCodec.headBytes(c.writeSet()));
+    }
+
+    /** Writes all but the payload, which comes last. */
+    static void encodeHead(Certified c, ByteBuffer out) {
         int start = out.position();
         out.position(start + HEAD_BYTES);
         out.putLong(c.seqno()).put((byte) c.verdict().ordinal());
         out.put((byte) (c.lastOfEntry() ? 1 : 0)).putShort((short) 0);
         out.putLong(c.conflictsWith()).putLong(c.dependsOn());
         out.putLong(c.position().term()).putLong(c.position().index());
-        WriteSetCodec.encode(c.writeSet(), out);
-        int body = out.position() - start - HEAD_BYTES;
-        out.putInt(start, body);
-        out.putInt(start + 4, crc(out, start, body));
+        WriteSetCodec.encodeHead(c.writeSet(), out);
+        int head = out.position() - start - HEAD_BYTES;
+        ByteBuffer payload = c.writeSet().payload().buffer();
+        out.putInt(start, head + payload.remaining());
+        CRC32C crc = crcOf(out, start, head);
+        crc.update(payload);
+        out.putInt(start + 4, (int) crc.getValue());
     }
 
     /**
      * The checksum of the record at {@code start}, whose body is {@code body} bytes long and entirely in the buffer.
      */
     static int crc(ByteBuffer record, int start, int body) {
+        return (int) crcOf(record, start, body).getValue();
+    }
+
+    private static CRC32C crcOf(ByteBuffer record, int start, int body) {
         CRC32C crc = new CRC32C();
         ByteBuffer bytes = record.duplicate();
         crc.update(bytes.limit(start + 4).position(start));
         crc.update(bytes.limit(start + HEAD_BYTES + body).position(start + HEAD_BYTES));
-        return (int) crc.getValue();
+        return crc;
     }
 
     static boolean isBodyLength(int body) {

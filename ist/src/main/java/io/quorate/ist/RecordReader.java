@@ -2,6 +2,7 @@
 package io.quorate.ist;
 
 import io.quorate.core.Certified;
+import io.quorate.core.Spool;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,7 +16,7 @@ public final class RecordReader {
     /** Records are handed on in batches of about this size. */
     private static final int BATCH_BYTES = 256 << 10;
 
-    private static final int RECORD_BYTES_MAX = 1 << 30;
+    private static final int RECORD_BYTES_MAX = Integer.MAX_VALUE - 16;
 
     /** Takes what was read. */
     @FunctionalInterface
@@ -24,13 +25,16 @@ public final class RecordReader {
     }
 
     private final long to;
+    private final Spool spool;
     private final Sink sink;
     private final List<Certified> batch = new ArrayList<>();
     private int batchBytes;
     private long read;
     private long next;
 
-    public RecordReader(long from, long to, Sink sink) {
+    /** @param spool where large records are put */
+    public RecordReader(long from, long to, Spool spool, Sink sink) {
+        this.spool = spool;
         this.to = to;
         this.sink = sink;
         this.read = from;
@@ -71,17 +75,36 @@ public final class RecordReader {
         if (!RecordCodec.isBodyLength(body) || body > RECORD_BYTES_MAX) {
             throw new IOException("a record of " + body + " bytes");
         }
-        byte[] bytes = new byte[RecordCodec.HEAD_BYTES + body];
-        in.readFully(bytes, RecordCodec.HEAD_BYTES, body);
-        ByteBuffer whole = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putInt(0, body);
+        ByteBuffer whole = body > spool.heapBytesMax() ? file(in, body) : array(in, body);
         if (crc != RecordCodec.crc(whole, 0, body)) {
             throw new IOException("seqno " + read + " fails its checksum");
         }
-        batchBytes += bytes.length;
+        batchBytes += body;
         try {
             return RecordCodec.decode(whole.position(RecordCodec.HEAD_BYTES));
         } catch (IllegalArgumentException e) {
             throw new IOException("seqno " + read + " is not understood", e);
+        }
+    }
+
+    private static ByteBuffer array(DataInputStream in, int body) throws IOException {
+        byte[] bytes = new byte[RecordCodec.HEAD_BYTES + body];
+        in.readFully(bytes, RecordCodec.HEAD_BYTES, body);
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putInt(0, body);
+    }
+
+    private ByteBuffer file(DataInputStream in, int body) throws IOException {
+        byte[] part = new byte[64 << 10];
+        ByteBuffer.wrap(part).order(ByteOrder.LITTLE_ENDIAN).putInt(0, body);
+        try (Spool.File file = spool.open()) {
+            file.write(part, 0, RecordCodec.HEAD_BYTES, 0);
+            for (int at = 0; at < body; ) {
+                int now = Math.min(part.length, body - at);
+                in.readFully(part, 0, now);
+                file.write(part, 0, now, RecordCodec.HEAD_BYTES + (long) at);
+                at += now;
+            }
+            return file.map(RecordCodec.HEAD_BYTES + body).order(ByteOrder.LITTLE_ENDIAN);
         }
     }
 

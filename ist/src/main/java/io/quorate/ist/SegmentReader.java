@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.ist;
 
+import io.quorate.core.Payload;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -11,8 +12,8 @@ import java.nio.file.StandardOpenOption;
 
 /**
  * Reads the records of one segment file in order, through a file handle of its own: an interrupt of the reading thread
- * closes that one alone, and a segment deleted meanwhile can be read to its end. Its buffer grows for a large record
- * and shrinks after it.
+ * closes that one alone, and a segment deleted meanwhile can be read to its end. A large record isn't read but mapped:
+ * what is decoded of it may refer to its part of the file, for as long as it likes.
  */
 final class SegmentReader implements Closeable {
     /** What is at the reader's place. */
@@ -32,6 +33,8 @@ final class SegmentReader implements Closeable {
 
     private long offset;
     private int body;
+    /** The record at the reader's place, if it is mapped; otherwise null. */
+    private ByteBuffer mapped;
 
     SegmentReader(Path file, long offset) throws IOException {
         this.file = file;
@@ -61,22 +64,40 @@ final class SegmentReader implements Closeable {
             return Found.BROKEN;
         }
         body = buffer.getInt(buffer.position());
-        if (!RecordCodec.isBodyLength(body) || !fill(RecordCodec.HEAD_BYTES + (long) body, end)) {
+        long bytes = RecordCodec.HEAD_BYTES + (long) body;
+        if (!RecordCodec.isBodyLength(body) || bytes > end - offset) {
             return Found.BROKEN;
         }
-        int crc = buffer.getInt(buffer.position() + 4);
-        return crc == RecordCodec.crc(buffer, buffer.position(), body) ? Found.RECORD : Found.BROKEN;
+        mapped = null;
+        if (body > Payload.HEAP_BYTES_MAX) {
+            if (bytes > channel.size() - offset) {
+                return Found.BROKEN;
+            }
+            mapped = channel.map(FileChannel.MapMode.READ_ONLY, offset, bytes).order(ByteOrder.LITTLE_ENDIAN);
+        } else if (!fill(bytes, end)) {
+            return Found.BROKEN;
+        }
+        ByteBuffer record = record();
+        int start = record.position();
+        return record.getInt(start + 4) == RecordCodec.crc(record, start, body) ? Found.RECORD : Found.BROKEN;
     }
 
-    /** The body of the record found; valid until {@link #advance}. */
+    private ByteBuffer record() {
+        return mapped == null ? buffer : mapped;
+    }
+
+    /** The body of the record found; valid until {@link #advance}, or for ever if it is large. */
     ByteBuffer body() {
-        return buffer.slice(buffer.position() + RecordCodec.HEAD_BYTES, body).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer record = record();
+        return record.slice(record.position() + RecordCodec.HEAD_BYTES, body).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     /** Moves past the record found. */
     void advance() {
         int bytes = RecordCodec.HEAD_BYTES + body;
-        buffer.position(buffer.position() + bytes);
+        // A mapped record reaches beyond what was read.
+        buffer.position(Math.min(buffer.limit(), buffer.position() + bytes));
+        mapped = null;
         offset += bytes;
         if (buffer.capacity() > BUFFER_BYTES && buffer.remaining() <= BUFFER_BYTES) {
             buffer = allocate(BUFFER_BYTES).put(buffer).flip();

@@ -4,6 +4,7 @@ package io.quorate.ist;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Spool;
 import io.quorate.core.WriteSetLog;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -55,6 +56,7 @@ public final class WriteSetCache implements WriteSetLog {
     private final Object forcing = new Object();
 
     private final Forgotten forgotten;
+    private final Spool spool;
     private final AtomicInteger cursors = new AtomicInteger();
 
     private Segment active;
@@ -73,6 +75,7 @@ public final class WriteSetCache implements WriteSetLog {
         this.settings = settings;
         this.lockFile = lockFile;
         this.forgotten = new Forgotten(settings.directory());
+        this.spool = new SpoolDirectory(settings.directory().resolve("spool"));
         this.segments = new ConcurrentSkipListMap<>(found);
         if (segments.isEmpty()) {
             begin(1);
@@ -115,6 +118,11 @@ public final class WriteSetCache implements WriteSetLog {
         } catch (IOException e) {
             throw disk("can't open the writeset cache in " + directory, e);
         }
+    }
+
+    @Override
+    public Spool spool() {
+        return spool;
     }
 
     private static void lock(FileChannel lockFile, Path directory) throws IOException {
@@ -229,7 +237,7 @@ public final class WriteSetCache implements WriteSetLog {
                     flushed = flush(flushed);
                 }
                 if (size > buffer.capacity()) {
-                    flushed = writeLarge(c, size, flushed);
+                    flushed = writeLarge(c, flushed);
                 } else {
                     RecordCodec.encode(c, buffer);
                 }
@@ -259,13 +267,20 @@ public final class WriteSetCache implements WriteSetLog {
         return at + size;
     }
 
-    private long writeLarge(Certified c, int size, long at) throws IOException {
-        ByteBuffer whole = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
-        RecordCodec.encode(c, whole);
+    private long writeLarge(Certified c, long at) throws IOException {
+        ByteBuffer head = ByteBuffer.allocate(RecordCodec.headBytes(c)).order(ByteOrder.LITTLE_ENDIAN);
+        RecordCodec.encodeHead(c, head);
+        return writeSliced(c.writeSet().payload().buffer(), writeSliced(head.flip(), at));
+    }
+
+    /** The JDK keeps, for each thread, a direct buffer as large as the largest array that it has written at once. */
+    private long writeSliced(ByteBuffer bytes, long at) throws IOException {
         long end = at;
-        for (int from = 0; from < size; from += BUFFER_BYTES) {
-            buffer.put(whole.slice(from, Math.min(BUFFER_BYTES, size - from)));
-            end = flush(end);
+        while (bytes.hasRemaining()) {
+            int now = Math.min(BUFFER_BYTES, bytes.remaining());
+            active.write(bytes.slice(bytes.position(), now), end);
+            bytes.position(bytes.position() + now);
+            end += now;
         }
         return end;
     }

@@ -8,6 +8,7 @@ import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Spool;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -71,7 +72,7 @@ class DonorRequestsTest {
     }
 
     private RecordReader all() {
-        return new RecordReader(1, LAST, received::addAll);
+        return new RecordReader(1, LAST, Spool.HEAP, received::addAll);
     }
 
     @Test
@@ -107,7 +108,7 @@ class DonorRequestsTest {
 
     @Test
     void whatNobodyHasIsSaid() {
-        assertThatThrownBy(() -> requests.records(new RecordReader(1, LAST + 1, received::addAll), BOTH))
+        assertThatThrownBy(() -> requests.records(new RecordReader(1, LAST + 1, Spool.HEAP, received::addAll), BOTH))
                 .isInstanceOfSatisfying(
                         QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CACHE_PASSED));
         assertThat(asked).isEmpty();

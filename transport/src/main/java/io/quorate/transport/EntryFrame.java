@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.transport;
 
+import io.quorate.core.Entry;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import java.nio.ByteBuffer;
@@ -23,11 +24,11 @@ record EntryFrame(String submitter, long stream, long sequence, int index, int c
 
     /** The bytes to log for {@code entry[from, from + length)}. */
     static byte[] encode(
-            byte[] submitter, long stream, long sequence, int index, int count, byte[] entry, int from, int length) {
+            byte[] submitter, long stream, long sequence, int index, int count, Entry entry, int from, int length) {
         ByteBuffer out = ByteBuffer.allocate(FIXED_BYTES + submitter.length + length);
         out.put(VERSION).put((byte) submitter.length).put(submitter);
         out.putLong(stream).putLong(sequence).putInt(index).putInt(count);
-        out.put(entry, from, length);
+        entry.copy(from, length, out);
         return out.array();
     }
 

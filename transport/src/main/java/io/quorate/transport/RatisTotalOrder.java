@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.transport;
 
+import io.quorate.core.Entry;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.OrderListener;
@@ -156,7 +157,7 @@ public final class RatisTotalOrder implements TotalOrder {
     }
 
     @Override
-    public CompletableFuture<Void> submit(byte[] entry) {
+    public CompletableFuture<Void> submit(Entry entry) {
         QuorateException failed = failure.get();
         return failed != null ? CompletableFuture.failedFuture(failed) : submitter.submit(entry);
     }

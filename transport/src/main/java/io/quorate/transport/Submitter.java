@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.transport;
 
+import io.quorate.core.Entry;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import java.nio.charset.StandardCharsets;
@@ -61,7 +62,7 @@ final class Submitter implements AutoCloseable {
 
     /** One entry of this node. Guarded by the lock. */
     private static final class Own {
-        final byte[] entry;
+        final Entry entry;
         final long sequence;
         final int frames;
         final CompletableFuture<Void> result = new CompletableFuture<>();
@@ -70,7 +71,7 @@ final class Submitter implements AutoCloseable {
         int answered;
         boolean over;
 
-        Own(byte[] entry, long sequence, int frames) {
+        Own(Entry entry, long sequence, int frames) {
             this.entry = entry;
             this.sequence = sequence;
             this.frames = frames;
@@ -92,29 +93,29 @@ final class Submitter implements AutoCloseable {
     }
 
     /** Like {@link io.quorate.core.TotalOrder#submit}. */
-    CompletableFuture<Void> submit(byte[] entry) {
-        QuorateException refused = refusal(entry.length);
+    CompletableFuture<Void> submit(Entry entry) {
+        QuorateException refused = refusal(entry.size());
         if (refused != null) {
             failedEntries.increment();
             return CompletableFuture.failedFuture(refused);
         }
-        int frames = Math.max(1, (entry.length + settings.fragmentBytes() - 1) / settings.fragmentBytes());
+        int frames = Math.max(1, (entry.size() + settings.fragmentBytes() - 1) / settings.fragmentBytes());
         Own added;
         lock.lock();
         try {
             if (closed) {
                 return CompletableFuture.failedFuture(closedFailure());
             }
-            if (ownBytes > 0 && ownBytes + entry.length > settings.inFlightBytesMax()) {
+            if (ownBytes > 0 && ownBytes + entry.size() > settings.inFlightBytesMax()) {
                 failedEntries.increment();
                 return CompletableFuture.failedFuture(
                         new QuorateException(ErrorCode.ORDER_BUSY, ownBytes + " bytes are on their way already"));
             }
-            ownBytes += entry.length;
+            ownBytes += entry.size();
             added = new Own(entry, sequence++, frames);
             own.add(added);
             submittedEntries.increment();
-            submittedBytes.add(entry.length);
+            submittedBytes.add(entry.size());
         } finally {
             lock.unlock();
         }
@@ -247,7 +248,9 @@ final class Submitter implements AutoCloseable {
         try {
             return own.size() + forwarded.size() == 1
                     && ownBytes + forwardedBytes
-                            == (own.isEmpty() ? forwarded.peek().frame.length : own.peek().entry.length)
+                            == (own.isEmpty()
+                                    ? forwarded.peek().frame.length
+                                    : own.peek().entry.size())
                     && (own.isEmpty() || own.peek().frames == 1);
         } finally {
             lock.unlock();
@@ -336,7 +339,7 @@ final class Submitter implements AutoCloseable {
         }
         int index = head.sent++;
         int from = index * settings.fragmentBytes();
-        int length = Math.min(settings.fragmentBytes(), head.entry.length - from);
+        int length = Math.min(settings.fragmentBytes(), head.entry.size() - from);
         windowBytes += length;
         if (head.sent == head.frames) {
             own.remove();
@@ -363,7 +366,7 @@ final class Submitter implements AutoCloseable {
             ended = !entry.over && (!accepted || entry.answered == entry.frames);
             if (ended) {
                 entry.over = true;
-                ownBytes -= entry.entry.length;
+                ownBytes -= entry.entry.size();
                 if (entry.sent < entry.frames) {
                     own.remove(entry);
                 }

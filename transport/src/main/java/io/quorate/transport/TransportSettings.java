@@ -53,6 +53,9 @@ public record TransportSettings(
     /** Ratis limits an entry to {@link RaftSettings#ENTRY_BYTES_MAX}; this leaves room for its framing and ours. */
     public static final int FRAGMENT_BYTES_MAX = 2 << 20;
 
+    /** What an array or a mapped file may have, without its last fragment. */
+    private static final int ENTRY_BYTES_MAX = Integer.MAX_VALUE - FRAGMENT_BYTES_MAX;
+
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,63}");
 
     /**
@@ -106,7 +109,7 @@ public record TransportSettings(
         }
     }
 
-    /** The defaults: timeouts 1 s and 2 s, entries up to 256 MiB, and memory that fits a heap of 256 MiB. */
+    /** The defaults: timeouts 1 s and 2 s, entries up to nearly 2 GiB, and memory that fits a heap of 256 MiB. */
     public static TransportSettings of(String cluster, String self, List<Peer> peers, Path directory) {
         return new TransportSettings(
                 cluster,
@@ -116,7 +119,7 @@ public record TransportSettings(
                 directory,
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(2),
-                256 << 20,
+                ENTRY_BYTES_MAX,
                 1 << 20,
                 64L << 20,
                 16 << 20,

@@ -10,6 +10,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
+import io.quorate.core.Entry;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
@@ -127,7 +128,7 @@ class ChannelTest {
                 out.write(ByteBufUtil.getBytes(Wire.hello(ByteBufAllocator.DEFAULT, "test", "", "n2", "n1")));
                 DataInputStream in = new DataInputStream(socket.getInputStream());
                 assertThat(in.readNBytes(in.readInt())[0]).isEqualTo(Wire.WELCOME);
-                byte[] frame = EntryFrame.encode(new byte[] {'n', '3'}, 1, 1, 0, 1, new byte[4], 0, 4);
+                byte[] frame = EntryFrame.encode(new byte[] {'n', '3'}, 1, 1, 0, 1, Entry.of(new byte[4]), 0, 4);
                 out.write(ByteBufUtil.getBytes(Wire.entry(ByteBufAllocator.DEFAULT, 1, frame)));
                 assertThat(in.read()).isEqualTo(-1);
             }

@@ -3,6 +3,7 @@ package io.quorate.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quorate.core.Entry;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
@@ -57,7 +58,14 @@ class OrderStateMachineTest {
     private void apply(String submitter, long sequence, int piece, int pieces, String body) {
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
         byte[] frame = EntryFrame.encode(
-                submitter.getBytes(StandardCharsets.UTF_8), 1, sequence, piece, pieces, bytes, 0, bytes.length);
+                submitter.getBytes(StandardCharsets.UTF_8),
+                1,
+                sequence,
+                piece,
+                pieces,
+                Entry.of(bytes),
+                0,
+                bytes.length);
         LogEntryProto entry = LogEntryProto.newBuilder()
                 .setTerm(1)
                 .setIndex(index++)

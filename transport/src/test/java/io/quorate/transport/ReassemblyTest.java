@@ -4,6 +4,7 @@ package io.quorate.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.quorate.core.Entry;
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
 import java.io.IOException;
@@ -64,13 +65,14 @@ class ReassemblyTest {
     void refusesWhatIsNoFrame() throws IOException {
         Reassembly reassembly = reassembly();
         LogPosition here = new LogPosition(1, 1);
-        byte[] good = EntryFrame.encode(new byte[] {'a'}, 1, 1, 0, 1, new byte[] {1, 2, 3}, 0, 3);
+        byte[] good = EntryFrame.encode(new byte[] {'a'}, 1, 1, 0, 1, Entry.of(new byte[] {1, 2, 3}), 0, 3);
         for (int length = 0; length < good.length - 3; length++) {
             ByteBuffer cut = ByteBuffer.wrap(good, 0, length);
             assertThatThrownBy(() -> reassembly.take(LogPosition.START, here, cut))
                     .isInstanceOf(QuorateException.class);
         }
-        byte[] outside = EntryFrame.encode("../x".getBytes(StandardCharsets.UTF_8), 1, 1, 0, 2, new byte[1], 0, 1);
+        byte[] outside =
+                EntryFrame.encode("../x".getBytes(StandardCharsets.UTF_8), 1, 1, 0, 2, Entry.of(new byte[1]), 0, 1);
         assertThatThrownBy(() -> reassembly.take(LogPosition.START, here, ByteBuffer.wrap(outside)))
                 .hasMessageContaining("QRT-3004");
         good[0] = 9;
@@ -130,7 +132,7 @@ class ReassemblyTest {
                     sequences[who],
                     next[who]++,
                     counts[who],
-                    bytes,
+                    Entry.of(bytes),
                     0,
                     bytes.length));
         }
@@ -163,7 +165,7 @@ class ReassemblyTest {
             throws IOException {
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
         byte[] frame = EntryFrame.encode(
-                name.getBytes(StandardCharsets.UTF_8), 7, sequence, index, count, bytes, 0, bytes.length);
+                name.getBytes(StandardCharsets.UTF_8), 7, sequence, index, count, Entry.of(bytes), 0, bytes.length);
         into.take(new LogPosition(1, at - 1), new LogPosition(1, at), ByteBuffer.wrap(frame));
     }
 }

@@ -3,6 +3,7 @@ package io.quorate.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quorate.core.Entry;
 import io.quorate.core.ErrorCode;
 import java.nio.file.Path;
 import java.util.List;
@@ -53,17 +54,19 @@ class SubmitterTest {
             // It is sent by the thread that brings it.
             CompletableFuture<Void> sent = new CompletableFuture<>();
             Thread first = new Thread(() -> {
-                var unused = submitter.submit(new byte[1]).whenComplete((done, e) -> sent.completeExceptionally(e));
+                var unused = submitter
+                        .submit(Entry.of(new byte[1]))
+                        .whenComplete((done, e) -> sent.completeExceptionally(e));
             });
             first.start();
             assertThat(sending.await(20, TimeUnit.SECONDS)).isTrue();
-            CompletableFuture<Void> queued = submitter.submit(new byte[1]);
+            CompletableFuture<Void> queued = submitter.submit(Entry.of(new byte[1]));
             both.countDown();
             assertThat(broken.await(20, TimeUnit.SECONDS)).isTrue();
             assertThat(told.get()).isSameAs(cause);
             OrderTest.assertFailsWith(sent, ErrorCode.ORDER_INTERRUPTED);
             OrderTest.assertFailsWith(queued, ErrorCode.ORDER_INTERRUPTED);
-            OrderTest.assertFailsWith(submitter.submit(new byte[1]), ErrorCode.ORDER_INTERRUPTED);
+            OrderTest.assertFailsWith(submitter.submit(Entry.of(new byte[1])), ErrorCode.ORDER_INTERRUPTED);
         }
     }
 }

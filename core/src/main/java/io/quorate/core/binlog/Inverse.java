@@ -3,7 +3,10 @@ package io.quorate.core.binlog;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Payload;
+import io.quorate.core.PayloadBuilder;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Spool;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -28,31 +31,34 @@ public final class Inverse {
      * @throws QuorateException {@link ErrorCode#UNDO_IMPOSSIBLE} when it holds statements, or its row images lack what
      *     was there before
      */
-    public static byte[] of(byte[] payload) {
-        List<byte[]> backwards = new ArrayList<>();
-        Map<Long, int[]> maps = new HashMap<>();
-        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
-            int length = BinlogEvents.length(payload, at);
-            int type = BinlogEvents.type(payload, at);
-            if (type == BinlogEvents.TABLE_MAP) {
-                maps.put(BinlogEvents.tableId(payload, at), new int[] {at, length});
-            } else if (BinlogEvents.isRows(type)) {
-                int[] map = maps.get(BinlogEvents.tableId(payload, at));
-                backwards.add(of(payload, map[0], map[1], at));
+    public static Payload of(Payload payload, Spool spool) {
+        Map<Long, byte[]> maps = new HashMap<>();
+        Payload.Events event = payload.events();
+        int[] rows = new int[64];
+        int count = 0;
+        while (event.next()) {
+            if (event.type() == BinlogEvents.TABLE_MAP) {
+                maps.put(event.tableId(), event.copy());
+            } else if (event.isRows()) {
+                rows = count == rows.length ? Arrays.copyOf(rows, 2 * count) : rows;
+                rows[count++] = event.position();
             } else {
                 throw impossible("it is a statement, not row changes");
             }
         }
-        ByteArrayOutputStream out = new ByteArrayOutputStream(payload.length + 64);
-        for (int i = backwards.size() - 1; i >= 0; i--) {
-            out.writeBytes(backwards.get(i));
+        PayloadBuilder out = new PayloadBuilder(spool);
+        while (count > 0) {
+            event.go(rows[--count]);
+            byte[] map = maps.get(event.tableId());
+            out.append(map);
+            out.append(of(map, event.bytes(), event.offset()));
         }
-        return out.toByteArray();
+        return out.take();
     }
 
-    /** TABLE_MAP and inverse of one event, as a statement of its own. */
-    private static byte[] of(byte[] payload, int mapAt, int mapLength, int at) {
-        TableMap map = TableMap.read(payload, mapAt, mapLength);
+    /** The inverse of one event, as a statement of its own. */
+    private static byte[] of(byte[] mapEvent, byte[] payload, int at) {
+        TableMap map = TableMap.read(mapEvent, 0, mapEvent.length);
         RowsEvent rows = new RowsEvent(map, payload, at);
         List<byte[]> images = new ArrayList<>();
         boolean byKey = false;
@@ -72,9 +78,8 @@ public final class Inverse {
                 };
         byte[] head = head(rows, byKey);
         int length = head.length + images.stream().mapToInt(i -> i.length).sum();
-        ByteBuffer out = ByteBuffer.allocate(mapLength + BinlogEvents.HEADER_BYTES + 10 + length)
-                .order(ByteOrder.LITTLE_ENDIAN);
-        out.put(payload, mapAt, mapLength);
+        ByteBuffer out =
+                ByteBuffer.allocate(BinlogEvents.HEADER_BYTES + 10 + length).order(ByteOrder.LITTLE_ENDIAN);
         out.put(payload, at, 4).put((byte) inverse).put(payload, at + 5, 4);
         out.putInt(BinlogEvents.HEADER_BYTES + 10 + length).putInt(0).putShort((short) 0);
         out.put(payload, at + BinlogEvents.HEADER_BYTES, 6);

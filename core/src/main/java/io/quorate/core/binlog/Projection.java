@@ -3,7 +3,10 @@ package io.quorate.core.binlog;
 
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.Payload;
+import io.quorate.core.PayloadBuilder;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Spool;
 import io.quorate.core.TableName;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
@@ -23,8 +26,10 @@ import java.util.stream.IntStream;
 public final class Projection {
     private static final int ROWS_FLAGS_END = BinlogEvents.HEADER_BYTES + 8;
 
-    private final byte[] payload;
-    private final ByteArrayOutputStream out;
+    private final PayloadBuilder out;
+    /** What has the event that is looked at. */
+    private byte[] payload;
+
     /** By table id; those whose rows change. */
     private final Map<Long, Table> tables = new HashMap<>();
 
@@ -35,9 +40,8 @@ public final class Projection {
      */
     private record Table(TableMap map, int[] columns) {}
 
-    private Projection(byte[] payload) {
-        this.payload = payload;
-        this.out = new ByteArrayOutputStream(payload.length);
+    private Projection(Spool spool) {
+        this.out = new PayloadBuilder(spool);
     }
 
     /**
@@ -48,12 +52,13 @@ public final class Projection {
      *     do where it is null
      * @throws QuorateException {@link ErrorCode#SCHEMA_MISMATCH} for an update with JSON in part
      */
-    public static byte[] of(byte[] payload, Function<TableName, Set<String>> left) {
-        Projection projection = new Projection(payload);
-        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
-            projection.event(at, BinlogEvents.length(payload, at), left);
+    public static Payload of(Payload payload, Function<TableName, Set<String>> left, Spool spool) {
+        Projection projection = new Projection(spool);
+        for (Payload.Events event = payload.events(); event.next(); ) {
+            projection.payload = event.bytes();
+            projection.event(event.offset(), event.length(), left);
         }
-        return projection.out.toByteArray();
+        return projection.out.take();
     }
 
     private void event(int at, int length, Function<TableName, Set<String>> left) {
@@ -74,7 +79,7 @@ public final class Projection {
                 return;
             }
         }
-        out.write(payload, at, length);
+        out.append(payload, at, length);
     }
 
     /** Null where all are left, or nobody can tell. */
@@ -236,10 +241,10 @@ public final class Projection {
 
     /** An event with the header of the one at {@code at}, and another body. */
     private void event(int at, byte[] body) {
-        byte[] header = Arrays.copyOfRange(payload, at, at + BinlogEvents.HEADER_BYTES);
-        BinlogEvents.length(header, 0, BinlogEvents.HEADER_BYTES + body.length);
-        out.writeBytes(header);
-        out.writeBytes(body);
+        byte[] event = Arrays.copyOfRange(payload, at, at + BinlogEvents.HEADER_BYTES + body.length);
+        BinlogEvents.length(event, 0, event.length);
+        System.arraycopy(body, 0, event, BinlogEvents.HEADER_BYTES, body.length);
+        out.append(event);
     }
 
     private boolean bit(int bitmap, int i) {

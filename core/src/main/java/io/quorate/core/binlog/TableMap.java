@@ -2,8 +2,10 @@
 package io.quorate.core.binlog;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.Payload;
+import io.quorate.core.PayloadBuilder;
+import io.quorate.core.Spool;
 import io.quorate.core.TableName;
-import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -55,11 +57,11 @@ public final class TableMap {
     public final int[] primaryKey;
 
     /** The tables to which a payload of row events writes. */
-    public static Set<TableName> tables(byte[] payload) {
+    public static Set<TableName> tables(Payload payload) {
         Set<TableName> tables = new HashSet<>();
-        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
-            if (BinlogEvents.type(payload, at) == BinlogEvents.TABLE_MAP) {
-                TableMap map = read(payload, at, BinlogEvents.length(payload, at));
+        for (Payload.Events event = payload.events(); event.next(); ) {
+            if (event.type() == BinlogEvents.TABLE_MAP) {
+                TableMap map = read(event);
                 tables.add(new TableName(map.schema, map.table));
             }
         }
@@ -70,29 +72,27 @@ public final class TableMap {
      * A payload of row events without what it writes to some tables. The last of the remaining events may lack
      * STMT_END.
      */
-    public static byte[] without(byte[] payload, Set<TableName> tables) {
-        ByteArrayOutputStream out = new ByteArrayOutputStream(payload.length);
+    public static Payload without(Payload payload, Set<TableName> tables, Spool spool) {
+        PayloadBuilder out = new PayloadBuilder(spool);
         Set<Long> cut = new HashSet<>();
-        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
-            int length = BinlogEvents.length(payload, at);
-            int type = BinlogEvents.type(payload, at);
+        for (Payload.Events event = payload.events(); event.next(); ) {
             boolean left = true;
-            if (type == BinlogEvents.TABLE_MAP) {
-                TableMap map = read(payload, at, length);
+            if (event.type() == BinlogEvents.TABLE_MAP) {
+                TableMap map = read(event);
                 left = !tables.contains(new TableName(map.schema, map.table));
                 if (left) {
                     cut.remove(map.id);
                 } else {
                     cut.add(map.id);
                 }
-            } else if (BinlogEvents.isRows(type)) {
-                left = !cut.contains(BinlogEvents.tableId(payload, at));
+            } else if (event.isRows()) {
+                left = !cut.contains(event.tableId());
             }
             if (left) {
-                out.write(payload, at, length);
+                out.append(event);
             }
         }
-        return out.toByteArray();
+        return out.take();
     }
 
     private TableMap(EventReader in) {
@@ -138,6 +138,10 @@ public final class TableMap {
         }
         names = columnNames;
         primaryKey = key;
+    }
+
+    public static TableMap read(Payload.Events event) {
+        return read(event.bytes(), event.offset(), event.length());
     }
 
     /** Reads the event that starts at {@code offset}, header included. */

@@ -2,6 +2,7 @@
 package io.quorate.core.binlog;
 
 import io.quorate.core.BinlogEvents;
+import io.quorate.core.Payload;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -68,7 +69,7 @@ public final class TakeBack {
     }
 
     /** A transaction of another node, which this server lost or never had. */
-    public void other(byte[] payload, long seqno) throws Impossible {
+    public void other(Payload payload, long seqno) throws Impossible {
         walk(payload, (table, rows) -> {
             if (table.map.primaryKey.length > 0) {
                 if (rows.hasBefore()) {
@@ -82,7 +83,7 @@ public final class TakeBack {
     }
 
     /** An own transaction that commits at its place; whether it has done so is known, and its rows are to stay. */
-    public void prepared(byte[] payload) throws Impossible {
+    public void prepared(Payload payload) throws Impossible {
         walk(payload, (table, rows) -> {
             if (rows.hasBefore()) {
                 prepared.add(held(apart(key(rows, rows.before()), own.keySet())));
@@ -106,7 +107,7 @@ public final class TakeBack {
      *
      * @param lastSeen what of the order it had seen
      */
-    public void own(byte[] payload, long lastSeen) throws Impossible {
+    public void own(Payload payload, long lastSeen) throws Impossible {
         walk(payload, (table, rows) -> {
             String name = table.map.schema + "." + table.map.table;
             if (table.map.primaryKey.length == 0) {
@@ -149,16 +150,16 @@ public final class TakeBack {
     }
 
     /** Events that delete the rows that own transactions wrote; some of these rows may be missing. */
-    public byte[] deletes() {
+    public Payload deletes() {
         return events(BinlogEvents.DELETE_ROWS);
     }
 
     /** Events that insert what was there before. After {@link #deletes}. */
-    public byte[] inserts() {
+    public Payload inserts() {
         return events(BinlogEvents.WRITE_ROWS);
     }
 
-    private byte[] events(int type) {
+    private Payload events(int type) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         for (Table table : tables.values()) {
             List<byte[]> images = type == BinlogEvents.DELETE_ROWS ? table.deleted : table.inserted;
@@ -173,7 +174,7 @@ public final class TakeBack {
                 out.writeBytes(event(type, table, images.subList(from, to), size));
             }
         }
-        return out.toByteArray();
+        return Payload.of(out.toByteArray());
     }
 
     private static byte[] event(int type, Table table, List<byte[]> images, int imageBytes) {
@@ -204,15 +205,14 @@ public final class TakeBack {
         void row(Table table, RowsEvent rows) throws Impossible;
     }
 
-    private void walk(byte[] b, Visitor visitor) throws Impossible {
+    private void walk(Payload payload, Visitor visitor) throws Impossible {
         Map<Long, Table> mapped = new HashMap<>();
-        for (int at = 0; at < b.length; at += BinlogEvents.length(b, at)) {
-            int type = BinlogEvents.type(b, at);
-            if (type == BinlogEvents.TABLE_MAP) {
-                mapped.put(BinlogEvents.tableId(b, at), table(b, at, BinlogEvents.length(b, at)));
-            } else if (BinlogEvents.isRows(type)) {
-                Table table = mapped.get(BinlogEvents.tableId(b, at));
-                RowsEvent rows = new RowsEvent(table.map, b, at);
+        for (Payload.Events event = payload.events(); event.next(); ) {
+            if (event.type() == BinlogEvents.TABLE_MAP) {
+                mapped.put(event.tableId(), table(event.bytes(), event.offset(), event.length()));
+            } else if (event.isRows()) {
+                Table table = mapped.get(event.tableId());
+                RowsEvent rows = new RowsEvent(table.map, event.bytes(), event.offset());
                 while (rows.next()) {
                     visitor.row(table, rows);
                 }

@@ -2,7 +2,9 @@
 package io.quorate.core.binlog;
 
 import io.quorate.core.BinlogEvents;
-import java.io.ByteArrayOutputStream;
+import io.quorate.core.Payload;
+import io.quorate.core.PayloadBuilder;
+import io.quorate.core.Spool;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -51,34 +53,35 @@ public final class Upserts {
     private Upserts() {}
 
     /** The payload to be carried out instead; empty when nothing is left of it. */
-    public static byte[] of(byte[] payload, Rules rules) throws Impossible {
-        ByteArrayOutputStream out = new ByteArrayOutputStream(payload.length + 64);
+    public static Payload of(Payload payload, Rules rules, Spool spool) throws Impossible {
+        PayloadBuilder out = new PayloadBuilder(spool);
         Map<Long, Mapped> maps = new HashMap<>();
-        for (int at = 0; at < payload.length; at += BinlogEvents.length(payload, at)) {
-            int length = BinlogEvents.length(payload, at);
-            int type = BinlogEvents.type(payload, at);
+        for (Payload.Events event = payload.events(); event.next(); ) {
+            int type = event.type();
             Mapped mapped = null;
             if (type == BinlogEvents.TABLE_MAP) {
-                TableMap map = TableMap.read(payload, at, length);
+                TableMap map = TableMap.read(event);
                 mapped = new Mapped(map, rules.of(map.schema, map.table));
                 maps.put(map.id, mapped);
-            } else if (BinlogEvents.isRows(type)) {
-                mapped = maps.get(BinlogEvents.tableId(payload, at));
+            } else if (event.isRows()) {
+                mapped = maps.get(event.tableId());
             }
             if (mapped == null || mapped.rule == Rule.SKIP) {
                 continue;
             }
             if (mapped.rule == Rule.OVERWRITE
                     && (type == BinlogEvents.UPDATE_ROWS || type == BinlogEvents.PARTIAL_UPDATE_ROWS)) {
-                overwrite(mapped.map, payload, at, out);
+                overwrite(mapped.map, event, out);
             } else {
-                out.write(payload, at, length);
+                out.append(event);
             }
         }
-        return out.toByteArray();
+        return out.take();
     }
 
-    private static void overwrite(TableMap map, byte[] payload, int at, ByteArrayOutputStream out) throws Impossible {
+    private static void overwrite(TableMap map, Payload.Events event, PayloadBuilder out) throws Impossible {
+        byte[] payload = event.bytes();
+        int at = event.offset();
         RowsEvent rows = new RowsEvent(map, payload, at);
         List<byte[]> written = new ArrayList<>();
         while (rows.next()) {
@@ -89,22 +92,22 @@ public final class Upserts {
                             + " got another primary key by an update whose images lack columns");
                 }
                 // Either the row is there, and it is changed; or a later image of it is here, and will come again.
-                out.write(payload, at, BinlogEvents.length(payload, at));
+                out.append(event);
                 return;
             }
             if (moves) {
                 flush(rows, at, written, out);
                 byte[] before = Arrays.copyOfRange(payload, rows.beforeFrom(), rows.beforeTo());
-                out.writeBytes(event(rows, at, BinlogEvents.DELETE_ROWS, rows.presentBefore(), List.of(before)));
+                out.append(event(rows, at, BinlogEvents.DELETE_ROWS, rows.presentBefore(), List.of(before)));
             }
             written.add(Arrays.copyOfRange(payload, rows.afterFrom(), rows.afterTo()));
         }
         flush(rows, at, written, out);
     }
 
-    private static void flush(RowsEvent rows, int at, List<byte[]> written, ByteArrayOutputStream out) {
+    private static void flush(RowsEvent rows, int at, List<byte[]> written, PayloadBuilder out) {
         if (!written.isEmpty()) {
-            out.writeBytes(event(rows, at, BinlogEvents.WRITE_ROWS, rows.presentAfter(), written));
+            out.append(event(rows, at, BinlogEvents.WRITE_ROWS, rows.presentAfter(), written));
             written.clear();
         }
     }

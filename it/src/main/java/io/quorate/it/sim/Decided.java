@@ -174,7 +174,7 @@ final class Decided {
             // A definition that has just been run has its GTID, though the position doesn't say it yet.
             boolean there = c.seqno() <= seqno || donor.hasGtid(c.seqno());
             if (there && c.passed() && c.writeSet().isDefinition()) {
-                versions.merge(Table.ALL[c.writeSet().payload()[0]], 1, Integer::sum);
+                versions.merge(Table.ALL[c.writeSet().payload().toArray()[0]], 1, Integer::sum);
                 ddl.add(c.seqno());
             }
         }
@@ -305,7 +305,7 @@ final class Decided {
     /** Applies a writeset to a model; strictly: it must find every row as it was when it was written. */
     void replay(Rows model, Certified c, boolean strictly) {
         for (Change change : Change.decode(
-                c.writeSet().isBarrier() ? new byte[0] : c.writeSet().payload())) {
+                c.writeSet().isBarrier() ? new byte[0] : c.writeSet().payload().toArray())) {
             if (strictly && change.before() != null) {
                 boolean as = change.table().keyed
                         ? change.before()

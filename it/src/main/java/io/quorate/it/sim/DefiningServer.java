@@ -52,7 +52,7 @@ class DefiningServer implements DefinitionTurn.Server {
 
     @Override
     public void run() throws SQLException {
-        byte[] statement = definition.writeSet().payload();
+        byte[] statement = definition.writeSet().payload().toArray();
         Table table = Table.ALL[statement[0]];
         Set<Transaction> users = node.database().users(table);
         if (!users.isEmpty()) {

@@ -237,12 +237,12 @@ final class Dispute {
         if (c.writeSet().voidsDefinition() > 0) {
             voids.put(c.writeSet().voidsDefinition(), c.seqno());
         } else if (isOfTags(c)) {
-            definitions.put(c.seqno(), isAdded(c.writeSet().payload()));
+            definitions.put(c.seqno(), isAdded(c.writeSet().payload().toArray()));
         }
     }
 
     static boolean isOfTags(Certified c) {
-        return c.writeSet().isDefinition() && c.writeSet().payload()[0] == Table.TAG.ordinal();
+        return c.writeSet().isDefinition() && c.writeSet().payload().toArray()[0] == Table.TAG.ordinal();
     }
 
     void rewound() {

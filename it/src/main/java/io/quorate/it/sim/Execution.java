@@ -15,6 +15,7 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
 import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Spool;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.Inverse;
 import java.sql.SQLException;
@@ -257,7 +258,7 @@ final class Execution implements ApplyCourse.Place, Settlement.Server {
             if (w.isBarrier()) {
                 throw new QuorateException(ErrorCode.UNDO_IMPOSSIBLE, w + " would have to be undone");
             }
-            inverses.addAll(Change.decode(Inverse.of(w.payload())));
+            inverses.addAll(Change.decode(Inverse.of(w.payload(), Spool.HEAP).toArray()));
         }
         return inverses;
     }

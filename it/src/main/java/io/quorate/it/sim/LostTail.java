@@ -88,7 +88,7 @@ final class LostTail {
 
         @Override
         public void probe(int nonce) {
-            world.order().submit(node, node.stream().probe(nonce), () -> {});
+            world.order().submit(node, node.stream().probe(nonce).toArray(), () -> {});
         }
 
         @Override
@@ -154,8 +154,8 @@ final class LostTail {
             });
             Map<Long, Long> failed = plan.failed().stream().collect(Collectors.toMap(Doomed::number, Doomed::failedAt));
             takeBack(
-                    Change.decode(plan.takeBack().deletes()),
-                    Change.decode(plan.takeBack().inserts()),
+                    Change.decode(plan.takeBack().deletes().toArray()),
+                    Change.decode(plan.takeBack().inserts().toArray()),
                     failed);
             TakenBack takenBack = new TakenBack(plan.after(), executed.last(node.uuid()));
             node.model().undone(failed.keySet(), database.position());
@@ -178,7 +178,7 @@ final class LostTail {
         WriteSet w = c.writeSet();
         byte[] payload = w.isBarrier()
                 ? new byte[0]
-                : Change.encode(Change.decode(w.payload()).stream()
+                : Change.encode(Change.decode(w.payload().toArray()).stream()
                         .map(change -> new Change(change.table(), 0, change.before(), change.after()))
                         .toList());
         return c.with(new WriteSet(w.gtid(), w.lastSeen(), 0, w.kind(), w.keys(), payload));

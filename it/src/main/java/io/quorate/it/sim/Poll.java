@@ -79,14 +79,15 @@ final class Poll {
                     || c.writeSet().isPrepared();
             inPlace &= !(foreign && c.passed() && touchesTags(c));
         }
-        boolean added = Dispute.isAdded(definition.writeSet().payload());
+        boolean added = Dispute.isAdded(definition.writeSet().payload().toArray());
         definitions.put(definition.seqno(), new Definition(gtid.source(), inPlace, added, rows.hasEqualTags()));
     }
 
     private static boolean touchesTags(Certified c) {
         return c.writeSet().isBarrier()
                 ? Dispute.isOfTags(c)
-                : Change.decode(c.writeSet().payload()).stream().anyMatch(change -> change.table() == Table.TAG);
+                : Change.decode(c.writeSet().payload().toArray()).stream()
+                        .anyMatch(change -> change.table() == Table.TAG);
     }
 
     /** A server has proposed something, and has applied the order that far. */

@@ -81,7 +81,7 @@ final class Proposer implements CaptureProtocol.Proposing {
         }
         for (Submission next; (next = course.next(world.millis())) != null; ) {
             Submission submitted = next;
-            world.order().submit(session.node, next.entry(), () -> failed(submitted));
+            world.order().submit(session.node, next.entry().toArray(), () -> failed(submitted));
         }
         if (!waiting) {
             waiting = true;

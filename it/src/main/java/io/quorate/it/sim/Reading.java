@@ -2,6 +2,7 @@
 package io.quorate.it.sim;
 
 import io.quorate.core.Certified;
+import io.quorate.core.Spool;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSetLog;
 import io.quorate.core.binlog.Upserts;
@@ -248,10 +249,14 @@ final class Reading {
     private void carryOut(Certified c) {
         byte[] payload;
         try {
-            payload = Upserts.of(c.writeSet().payload(), (schema, table) -> {
-                Unit unit = units.get(Table.valueOf(table));
-                return unit == null ? Upserts.Rule.SKIP : unit.rule(c, whole);
-            });
+            payload = Upserts.of(
+                            c.writeSet().payload(),
+                            (schema, table) -> {
+                                Unit unit = units.get(Table.valueOf(table));
+                                return unit == null ? Upserts.Rule.SKIP : unit.rule(c, whole);
+                            },
+                            Spool.HEAP)
+                    .toArray();
         } catch (Upserts.Impossible e) {
             throw new IllegalStateException(e);
         }

@@ -20,6 +20,7 @@ import io.quorate.core.KeysBuilder;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.OwnRegister;
 import io.quorate.core.OwnWrites;
+import io.quorate.core.Payload;
 import io.quorate.core.WriteSet;
 import java.io.IOException;
 import java.time.Duration;
@@ -340,7 +341,7 @@ final class Session implements Intake.Taker {
                         ? WriteSet.Kind.DDL
                         : entry.isPrepared() ? WriteSet.Kind.PREPARED : WriteSet.Kind.ROWS,
                 keys.build(),
-                payload(entry),
+                Payload.of(payload(entry)),
                 NONE,
                 entry.session());
     }

@@ -18,6 +18,7 @@ import io.quorate.core.OwnRegister;
 import io.quorate.core.OwnWrites;
 import io.quorate.core.OwnWrites.Doomed;
 import io.quorate.core.OwnWrites.Losers;
+import io.quorate.core.Payload;
 import io.quorate.core.PeerStreams;
 import io.quorate.core.Proposal;
 import io.quorate.core.WriteSet;
@@ -119,9 +120,9 @@ final class Spoilt {
         List<Change> changes = new ArrayList<>();
         for (Certified c : bugs.contains(Bug.GROUP_BACKWARDS) ? reversed(writeSets) : writeSets) {
             if (c.writeSet().session() == ROWS) {
-                node.database().ddlApplied(Table.ALL[c.writeSet().payload()[0]], c.seqno());
+                node.database().ddlApplied(Table.ALL[c.writeSet().payload().toArray()[0]], c.seqno());
             } else {
-                changes.addAll(Change.decode(c.writeSet().payload()));
+                changes.addAll(Change.decode(c.writeSet().payload().toArray()));
             }
         }
         return changes;
@@ -290,7 +291,7 @@ final class Spoilt {
 
     /** Its last change is missing. */
     static Certified torn(Certified c) {
-        List<Change> changes = Change.decode(c.writeSet().payload());
+        List<Change> changes = Change.decode(c.writeSet().payload().toArray());
         WriteSet w = c.writeSet();
         WriteSet torn = new WriteSet(
                 w.gtid(),
@@ -298,7 +299,7 @@ final class Spoilt {
                 0,
                 w.kind(),
                 w.keys(),
-                Change.encode(changes.subList(0, changes.size() - 1)),
+                Payload.of(Change.encode(changes.subList(0, changes.size() - 1))),
                 w.builtOn(),
                 0);
         return c.with(torn);

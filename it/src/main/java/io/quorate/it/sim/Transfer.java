@@ -4,6 +4,7 @@ package io.quorate.it.sim;
 import io.quorate.core.Certified;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.Spool;
 import io.quorate.ist.CheckpointStore;
 import io.quorate.ist.DonorChoice;
 import io.quorate.ist.DonorRequests;
@@ -192,7 +193,7 @@ final class Transfer implements TransferCourse.Work {
     /** What a donor gives of that before it breaks off. */
     private List<Certified> fetch(long from, long to) throws InterruptedException {
         List<Certified> received = new ArrayList<>();
-        RecordReader reader = new RecordReader(from, to, received::addAll);
+        RecordReader reader = new RecordReader(from, to, Spool.HEAP, received::addAll);
         if (requests.records(reader, offers) && reader.next() <= to) {
             world.statistics.brokenOff++;
         }

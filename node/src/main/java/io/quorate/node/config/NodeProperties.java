@@ -202,7 +202,7 @@ public record NodeProperties(
      *     too
      */
     public record Capture(
-            @DefaultValue("256MB") DataSize transactionBytesMax,
+            @DefaultValue("1GB") DataSize transactionBytesMax,
             @DefaultValue("512MB") DataSize undecidedBytesMax) {}
 
     /**

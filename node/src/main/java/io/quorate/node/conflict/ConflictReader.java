@@ -6,6 +6,7 @@ import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.ColumnMask;
 import io.quorate.core.Matrix;
+import io.quorate.core.Payload;
 import io.quorate.core.WriteSet;
 import io.quorate.core.answer.ConflictAnswer;
 import io.quorate.core.binlog.RowImage;
@@ -93,30 +94,30 @@ final class ConflictReader {
     }
 
     private static String statement(WriteSet w) {
-        byte[] b = w.payload();
-        if (b.length == 0 || BinlogEvents.type(b, 0) != BinlogEvents.QUERY) {
+        Payload.Events first = w.payload().events();
+        if (w.voidsDefinition() > 0 || !first.next() || first.type() != BinlogEvents.QUERY) {
             return null;
         }
+        byte[] b = first.bytes();
         // The event begins with the thread, the time, the length of the schema's name, the error, and the length of the
         // status variables.
-        int at = BinlogEvents.HEADER_BYTES;
+        int at = first.offset() + BinlogEvents.HEADER_BYTES;
         int schema = b[at + 8] & 0xff;
         int variables = (b[at + 11] & 0xff) | ((b[at + 12] & 0xff) << 8);
         int from = at + 13 + variables + schema + 1;
-        int end = Math.min(BinlogEvents.length(b, 0), from + 500);
+        int end = Math.min(first.offset() + first.length(), from + 500);
         return new String(b, from, Math.max(0, end - from), StandardCharsets.UTF_8);
     }
 
     private List<Compared> rows(WriteSet w) {
         List<Compared> rows = new ArrayList<>();
         Map<Long, TableMap> maps = new HashMap<>();
-        byte[] b = w.payload();
-        for (int at = 0; at < b.length && rows.size() < ROWS_COMPARED_MAX; at += BinlogEvents.length(b, at)) {
-            int type = BinlogEvents.type(b, at);
-            if (type == BinlogEvents.TABLE_MAP) {
-                maps.put(BinlogEvents.tableId(b, at), TableMap.read(b, at, BinlogEvents.length(b, at)));
-            } else if (BinlogEvents.isRows(type)) {
-                RowsEvent event = new RowsEvent(maps.get(BinlogEvents.tableId(b, at)), b, at);
+        Payload.Events each = w.payload().events();
+        while (rows.size() < ROWS_COMPARED_MAX && each.next()) {
+            if (each.type() == BinlogEvents.TABLE_MAP) {
+                maps.put(each.tableId(), TableMap.read(each));
+            } else if (each.isRows()) {
+                RowsEvent event = new RowsEvent(maps.get(each.tableId()), each.bytes(), each.offset());
                 while (rows.size() < ROWS_COMPARED_MAX && event.next()) {
                     rows.add(row(event));
                 }

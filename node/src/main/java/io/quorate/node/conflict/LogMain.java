@@ -173,7 +173,7 @@ public final class LogMain {
                 line.put("kind", c.writeSet().kind().name());
                 line.put("lastSeen", c.writeSet().lastSeen());
                 line.put("keys", c.writeSet().keys().size());
-                line.put("bytes", c.writeSet().payload().length);
+                line.put("bytes", c.writeSet().payload().size());
                 line.put("transaction", t);
                 out.println(json.writeValueAsString(line));
             } else {

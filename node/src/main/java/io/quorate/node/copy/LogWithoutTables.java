@@ -3,6 +3,8 @@ package io.quorate.node.copy;
 
 import io.quorate.core.Certified;
 import io.quorate.core.Keys;
+import io.quorate.core.Payload;
+import io.quorate.core.Spool;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
@@ -30,7 +32,7 @@ final class LogWithoutTables implements WriteSetLog {
     private final Set<TableName> tables;
     private final Function<WriteSet, @Nullable Set<TableName>> defined;
     private final Predicate<WriteSet> copiedObjects;
-    private final UnaryOperator<byte[]> rows;
+    private final UnaryOperator<Payload> rows;
     private final long upTo;
 
     /**
@@ -45,7 +47,7 @@ final class LogWithoutTables implements WriteSetLog {
             Set<TableName> tables,
             Function<WriteSet, @Nullable Set<TableName>> defined,
             Predicate<WriteSet> copiedObjects,
-            UnaryOperator<byte[]> rows,
+            UnaryOperator<Payload> rows,
             long upTo) {
         this.log = log;
         this.tables = tables;
@@ -63,7 +65,7 @@ final class LogWithoutTables implements WriteSetLog {
             Predicate<WriteSet> copiedObjects,
             long upTo) {
         return new LogWithoutTables(
-                log, tables, defined, copiedObjects, payload -> TableMap.without(payload, tables), upTo);
+                log, tables, defined, copiedObjects, payload -> TableMap.without(payload, tables, log.spool()), upTo);
     }
 
     /**
@@ -82,7 +84,7 @@ final class LogWithoutTables implements WriteSetLog {
                 columns.keySet(),
                 defined,
                 definition -> false,
-                payload -> Projection.of(payload, columns::get),
+                payload -> Projection.of(payload, columns::get, log.spool()),
                 upTo);
     }
 
@@ -104,6 +106,11 @@ final class LogWithoutTables implements WriteSetLog {
     @Override
     public void force() throws IOException {
         log.force();
+    }
+
+    @Override
+    public Spool spool() {
+        return log.spool();
     }
 
     @Override
@@ -131,8 +138,8 @@ final class LogWithoutTables implements WriteSetLog {
         if (w.isDefinition()) {
             return isOfThem(w) ? nothing(c) : c;
         }
-        byte[] left = rows.apply(w.payload());
-        return left.length == w.payload().length ? c : c.with(w.withPayload(left));
+        Payload left = rows.apply(w.payload());
+        return left.size() == w.payload().size() ? c : c.with(w.withPayload(left));
     }
 
     /** The definition at a seqno; null when the record no longer has it. */
@@ -165,7 +172,7 @@ final class LogWithoutTables implements WriteSetLog {
                 w.committedMicros(),
                 WriteSet.Kind.ROWS,
                 Keys.NONE,
-                new byte[0],
+                Payload.NONE,
                 w.builtOn(),
                 w.session()));
     }

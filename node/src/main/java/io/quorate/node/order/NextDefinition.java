@@ -3,6 +3,7 @@ package io.quorate.node.order;
 
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.Certified;
+import io.quorate.core.Entry;
 import io.quorate.core.OrderedFirst;
 import io.quorate.core.ProposalCodec;
 import io.quorate.core.TotalOrder;
@@ -45,7 +46,7 @@ public final class NextDefinition {
         return propose(ProposalCodec.encode(OrderedFirst.nothing(after)), after);
     }
 
-    private boolean propose(byte[] entry, long after) throws InterruptedException {
+    private boolean propose(Entry entry, long after) throws InterruptedException {
         long begun = System.nanoTime();
         long said = begun - SAY_NANOS;
         while (last() == after) {

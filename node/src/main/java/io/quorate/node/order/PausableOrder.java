@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.order;
 
+import io.quorate.core.Entry;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
@@ -89,7 +90,7 @@ public final class PausableOrder implements TotalOrder {
     }
 
     @Override
-    public CompletableFuture<Void> submit(byte[] entry) {
+    public CompletableFuture<Void> submit(Entry entry) {
         TotalOrder order = running;
         return order == null
                 ? CompletableFuture.failedFuture(

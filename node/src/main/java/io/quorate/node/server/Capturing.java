@@ -15,6 +15,7 @@ import io.quorate.core.NodeEvent;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.OwnOrder;
 import io.quorate.core.ProposalWindow;
+import io.quorate.core.Spool;
 import io.quorate.core.TotalOrder;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.thread.FaultHandler;
@@ -43,12 +44,13 @@ final class Capturing implements AutoCloseable {
             OwnOrder own,
             TotalOrder order,
             Consumer<NodeEvent> events,
-            FaultHandler faults) {}
+            FaultHandler faults,
+            Spool spool) {}
 
     /**
-     * A transaction may take this part of the heap beyond what the service needs in any case: where it is applied it
-     * takes about five times its size, as payload, events and packet, while the next one comes in. One that is larger
-     * would end every service, and again after each start.
+     * A row, with what stands in the same event, may take this part of the heap beyond what the service needs in any
+     * case: where it is applied it takes about five times its size, as payload, events and packet, while the next one
+     * comes in. One that is larger would end every service, and again after each start.
      */
     private static final int HEAP_SHARE = 5;
 
@@ -56,6 +58,9 @@ final class Capturing implements AutoCloseable {
     private static final int WINDOW_SHARE = 32;
 
     private static final long HEAP_NEEDED = 96 << 20;
+
+    /** More doesn't fit into the largest packet. */
+    private static final long EVENT_BYTES_MAX = 700 << 20;
 
     /** mysqld ends the connections of replicas after eight seconds, at the latest. */
     private static final Duration STOP_MAX = Duration.ofSeconds(15);
@@ -130,6 +135,7 @@ final class Capturing implements AutoCloseable {
         MySqlCapture started = new MySqlCapture(
                 captureSettings(),
                 new CapturePosition(resume, from),
+                ports.spool(),
                 protocol::read,
                 cause -> ports.events().accept(new NodeEvent.Failed(cause)),
                 gate == null ? null : new Reading());
@@ -195,7 +201,8 @@ final class Capturing implements AutoCloseable {
                         mysql.sslMode(),
                         Set.of(AppliedDdl.source(ports.incarnation()), AppliedDdl.wholeSource(ports.incarnation())))
                 .withBytes(
-                        Math.min(p.capture().transactionBytesMax().toBytes(), (HEAP_MAX - HEAP_NEEDED) / HEAP_SHARE),
+                        p.capture().transactionBytesMax().toBytes(),
+                        (int) Math.min((HEAP_MAX - HEAP_NEEDED) / HEAP_SHARE, EVENT_BYTES_MAX),
                         p.capture().undecidedBytesMax().toBytes());
     }
 

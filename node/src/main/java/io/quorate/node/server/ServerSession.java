@@ -61,7 +61,7 @@ public final class ServerSession implements AutoCloseable {
         }
 
         private Capturing.Ports capturing() {
-            return new Capturing.Ports(properties, incarnation, stream, order, events, faults);
+            return new Capturing.Ports(properties, incarnation, stream, order, events, faults, cache.spool());
         }
 
         private Voting voting(UUID server) {

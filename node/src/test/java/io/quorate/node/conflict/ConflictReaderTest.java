@@ -11,6 +11,7 @@ import io.quorate.core.Gtid;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
+import io.quorate.core.Payload;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
 import io.quorate.core.answer.ConflictAnswer;
@@ -96,7 +97,7 @@ class ConflictReaderTest {
                 1_500_000,
                 WriteSet.Kind.ROWS,
                 keys,
-                payload.toByteArray(),
+                Payload.of(payload.toByteArray()),
                 WriteSet.BUILT_ON_NONE,
                 77);
         return new Certified(seqno, verdict, 5, 0, new LogPosition(1, seqno), true, w);

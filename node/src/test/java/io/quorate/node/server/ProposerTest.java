@@ -3,6 +3,7 @@ package io.quorate.node.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quorate.core.Entry;
 import io.quorate.core.Gtid;
 import io.quorate.core.Keys;
 import io.quorate.core.OriginPosition;
@@ -33,8 +34,9 @@ class ProposerTest {
         private final BlockingQueue<Submitted> submitted = new LinkedBlockingQueue<>();
 
         @Override
-        public CompletableFuture<Void> submit(byte[] entry) {
-            submitted.add(new Submitted(ProposalCodec.decode(ByteBuffer.wrap(entry)), Thread.currentThread()));
+        public CompletableFuture<Void> submit(Entry entry) {
+            submitted.add(
+                    new Submitted(ProposalCodec.decode(ByteBuffer.wrap(entry.toArray())), Thread.currentThread()));
             return new CompletableFuture<>();
         }
 
