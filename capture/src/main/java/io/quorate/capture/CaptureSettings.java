@@ -20,6 +20,7 @@ import java.util.UUID;
  *     io.quorate.core.ErrorCode#TRANSACTION_TOO_LARGE}
  * @param eventBytesMax the largest event with rows, which is a row or more: whoever applies it has it on the heap
  *     several times. The largest transaction, too, on tables whose engine has none. Same code
+ * @param keysMax from this many keys on, what a transaction goes on to write stands for whole tables
  * @param undecidedBytesMax largest sum of the payloads of prepared and undecided XA transactions; same code
  * @param heartbeat how often an idle server sends a heartbeat; after four missed ones the connection counts as lost
  * @param connectTimeout for each connection attempt
@@ -37,10 +38,13 @@ public record CaptureSettings(
         String sslMode,
         long transactionBytesMax,
         int eventBytesMax,
+        int keysMax,
         long undecidedBytesMax,
         Duration heartbeat,
         Duration connectTimeout,
         Set<UUID> appliedSources) {
+    public static final int KEYS_MAX_DEFAULT = 2_000_000;
+
     /**
      * For a capture on its own: TLS when the server offers it, 128 MiB per transaction and event, 512 MiB undecided, a
      * heartbeat each second. A service sets what its configuration says.
@@ -56,6 +60,7 @@ public record CaptureSettings(
                 "preferred",
                 128L << 20,
                 128 << 20,
+                KEYS_MAX_DEFAULT,
                 512L << 20,
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(10),
@@ -64,12 +69,20 @@ public record CaptureSettings(
 
     /** With another {@link #sslMode} and the sources of what the applier runs. */
     public CaptureSettings with(String ssl, Set<UUID> applied) {
-        return with(ssl, transactionBytesMax, eventBytesMax, undecidedBytesMax, heartbeat, connectTimeout, applied);
+        return with(
+                ssl,
+                transactionBytesMax,
+                eventBytesMax,
+                keysMax,
+                undecidedBytesMax,
+                heartbeat,
+                connectTimeout,
+                applied);
     }
 
-    /** With other limits for one transaction, one event, and all undecided transactions. */
-    public CaptureSettings withBytes(long transactionMax, int eventMax, long undecidedMax) {
-        return with(sslMode, transactionMax, eventMax, undecidedMax, heartbeat, connectTimeout, appliedSources);
+    /** With other limits for one transaction, one event, the keys of a transaction, and all undecided ones. */
+    public CaptureSettings withLimits(long transactionMax, int eventMax, int keys, long undecidedMax) {
+        return with(sslMode, transactionMax, eventMax, keys, undecidedMax, heartbeat, connectTimeout, appliedSources);
     }
 
     public CaptureSettings withTimes(Duration heartbeatEvery, Duration connectAtMost) {
@@ -77,6 +90,7 @@ public record CaptureSettings(
                 sslMode,
                 transactionBytesMax,
                 eventBytesMax,
+                keysMax,
                 undecidedBytesMax,
                 heartbeatEvery,
                 connectAtMost,
@@ -87,6 +101,7 @@ public record CaptureSettings(
             String ssl,
             long transaction,
             int event,
+            int keys,
             long undecided,
             Duration beat,
             Duration connect,
@@ -101,6 +116,7 @@ public record CaptureSettings(
                 ssl,
                 transaction,
                 event,
+                keys,
                 undecided,
                 beat,
                 connect,

@@ -65,6 +65,9 @@ final class TablePlan {
 
     final RowKey[] keys;
 
+    /** Whether foreign keys lead from it or to it. */
+    final boolean linked;
+
     /**
      * Keys of tables that deletes in this table change by cascade, directly. Their rows have keys of their parents;
      * but a definition that takes the cascade away has only the table's.
@@ -83,6 +86,8 @@ final class TablePlan {
         this.coarse = coarse;
         this.identified = map.primaryKey.length > 0;
         this.keys = keys.toArray(RowKey[]::new);
+        this.linked =
+                !definition.references().isEmpty() || !definition.referenced().isEmpty();
         this.children = tableKeys(definition.children());
         this.cascades = tableKeys(definition.cascades());
     }

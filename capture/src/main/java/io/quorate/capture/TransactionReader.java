@@ -334,6 +334,16 @@ final class TransactionReader {
         }
         if (plan.coarse != null || committedMicros < plan.validFromMicros) {
             addWholeTable(plan);
+        } else if (keys.size() >= settings.keysMax()) {
+            addWholeTable(plan);
+            if (plan.linked) {
+                // The rows that it references, or that reference it, belong to other tables.
+                keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
+            }
+            plans.warn(
+                    plan,
+                    "a transaction has more keys than the heap allows (" + settings.keysMax()
+                            + "): split it, or give the services a larger heap");
         } else if (!rowKeys.add(b, offset, plan, keys)) {
             addWholeTable(plan);
             plans.warn(plan, "row images lack columns of its keys (binlog_row_image of a session is not FULL)");

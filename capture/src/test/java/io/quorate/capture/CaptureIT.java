@@ -283,7 +283,7 @@ class CaptureIT {
 
     @Test
     void refusesATransactionBeyondTheLimit() throws Exception {
-        CaptureSettings small = CaptureFixture.settings(server).withBytes(1000, 1000, 1000);
+        CaptureSettings small = CaptureFixture.settings(server).withLimits(1000, 1000, 1000, 1000);
         try (CaptureFixture own = new CaptureFixture(server, CaptureFixture.present(server), small)) {
             server.execute("INSERT INTO shop.item VALUES (80, 'fits', 1)");
             own.awaitAll();

@@ -55,13 +55,15 @@ public final class AckCourse {
     private static final class Waiting {
         private final long session;
         private final long sinceMillis;
+        private final long untilMillis;
         private boolean lost;
         private boolean asked;
         private boolean ended;
 
-        Waiting(long session, long sinceMillis) {
+        Waiting(long session, long sinceMillis, long untilMillis) {
             this.session = session;
             this.sinceMillis = sinceMillis;
+            this.untilMillis = untilMillis;
         }
     }
 
@@ -80,6 +82,9 @@ public final class AckCourse {
      */
     private record Read(Ack ack, long millis) {}
 
+    /** An order that takes less is taken for one that has stopped. */
+    private static final long BYTES_PER_MILLI_MIN = 5_000;
+
     private final long limitMillis;
     private final AckPace pace;
     /** Captured transactions that aren't settled, or are settled by the end of their session and not ordered yet. */
@@ -96,7 +101,8 @@ public final class AckCourse {
     private long heldMillis;
 
     /**
-     * @param limitMillis how long a client waits for the order before its session is ended
+     * @param limitMillis how long a client waits for the order before its session is ended, beside what a large
+     *     transaction takes
      * @param holdMaxMillis how long a client whose transaction is settled waits for OK at most, where OK is slowed
      */
     public AckCourse(long limitMillis, long holdMaxMillis) {
@@ -113,11 +119,20 @@ public final class AckCourse {
         waiting.headMap(answered, true).clear();
     }
 
-    /** A client's transaction, about to be proposed. One that was captured before may come again. */
-    public void captured(long number, long session, long nowMillis) {
+    /**
+     * A client's transaction, about to be proposed. One that was captured before may come again.
+     *
+     * @param bytes its size: the order is given the more time for it, and for those that are proposed after it
+     */
+    public void captured(long number, long session, long bytes, long nowMillis) {
         captured = Math.max(captured, number);
         if (number > decided && number > answered) {
-            waiting.putIfAbsent(number, new Waiting(session, nowMillis));
+            long until = nowMillis + limitMillis + bytes / BYTES_PER_MILLI_MIN;
+            Map.Entry<Long, Waiting> before = waiting.lowerEntry(number);
+            if (before != null) {
+                until = Math.max(until, before.getValue().untilMillis);
+            }
+            waiting.putIfAbsent(number, new Waiting(session, nowMillis, until));
         }
     }
 
@@ -156,7 +171,7 @@ public final class AckCourse {
     public List<Ending> endings(long nowMillis) {
         List<Ending> endings = new ArrayList<>();
         waiting.forEach((number, w) -> {
-            if (!w.asked && (w.lost || nowMillis - w.sinceMillis >= limitMillis)) {
+            if (!w.asked && (w.lost || nowMillis >= w.untilMillis)) {
                 w.asked = true;
                 endings.add(new Ending(number, w.session, w.lost ? Cause.LOST : Cause.UNDECIDED));
             }
@@ -273,8 +288,8 @@ public final class AckCourse {
     private long untilAnEnding(long nowMillis, long otherwise) {
         for (Waiting w : waiting.values()) {
             if (!w.asked) {
-                // Later ones have waited for less time.
-                return Math.min(otherwise, Math.max(1, w.sinceMillis + limitMillis - nowMillis));
+                // Later ones are given no less time.
+                return Math.min(otherwise, Math.max(1, w.untilMillis - nowMillis));
             }
         }
         return otherwise;

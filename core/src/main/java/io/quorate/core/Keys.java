@@ -58,10 +58,15 @@ public final class Keys {
     /** Up to here hashes have a meaning of their own. */
     public static final long RESERVED_LAST = DEFINED_TABLES;
 
+    /** From this many keys on, those of a transaction are sorted by their hashes. */
+    static final int SORTED_FROM = 4096;
+
     public static final Keys NONE = new Keys(new long[0], new byte[0]);
 
     private final long[] hashes;
     private final byte[] types;
+    /** Whether they are many, and sorted by their hashes. */
+    private final boolean sorted;
 
     public Keys(long[] hashes, byte[] types) {
         if (hashes.length != types.length) {
@@ -69,6 +74,16 @@ public final class Keys {
         }
         this.hashes = hashes;
         this.types = types;
+        this.sorted = hashes.length >= SORTED_FROM && isSorted(hashes);
+    }
+
+    private static boolean isSorted(long[] hashes) {
+        for (int i = 1; i < hashes.length; i++) {
+            if (hashes[i] < hashes[i - 1]) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /**
@@ -126,13 +141,34 @@ public final class Keys {
         return false;
     }
 
-    public boolean contains(long hash) {
-        for (long h : hashes) {
-            if (h == hash) {
-                return true;
+    /** The same keys; sorted by their hashes if they are many. */
+    Keys sortedIfMany() {
+        if (sorted || hashes.length < SORTED_FROM) {
+            return this;
+        }
+        KeysBuilder builder = new KeysBuilder();
+        for (int i = 0; i < hashes.length; i++) {
+            builder.add(hashes[i], type(i));
+        }
+        return builder.build();
+    }
+
+    /** The ordinal of this key's type if it is among these; otherwise -1. */
+    int typeOrdinalOf(long hash) {
+        if (sorted) {
+            int at = Arrays.binarySearch(hashes, hash);
+            return at < 0 ? -1 : types[at];
+        }
+        for (int i = 0; i < hashes.length; i++) {
+            if (hashes[i] == hash) {
+                return types[i];
             }
         }
-        return false;
+        return -1;
+    }
+
+    public boolean contains(long hash) {
+        return typeOrdinalOf(hash) >= 0;
     }
 
     @Override

@@ -18,13 +18,11 @@ public final class KeysBuilder {
 
     /** Adds a key, or strengthens the type of one already there. */
     public void add(long hash, KeyType type) {
-        int mask = slots.length - 1;
-        int slot = spread(hash) & mask;
-        for (int at; (at = slots[slot]) != 0; slot = (slot + 1) & mask) {
-            if (hashes[at - 1] == hash) {
-                types[at - 1] = (byte) Math.max(types[at - 1], type.ordinal());
-                return;
-            }
+        int slot = slotOf(hash);
+        int at = slots[slot];
+        if (at != 0) {
+            types[at - 1] = (byte) Math.max(types[at - 1], type.ordinal());
+            return;
         }
         hashes[size] = hash;
         types[size] = (byte) type.ordinal();
@@ -38,11 +36,38 @@ public final class KeysBuilder {
         return size;
     }
 
-    /** The keys collected, in the order in which they were first met; the builder is empty afterwards. */
+    /**
+     * The keys collected, in the order in which they were first met, or, if they are many, sorted by their hashes; the
+     * builder is empty afterwards.
+     */
     public Keys build() {
+        if (size >= Keys.SORTED_FROM) {
+            return buildSorted();
+        }
         Keys keys = size == 0 ? Keys.NONE : new Keys(Arrays.copyOf(hashes, size), Arrays.copyOf(types, size));
         clear();
         return keys;
+    }
+
+    private Keys buildSorted() {
+        long[] sorted = Arrays.copyOf(hashes, size);
+        Arrays.sort(sorted);
+        byte[] typesSorted = new byte[size];
+        for (int i = 0; i < size; i++) {
+            typesSorted[i] = types[slots[slotOf(sorted[i])] - 1];
+        }
+        clear();
+        return new Keys(sorted, typesSorted);
+    }
+
+    /** The slot of a key, or the one where it belongs. */
+    private int slotOf(long hash) {
+        int mask = slots.length - 1;
+        int slot = spread(hash) & mask;
+        for (int at; (at = slots[slot]) != 0 && hashes[at - 1] != hash; ) {
+            slot = (slot + 1) & mask;
+        }
+        return slot;
     }
 
     public void clear() {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.core;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -17,19 +19,48 @@ final class OwnKeys {
     private final Map<Long, Touches> touches = new HashMap<>();
     /** Per key, how many transactions hold it SHARED. */
     private final Map<Long, Integer> shared = new HashMap<>();
+    /** Those that hold so many keys that these aren't in {@link #touches}, by rising number. */
+    private final List<Large> large = new ArrayList<>();
     /** How many consist of guarded rows. */
     private int guarded;
 
+    /**
+     * A transaction with many keys. An index of them would take a hundred bytes for each; but there are few such
+     * transactions, so whoever looks for a key looks in each.
+     */
+    private record Large(OwnTransaction own, Keys sorted) {
+        /** How it holds a key that isn't SHARED; -1 if it doesn't. */
+        int type(long hash) {
+            int type = sorted.typeOrdinalOf(hash);
+            return type == KeyType.SHARED.ordinal() ? -1 : type;
+        }
+    }
+
+    private static boolean isLarge(OwnTransaction own) {
+        return own.keys.size() >= Keys.SORTED_FROM;
+    }
+
     void add(OwnTransaction own) {
+        if (isLarge(own)) {
+            int at = large.size();
+            while (at > 0 && large.get(at - 1).own.number > own.number) {
+                at--;
+            }
+            large.add(at, new Large(own, own.keys.sortedIfMany()));
+        }
         for (int i = 0; i < own.keys.size(); i++) {
             if (own.keys.type(i) == KeyType.SHARED) {
                 shared.merge(own.keys.hash(i), 1, Integer::sum);
-            } else {
+            } else if (isIndexed(own, own.keys.hash(i))) {
                 touches.computeIfAbsent(own.keys.hash(i), hash -> new Touches()).add(own, own.keys.typeOrdinal(i));
             }
         }
         own.indexed = true;
         guarded += own.isGuarded() ? 1 : 0;
+    }
+
+    private static boolean isIndexed(OwnTransaction own, long hash) {
+        return !isLarge(own) || Keys.isReserved(hash);
     }
 
     void remove(OwnTransaction own) {
@@ -38,11 +69,12 @@ final class OwnKeys {
         }
         own.indexed = false;
         guarded -= own.isGuarded() ? 1 : 0;
+        large.removeIf(each -> each.own == own);
         for (int i = 0; i < own.keys.size(); i++) {
             long hash = own.keys.hash(i);
             if (own.keys.type(i) == KeyType.SHARED) {
                 shared.computeIfPresent(hash, (h, count) -> count == 1 ? null : count - 1);
-            } else {
+            } else if (isIndexed(own, hash)) {
                 Touches list = touches.get(hash);
                 list.remove(own);
                 if (list.size() == 0) {
@@ -72,20 +104,21 @@ final class OwnKeys {
 
     /** Goes back from the latest, until the earlier ones conflict with one that is already named. */
     private void builtOn(WriteSet w, long hash, int type, Set<Long> numbers) {
+        for (Large each : large) {
+            int found = each.type(hash);
+            // One that was built on by a later one need not be named, but may.
+            if (found >= 0 && isBuiltOn(w, hash, type, each.own, found)) {
+                numbers.add(each.own.number);
+            }
+        }
         Touches list = touches.get(hash);
-        long before = w.gtid().number();
-        long lastSeen = w.lastSeen();
         if (list == null) {
             return;
         }
         boolean updated = false;
         for (int i = list.size() - 1; i >= 0 && numbers.size() <= BUILT_ON_MAX; i--) {
             int found = list.type(i);
-            if (list.own(i).number >= before
-                    || !Matrix.isBuiltOn(found, type)
-                    || (list.own(i).definition && fitsFormer(w, hash))
-                    || list.own(i).isUndoneFor(lastSeen)
-                    || (list.own(i).keepsColumns && !w.isDefinition())) {
+            if (!isBuiltOn(w, hash, type, list.own(i), found)) {
                 continue;
             }
             boolean strong = found != KeyType.REFERENCE.ordinal();
@@ -101,6 +134,14 @@ final class OwnKeys {
             }
             updated |= strong;
         }
+    }
+
+    private static boolean isBuiltOn(WriteSet w, long hash, int type, OwnTransaction own, int found) {
+        return own.number < w.gtid().number()
+                && Matrix.isBuiltOn(found, type)
+                && !(own.definition && fitsFormer(w, hash))
+                && !own.isUndoneFor(w.lastSeen())
+                && !(own.keepsColumns && !w.isDefinition());
     }
 
     private static boolean fitsFormer(WriteSet w, long table) {
@@ -129,9 +170,14 @@ final class OwnKeys {
             int found = winner.typeOrdinal(i);
             Touches list = touches.get(hash);
             for (int n = 0; list != null && n < list.size(); n++) {
-                if (Matrix.conflicts(found, list.type(n))
-                        || (list.own(n).strict && Matrix.orders(found, list.type(n)))) {
+                if (loses(list.own(n), list.type(n), found)) {
                     doomed.add(list.own(n).number);
+                }
+            }
+            for (Large each : large) {
+                int type = each.type(hash);
+                if (type >= 0 && loses(each.own, type, found)) {
+                    doomed.add(each.own.number);
                 }
             }
             boolean conflict = Matrix.conflicts(found, KeyType.SHARED.ordinal());
@@ -148,6 +194,10 @@ final class OwnKeys {
                 doomed.add(everything.own(n).number);
             }
         }
+    }
+
+    private static boolean loses(OwnTransaction own, int type, int found) {
+        return Matrix.conflicts(found, type) || (own.strict && Matrix.orders(found, type));
     }
 
     /** The holders of one key, by rising GTID number; those that leave are mostly the first. */

@@ -33,7 +33,7 @@ final class OwnTransaction {
 
     OwnTransaction(WriteSet w) {
         number = w.gtid().number();
-        certified = w.keys();
+        certified = w.keys().sortedIfMany();
         definition = w.isDefinition();
         strict = certified.contains(Keys.NO_ROWS_BEFORE);
         keys = strict && !definition ? OwnDefinitions.unguarded(certified) : certified;
@@ -50,12 +50,8 @@ final class OwnTransaction {
 
     /** Whether it loses, guarded, against a writeset that holds this key in this way. */
     boolean losesGuarded(long hash, int found) {
-        for (int i = 0; i < certified.size(); i++) {
-            if (certified.hash(i) == hash) {
-                return Matrix.orders(found, certified.typeOrdinal(i));
-            }
-        }
-        return false;
+        int type = certified.typeOrdinalOf(hash);
+        return type >= 0 && Matrix.orders(found, type);
     }
 
     boolean isUndoneFor(long lastSeen) {

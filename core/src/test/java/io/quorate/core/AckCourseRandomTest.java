@@ -82,7 +82,7 @@ class AckCourseRandomTest {
         next.captured = true;
         next.since = now;
         if (next.client) {
-            course.captured(captured, session(captured), now);
+            course.captured(captured, session(captured), 0, now);
         }
     }
 
@@ -142,7 +142,7 @@ class AckCourseRandomTest {
         if (captured > 0) {
             int number = 1 + random.nextInt(captured);
             if (binlog.get(number - 1).client) {
-                course.captured(number, session(number), now);
+                course.captured(number, session(number), 0, now);
             }
         }
     }

@@ -16,6 +16,19 @@ class AckCourseTest {
     private final AckCourse course = new AckCourse(LIMIT, 0);
 
     @Test
+    void aLargeTransactionAndThoseBehindItAreGivenMoreTime() {
+        course.captured(1, SESSION + 1, 50_000_000, 0);
+        course.captured(2, SESSION + 2, 0, 100);
+        assertThat(course.endings(LIMIT + 9_999)).isEmpty();
+        assertThat(course.waitMillis(LIMIT + 9_990, 5_000)).isEqualTo(10);
+        assertThat(course.endings(LIMIT + 10_000))
+                .extracting(AckCourse.Ending::number)
+                .containsExactly(1L, 2L);
+        course.captured(3, SESSION + 3, 0, 50_000);
+        assertThat(course.endings(50_000 + LIMIT)).hasSize(1);
+    }
+
+    @Test
     void whatHasPassedIsAcknowledged() {
         client(1);
         assertThat(course.acknowledged(0)).isNull();
@@ -53,8 +66,8 @@ class AckCourseTest {
     @Test
     void whoHasWaitedLongestIsToldAsLongAsHisSessionIsThere() {
         assertThat(course.waitedMillis(7)).isZero();
-        course.captured(1, SESSION + 1, 10);
-        course.captured(2, SESSION + 2, 30);
+        course.captured(1, SESSION + 1, 0, 10);
+        course.captured(2, SESSION + 2, 0, 30);
         assertThat(course.waitedMillis(50)).isEqualTo(40);
         assertThat(course.open()).containsExactly(1L, 2L);
         course.endings(10 + LIMIT);
@@ -168,7 +181,7 @@ class AckCourseTest {
 
     @Test
     void whatIsReadIsNotAcknowledgedBeforeItIsCaptured() {
-        course.captured(1, SESSION, 0);
+        course.captured(1, SESSION, 0, 0);
         decided(1);
         assertThat(course.acknowledged(0)).as("its end isn't known").isNull();
         course.read(end(1).end(), 0);
@@ -178,13 +191,13 @@ class AckCourseTest {
     @Test
     void whatIsCapturedAgainWaitsAsBefore() {
         client(1);
-        course.captured(1, SESSION + 1, LIMIT / 2);
+        course.captured(1, SESSION + 1, 0, LIMIT / 2);
         assertThat(course.size()).isEqualTo(1);
         assertThat(course.endings(LIMIT)).as("since it was captured first").hasSize(1);
-        course.captured(1, SESSION + 1, LIMIT);
+        course.captured(1, SESSION + 1, 0, LIMIT);
         assertThat(course.endings(3 * LIMIT)).isEmpty();
         course.ended(1);
-        course.captured(1, SESSION + 1, LIMIT);
+        course.captured(1, SESSION + 1, 0, LIMIT);
         assertThat(course.isSettled()).isTrue();
     }
 
@@ -215,8 +228,8 @@ class AckCourseTest {
 
     @Test
     void theLimitIsWaitedForOnceForEach() {
-        course.captured(1, SESSION, 0);
-        course.captured(2, SESSION, 30);
+        course.captured(1, SESSION, 0, 0);
+        course.captured(2, SESSION, 0, 30);
         assertThat(course.waitMillis(10, 1000)).isEqualTo(LIMIT - 10);
         course.endings(LIMIT);
         assertThat(course.waitMillis(LIMIT, 1000)).isEqualTo(30);
@@ -225,7 +238,7 @@ class AckCourseTest {
 
     /** Captured, and read to its end. */
     private void client(long number) {
-        course.captured(number, SESSION + number, 0);
+        course.captured(number, SESSION + number, 0, 0);
         course.read(end(number).end(), 0);
     }
 

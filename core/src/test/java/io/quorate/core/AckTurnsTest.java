@@ -144,7 +144,7 @@ class AckTurnsTest {
     }
 
     private void client(long number) {
-        course.captured(number, 1000 + number, 0);
+        course.captured(number, 1000 + number, 0, 0);
         course.read(new BinlogPosition("binlog.000001", 100 * number), 0);
     }
 

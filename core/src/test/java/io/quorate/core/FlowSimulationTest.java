@@ -62,7 +62,7 @@ class FlowSimulationTest {
 
         void commit() {
             long number = ++committed;
-            acks.captured(number, number, now);
+            acks.captured(number, number, 0, now);
             acks.read(new BinlogPosition("binlog.000001", number), now);
             in(ROUND, () -> {
                 order.add(this);

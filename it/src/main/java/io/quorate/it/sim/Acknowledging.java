@@ -100,7 +100,7 @@ final class Acknowledging implements OwnRegister.Listener {
 
     @Override
     public void captured(WriteSet w) {
-        course.captured(w.gtid().number(), w.session(), world.millis());
+        course.captured(w.gtid().number(), w.session(), w.payload().size(), world.millis());
         if (world.slowing != null && world.slowing.nextInt(SLOWED_EVERY) == 0) {
             slow();
         }

@@ -103,7 +103,7 @@ final class AckGate implements OwnRegister.Listener, AutoCloseable {
             return; // It has been prepared, not committed; the verdict comes before its commit.
         }
         locked(() -> {
-            course.captured(w.gtid().number(), w.session(), MonotonicClock.millis());
+            course.captured(w.gtid().number(), w.session(), w.payload().size(), MonotonicClock.millis());
             stages.captured(w.gtid().number(), w.committedMicros(), System.nanoTime());
         });
     }

@@ -59,6 +59,9 @@ final class Capturing implements AutoCloseable {
 
     private static final long HEAP_NEEDED = 96 << 20;
 
+    /** What a key of a large transaction takes while it is captured, ordered and certified. */
+    private static final int KEY_BYTES = 160;
+
     /** More doesn't fit into the largest packet. */
     private static final long EVENT_BYTES_MAX = 700 << 20;
 
@@ -200,9 +203,10 @@ final class Capturing implements AutoCloseable {
                 .with(
                         mysql.sslMode(),
                         Set.of(AppliedDdl.source(ports.incarnation()), AppliedDdl.wholeSource(ports.incarnation())))
-                .withBytes(
+                .withLimits(
                         p.capture().transactionBytesMax().toBytes(),
                         (int) Math.min((HEAP_MAX - HEAP_NEEDED) / HEAP_SHARE, EVENT_BYTES_MAX),
+                        (int) Math.min((HEAP_MAX - HEAP_NEEDED) / KEY_BYTES, CaptureSettings.KEYS_MAX_DEFAULT),
                         p.capture().undecidedBytesMax().toBytes());
     }
 
