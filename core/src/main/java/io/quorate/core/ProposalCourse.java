@@ -43,6 +43,9 @@ public final class ProposalCourse {
      */
     public record Submission(Entry entry, long last, long epoch) {}
 
+    /** An order that takes less is taken for one that has lost what was sent. */
+    private static final long BYTES_PER_MILLI_MIN = 5_000;
+
     private final ProposalWindow window;
     private final Timing timing;
     private boolean primary;
@@ -124,8 +127,9 @@ public final class ProposalCourse {
     /** The next entry to submit, null when there is nothing to submit now. */
     public Submission next(long nowMillis) {
         boolean awaiting = window.awaiting();
-        if (awaiting && nowMillis - deliveredMillis > timing.resendMillis()) {
-            log.warn("no proposal of this node was delivered for {} ms; sending them again", timing.resendMillis());
+        long limitMillis = timing.resendMillis() + window.sentBytes() / BYTES_PER_MILLI_MIN;
+        if (awaiting && nowMillis - deliveredMillis > limitMillis) {
+            log.warn("no proposal of this node was delivered for {} ms; sending them again", limitMillis);
             rewind(nowMillis);
             awaiting = false;
         }

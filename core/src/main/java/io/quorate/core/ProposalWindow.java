@@ -237,4 +237,9 @@ public final class ProposalWindow {
     public long bytes() {
         return bytes;
     }
+
+    /** Bytes submitted and not delivered. */
+    public long sentBytes() {
+        return proposed.stream().limit(sent).mapToLong(p -> p.entry.size()).sum();
+    }
 }

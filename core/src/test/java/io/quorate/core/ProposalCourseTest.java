@@ -74,6 +74,17 @@ class ProposalCourseTest {
     }
 
     @Test
+    void aLargeOneIsGivenTheTimeThatItTakes() {
+        WriteSet large = new WriteSet(new Gtid(ORIGIN, 1), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[10_000_000]);
+        course.captured(large, NOTHING, 0);
+        assertThat(course.next(0)).isNotNull();
+        course.next(TIMING.resendMillis() + 1_990);
+        assertThat(course.resends()).isZero();
+        course.next(TIMING.resendMillis() + 2_010);
+        assertThat(course.resends()).isEqualTo(1);
+    }
+
+    @Test
     void goesBackWhenTheOrderMissesSomething() {
         captured(course, 1, 0);
         captured(course, 2, 0);

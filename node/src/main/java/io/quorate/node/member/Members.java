@@ -96,7 +96,7 @@ public final class Members {
         return node + GENERATION + generation;
     }
 
-    private void keep(String key, String value) {
+    private synchronized void keep(String key, String value) {
         if (!value.equals(directories.put(key, value))) {
             try {
                 Properties kept = new Properties();

@@ -31,6 +31,10 @@ import org.slf4j.LoggerFactory;
  * what a follower appends is then answered by the thread that has seen it on disk.
  */
 final class PeerServer implements AutoCloseable {
+    /** What may be in memory because it isn't applied: a sixteenth of the heap, but some entries in any case. */
+    private static final long UNAPPLIED_BYTES_MAX =
+            Math.max(8L << 20, Runtime.getRuntime().maxMemory() / 16);
+
     private static final Logger LOG = LoggerFactory.getLogger(PeerServer.class);
     private static final int GREET_MILLIS = 5000;
     private static final int CONNECTIONS_MAX = 64;
@@ -121,9 +125,13 @@ final class PeerServer implements AutoCloseable {
             Thread.currentThread().setName("quorate-raft-" + server.getId() + "-from-" + caller);
             socket.setSoTimeout(0);
             Answers answers = new Answers(socket, out);
+            UnappliedEntries unapplied = new UnappliedEntries(
+                    UNAPPLIED_BYTES_MAX, settings.voteWithin().toMillis() / 8, this::lastApplied);
             while (!closed) {
-                take(RpcWire.read(in, settings.messageBytesMax()), answers);
+                take(RpcWire.read(in, settings.messageBytesMax()), unapplied, answers);
             }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         } catch (IOException e) {
             LOG.debug("the connection of {} has ended: {}", caller == null ? socket : caller, e.toString());
         } catch (RuntimeException e) {
@@ -164,9 +172,17 @@ final class PeerServer implements AutoCloseable {
         return null;
     }
 
-    private void take(Frame frame, Answers answers) throws IOException {
+    private void take(Frame frame, UnappliedEntries unapplied, Answers answers)
+            throws IOException, InterruptedException {
         switch (frame.type()) {
-            case RpcWire.APPEND -> append(RpcWire.parse(frame, AppendEntriesRequestProto.parser()), frame, answers);
+            case RpcWire.APPEND -> {
+                AppendEntriesRequestProto request = RpcWire.parse(frame, AppendEntriesRequestProto.parser());
+                int count = request.getEntriesCount();
+                if (count > 0) {
+                    unapplied.next(request.getEntries(count - 1).getIndex(), request.getSerializedSize());
+                }
+                append(request, frame, answers);
+            }
             case RpcWire.VOTE -> {
                 RequestVoteRequestProto request = RpcWire.parse(frame, RequestVoteRequestProto.parser());
                 answers.give(frame, () -> server.requestVote(request));
@@ -181,6 +197,14 @@ final class PeerServer implements AutoCloseable {
                 answers.give(frame, () -> server.startLeaderElection(request));
             }
             default -> throw new IOException("a request of type " + frame.type());
+        }
+    }
+
+    private long lastApplied() {
+        try {
+            return server.getDivision(settings.group()).getInfo().getLastAppliedIndex();
+        } catch (IOException e) {
+            return Long.MAX_VALUE; // It is closing; then nothing is kept.
         }
     }
 
