@@ -256,7 +256,7 @@ final class TransactionReader {
      * ({@code Statements}), so that all of it is on their heaps at once.
      */
     private void requireOneStatement() {
-        if (payload.size() > settings.eventBytesMax()) {
+        if (!ddl && payload.size() > settings.eventBytesMax()) {
             throw tooLarge("transaction " + gtid() + " wrote " + payload.size()
                     + " bytes to tables whose engine has no transactions, more than " + settings.eventBytesMax()
                     + ", which the heap of the services allows");

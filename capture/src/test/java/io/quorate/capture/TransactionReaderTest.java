@@ -9,6 +9,7 @@ import io.quorate.core.BinlogEvents;
 import io.quorate.core.BinlogPosition;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
+import io.quorate.core.Keys;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Spool;
@@ -21,6 +22,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -36,15 +38,21 @@ class TransactionReaderTest {
             new Progress(SERVER, CapturePosition.after(SERVER, new OriginPosition(10, 5, new long[0]), new GtidSet()));
     private TransactionReader reader = reader();
 
+    private static CaptureSettings settings() {
+        return CaptureSettings.of("localhost", 3306, "root", "", SERVER, 2).with("disabled", APPLIED);
+    }
+
     private TransactionReader reader() {
-        CaptureSettings settings =
-                CaptureSettings.of("localhost", 3306, "root", "", SERVER, 2).with("disabled", APPLIED);
+        return reader(settings(), List.of());
+    }
+
+    private TransactionReader reader(CaptureSettings settings, List<List<String>> referenced) {
         Definitions oneColumn = new Definitions() {
             @Override
             public TableDefinition definition(TableName name, BinlogPosition at) {
                 TableDefinition.Part id = new TableDefinition.Part("id", 0);
                 List<TableDefinition.Index> primary = List.of(new TableDefinition.Index("PRIMARY", List.of(id)));
-                return new TableDefinition(0, 0, primary, false, List.of(), List.of(), List.of(), List.of());
+                return new TableDefinition(0, 0, primary, false, List.of(), referenced, List.of(), List.of());
             }
 
             @Override
@@ -120,6 +128,52 @@ class TransactionReaderTest {
         assertThat(types()).containsExactly(19, 30, 19, 30);
         byte[] p = recorder.writeSets().get(0).payload().toArray();
         assertThat(BinlogEvents.endsStatement(p, BinlogEvents.length(p, 0))).isTrue();
+    }
+
+    /** The others can't apply it but as one statement. */
+    @Test
+    void refusesMuchAtOnceForAnEngineWithoutTransactions() throws Exception {
+        int event = Events.insert(7, false, 1).length;
+        reader = reader(settings().withLimits(1 << 20, 2 * event, 100, 0), List.of());
+        read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1), Events.insert(7, true, 2), Events.xid());
+        assertThat(recorder.writeSets()).hasSize(1);
+        read(gtid(12), BEGIN, TABLE, Events.insert(7, false, 1), Events.insert(7, true, 2));
+        assertThatThrownBy(() -> read(Events.query("COMMIT")))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.TRANSACTION_TOO_LARGE))
+                .hasMessageContaining(SERVER + ":12");
+    }
+
+    @Test
+    void refusesAnEventThatIsTooLarge() throws Exception {
+        byte[] large = Events.insert(7, true, IntStream.range(0, 50).toArray());
+        reader = reader(settings().withLimits(1 << 20, large.length - 1, 100, 0), List.of());
+        read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1));
+        assertThatThrownBy(() -> read(large))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.TRANSACTION_TOO_LARGE))
+                .hasMessageContaining("in one event");
+    }
+
+    @Test
+    void beyondSoManyKeysRowsStandForTheirTable() throws Exception {
+        long table = KeyNames.table("db", "t");
+        reader = reader(settings().withLimits(1 << 20, 1 << 20, 3, 0), List.of());
+        read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1, 2), Events.insert(7, false, 3, 4));
+        read(Events.insert(7, true, 5), Events.xid());
+        Keys keys = recorder.writeSets().get(0).keys();
+        assertThat(keys.size())
+                .as("two rows, the table, and that earlier rows matter")
+                .isEqualTo(4);
+        assertThat(keys.toString()).contains("EXCLUSIVE:" + Long.toHexString(table));
+        assertThat(keys.contains(Keys.NO_ROWS_BEFORE)).isTrue();
+        assertThat(keys.touchEverything()).isFalse();
+
+        reader = reader(settings().withLimits(1 << 20, 1 << 20, 3, 0), List.of(List.of("id")));
+        read(gtid(12), BEGIN, TABLE, Events.insert(7, false, 1, 2), Events.insert(7, true, 3, 4), Events.xid());
+        assertThat(recorder.writeSets().get(1).keys().touchEverything())
+                .as("rows of other tables may refer to these")
+                .isTrue();
     }
 
     @Test

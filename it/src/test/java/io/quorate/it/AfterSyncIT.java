@@ -447,6 +447,53 @@ class AfterSyncIT {
                 .isEqualTo("1");
     }
 
+    /** The services have a heap of 256 MB, most of which they need for other things. */
+    @Test
+    void transactionsNearlyAsLargeAsTheHeapArePassedOnBesideSmallOnes() throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        AtomicInteger committed = new AtomicInteger();
+        try (Connection client = cluster.app(2);
+                Statement s = client.createStatement()) {
+            s.execute("CREATE TABLE bank.large (id INT AUTO_INCREMENT PRIMARY KEY, v LONGBLOB)");
+            s.execute("CREATE TABLE bank.beside (id INT AUTO_INCREMENT PRIMARY KEY)");
+            cluster.assertConverged(2);
+            CompletableFuture<Void> others = CompletableFuture.runAsync(() -> insertBeside(stop, committed));
+            for (int row = 1; row <= 3; row++) {
+                s.execute("INSERT INTO bank.large (v) VALUES (REPEAT('" + row + "', 20000000))");
+            }
+            s.execute("SET SESSION cte_max_recursion_depth = 100000");
+            s.execute(
+                    "INSERT INTO bank.large (v) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i"
+                            + " < 20000) SELECT REPEAT(CONCAT(i, ' '), 1300) FROM n");
+            s.execute("UPDATE bank.large SET v = CONCAT('again', v) WHERE LENGTH(v) < 10000 AND MOD(id, 2) = 0");
+            stop.set(true);
+            others.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        } finally {
+            stop.set(true);
+        }
+        cluster.assertConverged(2);
+        assertThat(cluster.mysql(3).queryLong("SELECT COUNT(*) FROM bank.large"))
+                .isEqualTo(20_003);
+        assertThat(cluster.mysql(2).queryLong("SELECT COUNT(*) FROM bank.beside"))
+                .as("acknowledged beside them")
+                .isGreaterThanOrEqualTo(committed.get())
+                .isPositive();
+        cluster.mysql(1).execute("DROP TABLE bank.large");
+    }
+
+    private static void insertBeside(AtomicBoolean stop, AtomicInteger committed) {
+        try (Connection client = cluster.app(3);
+                Statement s = client.createStatement()) {
+            while (!stop.get()) {
+                s.execute("INSERT INTO bank.beside VALUES ()");
+                committed.incrementAndGet();
+                Thread.sleep(20);
+            }
+        } catch (SQLException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     private static CompletableFuture<SQLException> insert(int node, int id) throws SQLException {
         return insert(cluster.app(node), "bank.alone", id);
     }
