@@ -41,8 +41,8 @@ public enum ErrorCode {
     TRANSACTION_TOO_LARGE(
             2004,
             Kind.FATAL,
-            "split the transaction, or raise quorate.capture.transaction-bytes-max on every node; for a large row, raise"
-                    + " the heap (-Xmx) to five times the row and 96 MB"),
+            "split the transaction, or raise quorate.capture.transaction-bytes-max on every node; for a large row,"
+                    + " raise the heap (-Xmx) to five times the row and 96 MB"),
     CAPTURE_FAILED(
             2005, Kind.RETRYABLE, "see the cause; capture is restarted from the last ordered transaction by itself"),
     CORRUPT_EVENT(
