@@ -27,7 +27,9 @@ import java.util.stream.Collectors;
  * out.
  */
 public final class TailPlan {
-    private static final long BYTES_MAX = 256 << 20;
+    /** Of rows to be taken back, which are on the heap; a server with more of them gets its tables copied. */
+    private static final long BYTES_MAX =
+            Math.min(256 << 20, Runtime.getRuntime().maxMemory() / 4);
 
     /** The records after the position, in order; read twice. */
     @FunctionalInterface

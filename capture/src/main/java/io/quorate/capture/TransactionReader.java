@@ -340,6 +340,9 @@ final class TransactionReader {
                 // The rows that it references, or that reference it, belong to other tables.
                 keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
             }
+            if (plan.children.length > 0) {
+                keys.add(Keys.CASCADES, KeyType.SHARED);
+            }
             plans.warn(
                     plan,
                     "a transaction has more keys than the heap allows (" + settings.keysMax()
