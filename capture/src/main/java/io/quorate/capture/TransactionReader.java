@@ -394,6 +394,12 @@ final class TransactionReader {
         payload.append(b, offset, length);
     }
 
+    /** What was collected; its last ROWS event ends its statement, whatever was left out or taken back after it. */
+    private Payload taken() {
+        payload.endStatement();
+        return payload.take();
+    }
+
     private static QuorateException tooLarge(String what) {
         return new QuorateException(ErrorCode.TRANSACTION_TOO_LARGE, what);
     }
@@ -406,7 +412,7 @@ final class TransactionReader {
             counters.applied.increment();
         } else if (payload.size() > 0) {
             WriteSet.Kind kind = ddl ? WriteSet.Kind.DDL : WriteSet.Kind.ROWS;
-            writeSet = writeSet(kind, progress.lastSeen(), keys.build(), payload.take());
+            writeSet = writeSet(kind, progress.lastSeen(), keys.build(), taken());
         }
         cover(writeSet, progress.undecided());
         reset();
@@ -424,15 +430,14 @@ final class TransactionReader {
         require(foreign == null, "XA PREPARE of another server");
         Optional<CertifiedXid> certified = prepared.certified();
         if (marked && certified.isPresent()) {
-            payload.endStatement();
             append(b, offset, length);
             cover(
-                    writeSet(WriteSet.Kind.PREPARED, certified.get().snapshot(), keys.build(), payload.take()),
+                    writeSet(WriteSet.Kind.PREPARED, certified.get().snapshot(), keys.build(), taken()),
                     progress.undecided());
             reset();
             return;
         }
-        Progress.Prepared transaction = new Progress.Prepared(number, keys.build(), payload.take());
+        Progress.Prepared transaction = new Progress.Prepared(number, keys.build(), taken());
         cover(null, progress.undecidedWith(number));
         progress.prepare(prepared, transaction, settings.undecidedBytesMax());
         reset();

@@ -104,6 +104,14 @@ class TransactionReaderTest {
         assertThat(w.committedMicros()).isEqualTo(1_000_000);
     }
 
+    /** What follows may be left out, such as rows of ours. */
+    @Test
+    void theLastRowsEndTheirStatementWhateverFollowed() throws Exception {
+        read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1), Events.xid());
+        byte[] p = recorder.writeSets().get(0).payload().toArray();
+        assertThat(BinlogEvents.endsStatement(p, BinlogEvents.length(p, 0))).isTrue();
+    }
+
     @Test
     void cutsBackToASavepointThatTheServerLogged() throws Exception {
         read(gtid(11), BEGIN, TABLE, Events.insert(7, true, 1));
