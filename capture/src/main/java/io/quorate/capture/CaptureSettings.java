@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.UUID;
@@ -16,12 +18,7 @@ import java.util.UUID;
  * @param replicaId server id with which the binlog connection registers, unique among that server's replicas, 1 to 2^32
  *     - 1
  * @param sslMode {@code disabled}, {@code preferred}, {@code required}, {@code verify_ca} or {@code verify_identity}
- * @param transactionBytesMax largest payload of one transaction; a larger one stops capture with {@link
- *     io.quorate.core.ErrorCode#TRANSACTION_TOO_LARGE}
- * @param eventBytesMax the largest event with rows, which is a row or more: whoever applies it has it on the heap
- *     several times. The largest transaction, too, on tables whose engine has none. Same code
- * @param keysMax from this many keys on, what a transaction goes on to write stands for whole tables
- * @param undecidedBytesMax largest sum of the payloads of prepared and undecided XA transactions; same code
+ * @param limits of what is captured
  * @param heartbeat how often an idle server sends a heartbeat; after four missed ones the connection counts as lost
  * @param connectTimeout for each connection attempt
  * @param appliedSources GTID sources under which the applier runs what came from other nodes, {@link
@@ -36,14 +33,46 @@ public record CaptureSettings(
         UUID server,
         long replicaId,
         String sslMode,
-        long transactionBytesMax,
-        int eventBytesMax,
-        int keysMax,
-        long undecidedBytesMax,
+        Limits limits,
         Duration heartbeat,
         Duration connectTimeout,
         Set<UUID> appliedSources) {
-    public static final int KEYS_MAX_DEFAULT = 2_000_000;
+    /**
+     * How large things may be.
+     *
+     * @param transactionBytesMax largest payload of one transaction; a larger one stops capture with {@link
+     *     ErrorCode#TRANSACTION_TOO_LARGE}
+     * @param eventBytesMax the largest event with rows, which is a row or more: whoever applies it has it on the heap
+     *     several times. The largest transaction, too, on tables whose engine has none. Same code
+     * @param keysMax from this many keys on, what a transaction goes on to write stands for whole tables
+     * @param undecidedBytesMax largest sum of the payloads of prepared and undecided XA transactions; same code
+     */
+    public record Limits(long transactionBytesMax, int eventBytesMax, int keysMax, long undecidedBytesMax) {
+        public static final int KEYS_MAX_DEFAULT = 2_000_000;
+
+        public Limits {
+            if (transactionBytesMax < 1 || transactionBytesMax > 1L << 30) {
+                throw new IllegalArgumentException("transactionBytesMax " + transactionBytesMax + ", at most 1 GiB");
+            }
+            if (eventBytesMax < 1) {
+                throw new IllegalArgumentException("eventBytesMax " + eventBytesMax);
+            }
+        }
+
+        /**
+         * Fails for an event that is too large.
+         *
+         * @param transaction whose it is, for people
+         */
+        void requireEvent(String transaction, int length) {
+            if (length > eventBytesMax) {
+                throw new QuorateException(
+                        ErrorCode.TRANSACTION_TOO_LARGE,
+                        transaction + " has rows of " + length + " bytes in one event, more than " + eventBytesMax
+                                + ", which the heap of the services allows");
+            }
+        }
+    }
 
     /**
      * For a capture on its own: TLS when the server offers it, 128 MiB per transaction and event, 512 MiB undecided, a
@@ -58,10 +87,7 @@ public record CaptureSettings(
                 server,
                 replicaId,
                 "preferred",
-                128L << 20,
-                128 << 20,
-                KEYS_MAX_DEFAULT,
-                512L << 20,
+                new Limits(128L << 20, 128 << 20, Limits.KEYS_MAX_DEFAULT, 512L << 20),
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(10),
                 Set.of());
@@ -69,70 +95,25 @@ public record CaptureSettings(
 
     /** With another {@link #sslMode} and the sources of what the applier runs. */
     public CaptureSettings with(String ssl, Set<UUID> applied) {
-        return with(
-                ssl,
-                transactionBytesMax,
-                eventBytesMax,
-                keysMax,
-                undecidedBytesMax,
-                heartbeat,
-                connectTimeout,
-                applied);
+        return with(ssl, limits, heartbeat, connectTimeout, applied);
     }
 
-    /** With other limits for one transaction, one event, the keys of a transaction, and all undecided ones. */
-    public CaptureSettings withLimits(long transactionMax, int eventMax, int keys, long undecidedMax) {
-        return with(sslMode, transactionMax, eventMax, keys, undecidedMax, heartbeat, connectTimeout, appliedSources);
+    public CaptureSettings withLimits(Limits others) {
+        return with(sslMode, others, heartbeat, connectTimeout, appliedSources);
     }
 
     public CaptureSettings withTimes(Duration heartbeatEvery, Duration connectAtMost) {
-        return with(
-                sslMode,
-                transactionBytesMax,
-                eventBytesMax,
-                keysMax,
-                undecidedBytesMax,
-                heartbeatEvery,
-                connectAtMost,
-                appliedSources);
+        return with(sslMode, limits, heartbeatEvery, connectAtMost, appliedSources);
     }
 
-    private CaptureSettings with(
-            String ssl,
-            long transaction,
-            int event,
-            int keys,
-            long undecided,
-            Duration beat,
-            Duration connect,
-            Set<UUID> applied) {
-        return new CaptureSettings(
-                host,
-                port,
-                user,
-                password,
-                server,
-                replicaId,
-                ssl,
-                transaction,
-                event,
-                keys,
-                undecided,
-                beat,
-                connect,
-                applied);
+    private CaptureSettings with(String ssl, Limits most, Duration beat, Duration connect, Set<UUID> applied) {
+        return new CaptureSettings(host, port, user, password, server, replicaId, ssl, most, beat, connect, applied);
     }
 
     public CaptureSettings {
         appliedSources = Set.copyOf(appliedSources);
         if (replicaId < 1 || replicaId > 0xffff_ffffL) {
             throw new IllegalArgumentException("replicaId " + replicaId + " is not a server id");
-        }
-        if (transactionBytesMax < 1 || transactionBytesMax > 1L << 30) {
-            throw new IllegalArgumentException("transactionBytesMax " + transactionBytesMax + ", at most 1 GiB");
-        }
-        if (eventBytesMax < 1) {
-            throw new IllegalArgumentException("eventBytesMax " + eventBytesMax);
         }
         if (heartbeat.toMillis() < 10 || connectTimeout.toMillis() < 10) {
             throw new IllegalArgumentException("heartbeat and connectTimeout must be 10 ms or more");

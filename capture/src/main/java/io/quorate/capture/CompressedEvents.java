@@ -24,16 +24,16 @@ final class CompressedEvents implements AutoCloseable {
     private static final long NOT_COMPRESSED = 255;
 
     private final InputStream plain;
-    private final int eventBytesMax;
+    private final CaptureSettings.Limits limits;
     private final byte[] header = new byte[BinlogEvents.HEADER_BYTES];
 
-    private CompressedEvents(InputStream plain, int eventBytesMax) {
+    private CompressedEvents(InputStream plain, CaptureSettings.Limits limits) {
         this.plain = plain;
-        this.eventBytesMax = eventBytesMax;
+        this.limits = limits;
     }
 
-    /** @param eventBytesMax the largest event that is taken */
-    static CompressedEvents read(byte[] b, int offset, int length, int eventBytesMax) {
+    /** @param limits say how large an event may be */
+    static CompressedEvents read(byte[] b, int offset, int length, CaptureSettings.Limits limits) {
         EventReader in = new EventReader(b, offset + BinlogEvents.HEADER_BYTES, offset + length);
         long payloadBytes = -1;
         long compression = ZSTD;
@@ -53,13 +53,13 @@ final class CompressedEvents implements AutoCloseable {
         }
         InputStream packed = new ByteArrayInputStream(b, in.at, in.remaining());
         if (compression == NOT_COMPRESSED) {
-            return new CompressedEvents(packed, eventBytesMax);
+            return new CompressedEvents(packed, limits);
         }
         if (compression != ZSTD) {
             throw new QuorateException(ErrorCode.UNSUPPORTED_EVENT, "compression of type " + compression);
         }
         try {
-            return new CompressedEvents(new ZstdInputStreamNoFinalizer(packed), eventBytesMax);
+            return new CompressedEvents(new ZstdInputStreamNoFinalizer(packed), limits);
         } catch (IOException e) {
             throw corrupt(e);
         }
@@ -76,12 +76,7 @@ final class CompressedEvents implements AutoCloseable {
             if (length < header.length) {
                 throw new IndexOutOfBoundsException("event of " + length + " bytes in a compressed transaction");
             }
-            if (length > eventBytesMax) {
-                throw new QuorateException(
-                        ErrorCode.TRANSACTION_TOO_LARGE,
-                        "a compressed transaction has rows of " + length + " bytes in one event, more than "
-                                + eventBytesMax + ", which the heap of the services allows");
-            }
+            limits.requireEvent("a compressed transaction", length);
             byte[] event = Arrays.copyOf(header, length);
             int rest = length - header.length;
             if (plain.readNBytes(event, header.length, rest) < rest) {

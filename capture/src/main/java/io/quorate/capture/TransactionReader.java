@@ -65,6 +65,7 @@ final class TransactionReader {
     }
 
     private final CaptureSettings settings;
+    private final CaptureSettings.Limits limits;
     private final Progress progress;
     private final TablePlans plans;
     private final Map<Integer, Collation> collations;
@@ -109,6 +110,7 @@ final class TransactionReader {
             CaptureSink sink,
             Counters counters) {
         this.settings = settings;
+        this.limits = settings.limits();
         this.progress = progress;
         this.plans = plans;
         this.collations = collations;
@@ -256,9 +258,9 @@ final class TransactionReader {
      * ({@code Statements}), so that all of it is on their heaps at once.
      */
     private void requireOneStatement() {
-        if (!ddl && payload.size() > settings.eventBytesMax()) {
+        if (!ddl && payload.size() > limits.eventBytesMax()) {
             throw tooLarge("transaction " + gtid() + " wrote " + payload.size()
-                    + " bytes to tables whose engine has no transactions, more than " + settings.eventBytesMax()
+                    + " bytes to tables whose engine has no transactions, more than " + limits.eventBytesMax()
                     + ", which the heap of the services allows");
         }
     }
@@ -334,7 +336,7 @@ final class TransactionReader {
         }
         if (plan.coarse != null || committedMicros < plan.validFromMicros) {
             addWholeTable(plan);
-        } else if (keys.size() >= settings.keysMax()) {
+        } else if (keys.size() >= limits.keysMax()) {
             addWholeTable(plan);
             if (plan.linked) {
                 // The rows that it references, or that reference it, belong to other tables.
@@ -345,7 +347,7 @@ final class TransactionReader {
             }
             plans.warn(
                     plan,
-                    "a transaction has more keys than the heap allows (" + settings.keysMax()
+                    "a transaction has more keys than the heap allows (" + limits.keysMax()
                             + "): split it, or give the services a larger heap");
         } else if (!rowKeys.add(b, offset, plan, keys)) {
             addWholeTable(plan);
@@ -376,7 +378,7 @@ final class TransactionReader {
 
     private void unpack(byte[] b, int offset, int length) throws InterruptedException {
         require(phase == Phase.NAMED, "a TRANSACTION_PAYLOAD outside a transaction");
-        try (CompressedEvents events = CompressedEvents.read(b, offset, length, settings.eventBytesMax())) {
+        try (CompressedEvents events = CompressedEvents.read(b, offset, length, limits)) {
             for (byte[] event; (event = events.next()) != null; ) {
                 event(event, 0, event.length);
             }
@@ -384,13 +386,10 @@ final class TransactionReader {
     }
 
     private void append(byte[] b, int offset, int length) {
-        if ((long) payload.size() + length > settings.transactionBytesMax()) {
-            throw tooLarge("transaction " + gtid() + " is larger than " + settings.transactionBytesMax() + " bytes");
+        if ((long) payload.size() + length > limits.transactionBytesMax()) {
+            throw tooLarge("transaction " + gtid() + " is larger than " + limits.transactionBytesMax() + " bytes");
         }
-        if (length > settings.eventBytesMax()) {
-            throw tooLarge("transaction " + gtid() + " has rows of " + length + " bytes in one event, more than "
-                    + settings.eventBytesMax() + ", which the heap of the services allows");
-        }
+        limits.requireEvent("transaction " + gtid(), length);
         payload.append(b, offset, length);
     }
 
@@ -439,7 +438,7 @@ final class TransactionReader {
         }
         Progress.Prepared transaction = new Progress.Prepared(number, keys.build(), taken());
         cover(null, progress.undecidedWith(number));
-        progress.prepare(prepared, transaction, settings.undecidedBytesMax());
+        progress.prepare(prepared, transaction, limits.undecidedBytesMax());
         reset();
     }
 

@@ -283,7 +283,8 @@ class CaptureIT {
 
     @Test
     void refusesATransactionBeyondTheLimit() throws Exception {
-        CaptureSettings small = CaptureFixture.settings(server).withLimits(1000, 1000, 1000, 1000);
+        CaptureSettings small =
+                CaptureFixture.settings(server).withLimits(new CaptureSettings.Limits(1000, 1000, 1000, 1000));
         try (CaptureFixture own = new CaptureFixture(server, CaptureFixture.present(server), small)) {
             server.execute("INSERT INTO shop.item VALUES (80, 'fits', 1)");
             own.awaitAll();

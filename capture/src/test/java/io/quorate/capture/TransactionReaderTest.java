@@ -142,7 +142,7 @@ class TransactionReaderTest {
     @Test
     void refusesMuchAtOnceForAnEngineWithoutTransactions() throws Exception {
         int event = Events.insert(7, false, 1).length;
-        reader = reader(settings().withLimits(1 << 20, 2 * event, 100, 0), List.of());
+        reader = reader(settings().withLimits(new CaptureSettings.Limits(1 << 20, 2 * event, 100, 0)), List.of());
         read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1), Events.insert(7, true, 2), Events.xid());
         assertThat(recorder.writeSets()).hasSize(1);
         read(gtid(12), BEGIN, TABLE, Events.insert(7, false, 1), Events.insert(7, true, 2));
@@ -155,7 +155,8 @@ class TransactionReaderTest {
     @Test
     void refusesAnEventThatIsTooLarge() throws Exception {
         byte[] large = Events.insert(7, true, IntStream.range(0, 50).toArray());
-        reader = reader(settings().withLimits(1 << 20, large.length - 1, 100, 0), List.of());
+        reader =
+                reader(settings().withLimits(new CaptureSettings.Limits(1 << 20, large.length - 1, 100, 0)), List.of());
         read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1));
         assertThatThrownBy(() -> read(large))
                 .isInstanceOfSatisfying(
@@ -166,7 +167,7 @@ class TransactionReaderTest {
     @Test
     void beyondSoManyKeysRowsStandForTheirTable() throws Exception {
         long table = KeyNames.table("db", "t");
-        reader = reader(settings().withLimits(1 << 20, 1 << 20, 3, 0), List.of());
+        reader = reader(settings().withLimits(new CaptureSettings.Limits(1 << 20, 1 << 20, 3, 0)), List.of());
         read(gtid(11), BEGIN, TABLE, Events.insert(7, false, 1, 2), Events.insert(7, false, 3, 4));
         read(Events.insert(7, true, 5), Events.xid());
         Keys keys = recorder.writeSets().get(0).keys();
@@ -177,7 +178,8 @@ class TransactionReaderTest {
         assertThat(keys.contains(Keys.NO_ROWS_BEFORE)).isTrue();
         assertThat(keys.touchEverything()).isFalse();
 
-        reader = reader(settings().withLimits(1 << 20, 1 << 20, 3, 0), List.of(List.of("id")));
+        reader = reader(
+                settings().withLimits(new CaptureSettings.Limits(1 << 20, 1 << 20, 3, 0)), List.of(List.of("id")));
         read(gtid(12), BEGIN, TABLE, Events.insert(7, false, 1, 2), Events.insert(7, true, 3, 4), Events.xid());
         assertThat(recorder.writeSets().get(1).keys().touchEverything())
                 .as("rows of other tables may refer to these")

@@ -82,9 +82,6 @@ public final class AckCourse {
      */
     private record Read(Ack ack, long millis) {}
 
-    /** An order that takes less is taken for one that has stopped. */
-    private static final long BYTES_PER_MILLI_MIN = 5_000;
-
     private final long limitMillis;
     private final AckPace pace;
     /** Captured transactions that aren't settled, or are settled by the end of their session and not ordered yet. */
@@ -127,7 +124,7 @@ public final class AckCourse {
     public void captured(long number, long session, long bytes, long nowMillis) {
         captured = Math.max(captured, number);
         if (number > decided && number > answered) {
-            long until = nowMillis + limitMillis + bytes / BYTES_PER_MILLI_MIN;
+            long until = nowMillis + limitMillis + TotalOrder.millisFor(bytes);
             Map.Entry<Long, Waiting> before = waiting.lowerEntry(number);
             if (before != null) {
                 until = Math.max(until, before.getValue().untilMillis);

@@ -43,9 +43,6 @@ public final class ProposalCourse {
      */
     public record Submission(Entry entry, long last, long epoch) {}
 
-    /** An order that takes less is taken for one that has lost what was sent. */
-    private static final long BYTES_PER_MILLI_MIN = 5_000;
-
     private final ProposalWindow window;
     private final Timing timing;
     private boolean primary;
@@ -127,7 +124,7 @@ public final class ProposalCourse {
     /** The next entry to submit, null when there is nothing to submit now. */
     public Submission next(long nowMillis) {
         boolean awaiting = window.awaiting();
-        long limitMillis = timing.resendMillis() + window.sentBytes() / BYTES_PER_MILLI_MIN;
+        long limitMillis = timing.resendMillis() + TotalOrder.millisFor(window.sentBytes());
         if (awaiting && nowMillis - deliveredMillis > limitMillis) {
             log.warn("no proposal of this node was delivered for {} ms; sending them again", limitMillis);
             rewind(nowMillis);

@@ -8,6 +8,9 @@ import java.util.concurrent.CompletableFuture;
  * same order.
  */
 public interface TotalOrder extends AutoCloseable {
+    /** The least that an order takes in a millisecond. */
+    long BYTES_PER_MILLI_MIN = 5_000;
+
     /**
      * Asks for an entry to be ordered, through the leader, wherever that is. Calls from one thread reach a stable
      * leader in call order. Never blocks.
@@ -20,6 +23,11 @@ public interface TotalOrder extends AutoCloseable {
     /** The same of an array, which is not to be modified any more. */
     default CompletableFuture<Void> submit(byte[] entry) {
         return submit(Entry.of(entry));
+    }
+
+    /** For how long to wait the more because of so many bytes: an order that takes less is taken for a stopped one. */
+    static long millisFor(long bytes) {
+        return bytes / BYTES_PER_MILLI_MIN;
     }
 
     /** What this node knows of the quorum now. */

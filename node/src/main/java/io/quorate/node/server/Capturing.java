@@ -203,11 +203,11 @@ final class Capturing implements AutoCloseable {
                 .with(
                         mysql.sslMode(),
                         Set.of(AppliedDdl.source(ports.incarnation()), AppliedDdl.wholeSource(ports.incarnation())))
-                .withLimits(
+                .withLimits(new CaptureSettings.Limits(
                         p.capture().transactionBytesMax().toBytes(),
                         (int) Math.min((HEAP_MAX - HEAP_NEEDED) / HEAP_SHARE, EVENT_BYTES_MAX),
-                        (int) Math.min((HEAP_MAX - HEAP_NEEDED) / KEY_BYTES, CaptureSettings.KEYS_MAX_DEFAULT),
-                        p.capture().undecidedBytesMax().toBytes());
+                        (int) Math.min((HEAP_MAX - HEAP_NEEDED) / KEY_BYTES, CaptureSettings.Limits.KEYS_MAX_DEFAULT),
+                        p.capture().undecidedBytesMax().toBytes()));
     }
 
     void quorumChanged(TotalOrder.Quorum quorum) {
