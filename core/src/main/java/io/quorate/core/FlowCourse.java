@@ -40,6 +40,9 @@ public final class FlowCourse {
     /** How many times its lag so far a server's lag may be taken to become. */
     private static final double AHEAD_OF_LAG = 3;
 
+    /** What isn't heard of a server makes it no later than this part of the target. */
+    private static final double UNSAID = 0.75;
+
     private static final double LEAST_PART = 0.1;
     private static final double LEAST_PER_SECOND = 20;
 
@@ -62,6 +65,14 @@ public final class FlowCourse {
         public static final Quota NONE = new Quota(Double.POSITIVE_INFINITY, null);
     }
 
+    /**
+     * What was last heard of a node. Between two reports the order goes on, and a node that has too little CPU to apply
+     * has too little to report often.
+     *
+     * @param applied the seqno up to which its server held everything when it said that
+     */
+    public record Heard(FlowReport report, long applied) {}
+
     private final String self;
     private final long targetMillis;
     private final long patienceMillis;
@@ -73,6 +84,8 @@ public final class FlowCourse {
     private record Speed(long perSecond, long millis) {}
 
     private final Map<String, Speed> speeds = new HashMap<>();
+    /** How far each of the others is behind, by this node's clock and order. */
+    private final Map<String, Backlog> backlogs = new HashMap<>();
 
     private boolean leftBehind;
     /** Since when this node has been behind by more than the target, and others waited for it; -1 when it isn't. */
@@ -92,44 +105,66 @@ public final class FlowCourse {
     /**
      * Decides anew.
      *
-     * @param reports the latest of all nodes that are present, this one's among them
+     * @param heard the latest of all nodes that are present, this one among them
      * @param waitedFor names of those whose servers are waited for, unless they have been left behind
+     * @param ordered the last seqno that is ordered by now, as far as this node knows
      */
-    public Quota look(Map<String, FlowReport> reports, Collection<String> waitedFor, long nowMillis) {
+    public Quota look(Map<String, Heard> heard, Collection<String> waitedFor, long ordered, long nowMillis) {
         if (targetMillis == 0) {
             return Quota.NONE;
         }
-        decideWhetherLeftBehind(reports, nowMillis);
+        backlogs.keySet().retainAll(heard.keySet());
+        decideWhetherLeftBehind(heard, nowMillis);
         Quota least = Quota.NONE;
         for (String name : waitedFor) {
-            FlowReport report = reports.get(name);
-            if (report != null && !(name.equals(self) ? leftBehind : report.leftBehind())) {
-                double allowed = allowed(name, report, nowMillis);
+            Heard of = heard.get(name);
+            if (of != null && !(name.equals(self) ? leftBehind : of.report.leftBehind())) {
+                double allowed = allowed(name, of, ordered, nowMillis);
                 least = allowed < least.perSecond ? new Quota(allowed, name) : least;
             }
         }
-        return least.slowest == null ? least : new Quota(share(least.perSecond, reports), least.slowest);
+        return least.slowest == null ? least : new Quota(share(least.perSecond, heard), least.slowest);
     }
 
     /** What all writers together may have ordered a second for that server's sake. */
-    private double allowed(String name, FlowReport report, long nowMillis) {
-        double aim = (double) targetMillis / AIM_PART;
-        double slack = (aim - lagToCome(report)) / aim;
-        double factor = 1 + slack * (slack > 0 ? GROWTH : DECREASE);
+    private double allowed(String name, Heard heard, long ordered, long nowMillis) {
+        FlowReport report = heard.report;
+        long aim = targetMillis / AIM_PART;
         Speed speed = speed(name, report, nowMillis);
         long applied = Math.max(report.appliedPerSecond(), speed == null ? 0 : speed.perSecond);
+        double slack = (aim - lagToCome(name, heard, applied, ordered, nowMillis)) / aim;
+        double factor = 1 + slack * (slack > 0 ? GROWTH : DECREASE);
         double allowed = Math.max(LEAST_PER_SECOND, applied * Math.max(LEAST_PART, factor));
-        return speed == null ? Math.max(allowed, (AHEAD - report.queue()) / REPORTS_SECONDS) : allowed;
+        return speed == null ? Math.max(allowed, (AHEAD - queue(heard, ordered)) / REPORTS_SECONDS) : allowed;
     }
 
     /**
-     * The age that the last one in the queue will have when it is applied, in milliseconds. The first one's age says
-     * the same later: the backlog of a server that has just become slow is still young, and what is left of one that
-     * was long is old. A stop that may be over in a moment isn't taken for much more than it has been so far.
+     * The age that the last one in the queue will have when it is applied, in milliseconds, as far as is known by now.
+     * That nothing is heard of a node for a while is held against it only so far: it may have ended, and nobody is to
+     * be slowed much for that.
      */
-    private static double lagToCome(FlowReport report) {
-        double toCome = report.queue() * 1000.0 / Math.max(1, report.appliedPerSecond());
-        return Math.min(toCome, AHEAD_OF_LAG * report.lagMillis());
+    private double lagToCome(String name, Heard heard, long perSecond, long ordered, long nowMillis) {
+        FlowReport report = heard.report;
+        double said = lagToCome(report.queue(), perSecond, report.lagMillis());
+        if (name.equals(self)) {
+            return said;
+        }
+        long lag = backlogs.computeIfAbsent(name, n -> new Backlog()).lagMillis(nowMillis, ordered, heard.applied);
+        return Math.max(said, Math.min(UNSAID * targetMillis, lagToCome(queue(heard, ordered), perSecond, lag)));
+    }
+
+    /**
+     * The first one's age says the same later: the backlog of a server that has just become slow is still young, and
+     * what is left of one that was long is old. A stop that may be over in a moment isn't taken for much more than it
+     * has been so far.
+     */
+    private static double lagToCome(long queue, long perSecond, long lagMillis) {
+        double toCome = queue * 1000.0 / Math.max(1, perSecond);
+        return Math.min(toCome, AHEAD_OF_LAG * lagMillis);
+    }
+
+    private static long queue(Heard heard, long ordered) {
+        return Math.max(heard.report.queue(), ordered - heard.applied);
     }
 
     /** Null when it isn't known. */
@@ -145,10 +180,11 @@ public final class FlowCourse {
         return report.lagMillis() < targetMillis / LEVEL_PART;
     }
 
-    private double share(double allowed, Map<String, FlowReport> reports) {
-        List<FlowReport> others = reports.entrySet().stream()
-                .filter(e -> !e.getKey().equals(self) && e.getValue().ownPerSecond() > 0)
-                .map(Map.Entry::getValue)
+    private double share(double allowed, Map<String, Heard> heard) {
+        List<FlowReport> others = heard.entrySet().stream()
+                .filter(e -> !e.getKey().equals(self))
+                .map(e -> e.getValue().report)
+                .filter(report -> report.ownPerSecond() > 0)
                 .sorted(Comparator.comparingLong(FlowReport::ownPerSecond))
                 .toList();
         double left = allowed;
@@ -162,14 +198,14 @@ public final class FlowCourse {
         return left / sharing;
     }
 
-    private void decideWhetherLeftBehind(Map<String, FlowReport> reports, long nowMillis) {
-        FlowReport own = reports.get(self);
+    private void decideWhetherLeftBehind(Map<String, Heard> heard, long nowMillis) {
+        FlowReport own = heard.containsKey(self) ? heard.get(self).report : null;
         leftBehind &= own != null && !isLevel(own);
         if (own == null || own.lagMillis() < targetMillis || leftBehind) {
             overSinceMillis = -1;
             return;
         }
-        boolean waited = reports.values().stream().anyMatch(r -> self.equals(r.slowedFor()));
+        boolean waited = heard.values().stream().anyMatch(h -> self.equals(h.report.slowedFor()));
         if (overSinceMillis < 0 && waited) {
             overSinceMillis = nowMillis;
         }

@@ -16,8 +16,10 @@ class FlowCourseTest {
     private static final long PATIENCE = 10_000;
 
     private final FlowCourse course = new FlowCourse("n1", TARGET, PATIENCE);
-    private final Map<String, FlowReport> reports = new HashMap<>();
+    private final Map<String, FlowCourse.Heard> heard = new HashMap<>();
     private final List<String> waitedFor = new ArrayList<>(List.of("n1", "n2", "n3"));
+
+    private long ordered = 1_000_000;
 
     FlowCourseTest() {
         report("n1", 0, 300, 300);
@@ -73,7 +75,7 @@ class FlowCourseTest {
 
     @Test
     void whatIsAheadOfAServerAlreadyCounts() {
-        reports.put("n3", new FlowReport(100, 250, 10, 0, null, false));
+        heard("n3", new FlowReport(100, 250, 10, 0, null, false));
         assertThat(look(0).perSecond()).isCloseTo(500, within(0.1));
     }
 
@@ -86,16 +88,16 @@ class FlowCourseTest {
 
     @Test
     void writersShareEvenlyAndWhoNeedsLessGetsThat() {
-        reports.put("n1", new FlowReport(0, 0, 2000, 500, "n3", false));
-        reports.put("n2", new FlowReport(0, 0, 2000, 700, "n3", false));
-        reports.put("n3", new FlowReport(TARGET / 2, 150, 300, 40, null, false));
+        heard("n1", new FlowReport(0, 0, 2000, 500, "n3", false));
+        heard("n2", new FlowReport(0, 0, 2000, 700, "n3", false));
+        heard("n3", new FlowReport(TARGET / 2, 150, 300, 40, null, false));
         assertThat(look(0).perSecond()).isCloseTo(130, within(0.1));
     }
 
     /** It is held back itself, so what it does says nothing of what it needs. */
     @Test
     void whoIsSlowedKeepsItsShareHoweverLittleItDoes() {
-        reports.put("n2", new FlowReport(0, 0, 300, 10, "n3", false));
+        heard("n2", new FlowReport(0, 0, 300, 10, "n3", false));
         report("n3", TARGET / 2, 300, 0);
         assertThat(look(0).perSecond()).isCloseTo(150, within(0.1));
     }
@@ -103,7 +105,7 @@ class FlowCourseTest {
     @Test
     void whoHasNotWrittenYetGetsAShareAtOnce() {
         report("n1", 0, 300, 0);
-        reports.put("n2", new FlowReport(0, 0, 300, 300, "n3", false));
+        heard("n2", new FlowReport(0, 0, 300, 300, "n3", false));
         report("n3", TARGET / 2, 300, 0);
         assertThat(look(0).perSecond()).isCloseTo(150, within(0.1));
     }
@@ -119,13 +121,13 @@ class FlowCourseTest {
     void whoIsntHeardIsNotWaitedFor() {
         report("n3", 60_000, 0, 0);
         assertThat(look(0).slowest()).isEqualTo("n3");
-        reports.remove("n3");
+        heard.remove("n3");
         assertThat(look(250).slowest()).isNotEqualTo("n3");
     }
 
     @Test
     void whoSaysItIsLeftBehindIsNotWaitedFor() {
-        reports.put("n3", new FlowReport(60_000, 0, 10, 0, null, true));
+        heard("n3", new FlowReport(60_000, 0, 10, 0, null, true));
         assertThat(look(0).slowest()).isNotEqualTo("n3");
     }
 
@@ -139,13 +141,13 @@ class FlowCourseTest {
     void withoutATargetNobodyIsSlowed() {
         FlowCourse never = new FlowCourse("n1", 0, PATIENCE);
         report("n3", 60_000, 0, 0);
-        assertThat(never.look(reports, waitedFor, 0)).isEqualTo(Quota.NONE);
+        assertThat(never.look(heard, waitedFor, ordered, 0)).isEqualTo(Quota.NONE);
     }
 
     @Test
     void aNodeThatHoldsOthersUpForTooLongIsLeftBehindUntilItIsLevel() {
         report("n1", TARGET, 10, 0);
-        reports.put("n2", new FlowReport(0, 0, 10, 10, "n1", false));
+        heard("n2", new FlowReport(0, 0, 10, 10, "n1", false));
         look(0);
         look(PATIENCE - 1);
         assertThat(course.isLeftBehind()).isFalse();
@@ -164,7 +166,7 @@ class FlowCourseTest {
 
     @Test
     void patienceBeginsAnewWhenTheNodeHasBeenWithinTheTarget() {
-        reports.put("n2", new FlowReport(0, 0, 10, 10, "n1", false));
+        heard("n2", new FlowReport(0, 0, 10, 10, "n1", false));
         report("n1", TARGET, 10, 0);
         look(0);
         report("n1", TARGET - 1, 10, 0);
@@ -181,18 +183,46 @@ class FlowCourseTest {
         look(0);
         look(2 * PATIENCE);
         assertThat(course.isLeftBehind()).isFalse();
-        reports.put("n2", new FlowReport(0, 0, 10, 10, "n1", false));
+        heard("n2", new FlowReport(0, 0, 10, 10, "n1", false));
         look(3 * PATIENCE);
         look(4 * PATIENCE);
         assertThat(course.isLeftBehind()).isTrue();
     }
 
+    /** As of one that has so little CPU that its reports are late, and of one that has just ended. */
+    @Test
+    void whileNothingIsHeardOfAServerALittleLessIsOrderedThanItApplies() {
+        report("n3", 300, 200, 0);
+        double before = look(0).perSecond();
+        assertThat(before).isGreaterThan(220);
+        ordered += 40;
+        assertThat(look(150).perSecond()).isLessThan(before).isGreaterThan(200);
+        ordered += 300;
+        look(300);
+        assertThat(look(700).perSecond()).isCloseTo(150, within(0.1));
+        assertThat(look(1900).perSecond()).isCloseTo(150, within(0.1));
+        report("n3", 100, 200, 0);
+        assertThat(look(2000).perSecond()).isGreaterThan(300);
+    }
+
+    @Test
+    void whatNobodyCouldHaveAppliedYetIsNotHeldAgainstAServer() {
+        look(0);
+        look(5000);
+        ordered += 5;
+        assertThat(look(5100).perSecond()).as("nothing was written for long").isGreaterThan(2900);
+    }
+
     private Quota look(long now) {
-        return course.look(reports, waitedFor, now);
+        return course.look(heard, waitedFor, ordered, now);
+    }
+
+    private void heard(String node, FlowReport report) {
+        heard.put(node, new FlowCourse.Heard(report, ordered - report.queue()));
     }
 
     /** What is in the queue is applied in the time that it took to get there. */
     private void report(String node, long lag, long applied, long own) {
-        reports.put(node, new FlowReport(lag, lag * applied / 1000, applied, own, null, false));
+        heard(node, new FlowReport(lag, lag * applied / 1000, applied, own, null, false));
     }
 }

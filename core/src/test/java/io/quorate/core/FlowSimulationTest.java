@@ -41,13 +41,21 @@ class FlowSimulationTest {
         final FlowCourse flow = new FlowCourse(name, TARGET, PATIENCE);
         final AckCourse acks = new AckCourse(1_000_000, HOLD_MAX);
         final Backlog backlog = new Backlog();
-        final Map<String, FlowReport> heard = new HashMap<>();
+        final Map<String, FlowCourse.Heard> heard = new HashMap<>();
+        final WorkRate work = new WorkRate(500);
         final ArrayDeque<long[]> past = new ArrayDeque<>();
         /** How many writesets it can apply a second, by the time. */
         LongUnaryOperator capacity = t -> FAST;
         /** It commits what it has applied every so often, as a group. */
         long groupMillis = 1;
+        /** It takes all that is there, and commits that as one group. */
+        boolean batched;
 
+        double batchEnd;
+        /** Its reports come so late at most, one after another. */
+        int reportsLateMax = 0;
+
+        long reportsNext = 20L * servers.size();
         double executed;
         double applied;
         long committed;
@@ -71,8 +79,12 @@ class FlowSimulationTest {
         }
 
         void step() {
-            executed = Math.min(order.size(), executed + capacity.applyAsLong(now) / 1000.0);
-            applied = now % groupMillis == 0 ? executed : applied;
+            if (batched && executed >= batchEnd) {
+                applied = batchEnd;
+                batchEnd = order.size();
+            }
+            executed = Math.min(batched ? batchEnd : order.size(), executed + capacity.applyAsLong(now) / 1000.0);
+            applied = batched || now % groupMillis != 0 ? applied : executed;
             AckCourse.Ack ack = acks.acknowledged(now);
             long upTo = ack == null ? 0 : ack.number();
             for (; answered < upTo; answered++) {
@@ -82,32 +94,34 @@ class FlowSimulationTest {
             if (committed > 0) {
                 silentMillisMax = Math.max(silentMillisMax, now - answeredMillis);
             }
-            if (now > 0 && (now + 80L * servers.indexOf(this)) % REPORTS == 0) {
+            if (now > 0 && now >= reportsNext) {
                 report();
+                reportsNext = now + REPORTS + (reportsLateMax == 0 ? 0 : random.nextInt(reportsLateMax));
             }
         }
 
         private void report() {
             long lag = backlog.lagMillis(now, order.size(), (long) applied);
             lagMax = Math.max(lagMax, lag);
-            past.add(new long[] {now, (long) applied, decided});
-            if (past.size() > 500 / REPORTS + 1) {
+            past.add(new long[] {now, decided});
+            while (past.size() > 2 && now - past.peek()[0] > 500) {
                 past.remove();
             }
             long millis = Math.max(1, now - past.peek()[0]);
             FlowReport report = new FlowReport(
                     lag,
                     order.size() - (long) applied,
-                    ((long) applied - past.peek()[1]) * 1000 / millis,
-                    (decided - past.peek()[2]) * 1000 / millis,
+                    work.at(now, (long) applied, applied < order.size()),
+                    (decided - past.peek()[1]) * 1000 / millis,
                     slowedFor,
                     flow.isLeftBehind());
-            heard.put(name, report);
+            FlowCourse.Heard said = new FlowCourse.Heard(report, (long) applied);
+            heard.put(name, said);
             for (Server other : servers) {
-                in(1 + random.nextInt(20), () -> other.heard.put(name, report));
+                in(1 + random.nextInt(20), () -> other.heard.put(name, said));
             }
             FlowCourse.Quota quota =
-                    flow.look(heard, servers.stream().map(s -> s.name).toList(), now);
+                    flow.look(heard, servers.stream().map(s -> s.name).toList(), order.size(), now);
             slowedFor = acks.heldMillisInAll() > held ? quota.slowest() : null;
             held = acks.heldMillisInAll();
             acks.slow(quota.perSecond(), now, now + LEASE);
@@ -187,6 +201,27 @@ class FlowSimulationTest {
     void aServerThatCommitsLargeGroupsIsUsedAsWell(int groupMillis) {
         servers.get(2).capacity = t -> 250;
         servers.get(2).groupMillis = groupMillis;
+        clients(0, 8);
+        run(15_000);
+        servers.get(2).lagMax = 0;
+        servers.get(0).silentMillisMax = 0;
+        servers.get(0).answeredMillis = now;
+        long before = answered()[0];
+        run(60_000);
+        long perSecond = (answered()[0] - before) / 60;
+        String where = "seed " + seed + ": " + perSecond + "/s, " + servers.get(2).lagMax + " ms";
+        assertThat(perSecond).as(where).isBetween(210L, 255L);
+        assertThat(servers.get(2).lagMax).as(where).isLessThan(2 * TARGET);
+        assertThat(servers.get(0).silentMillisMax).as(where).isLessThan(600);
+    }
+
+    /** One on a tenth of a core reports in leaps, too. */
+    @ParameterizedTest
+    @ValueSource(ints = {300, 600, 900})
+    void aServerThatReportsInLeapsIsUsedAsWell(int millis) {
+        servers.get(2).capacity = t -> 250;
+        servers.get(2).batched = true;
+        servers.get(2).reportsLateMax = millis;
         clients(0, 8);
         run(15_000);
         servers.get(2).lagMax = 0;

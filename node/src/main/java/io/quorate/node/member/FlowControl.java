@@ -5,6 +5,7 @@ import io.quorate.capture.CaptureStats;
 import io.quorate.core.Backlog;
 import io.quorate.core.FlowCourse;
 import io.quorate.core.FlowReport;
+import io.quorate.core.WorkRate;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.order.Rate;
 import io.quorate.node.server.HeldCommits;
@@ -39,7 +40,7 @@ public final class FlowControl {
     private final Supplier<List<MemberReport>> others;
     private final FlowCourse course;
     private final Backlog backlog = new Backlog();
-    private final Rate appliedRate = new Rate(RATES_OVER);
+    private final WorkRate work = new WorkRate(RATES_OVER.toMillis());
     private final Rate ownRate = new Rate(RATES_OVER);
     /** Why clients are slowed, for people; empty when they aren't. */
     private volatile String sentence = "";
@@ -85,7 +86,7 @@ public final class FlowControl {
             return new FlowReport(
                     Math.max(0, lag - 2 * held),
                     Math.max(0, ordered - applied),
-                    appliedRate.at(now, applied),
+                    work.at(now, applied, applied < ordered),
                     ownRate.at(now, captured == null ? 0 : captured.writeSets()),
                     slowedFor,
                     leftBehind);
@@ -100,11 +101,11 @@ public final class FlowControl {
     public void look(MemberReport self) {
         List<MemberReport> all = new ArrayList<>(others.get());
         all.add(self);
-        Map<String, FlowReport> reports = new HashMap<>();
+        Map<String, FlowCourse.Heard> heard = new HashMap<>();
         List<String> waitedFor = new ArrayList<>();
         for (MemberReport member : all) {
             if (member.flow() != null) {
-                reports.put(member.node(), member.flow());
+                heard.put(member.node(), new FlowCourse.Heard(member.flow(), member.applied()));
                 if (member.hasSyncedServer() && !member.desynced()) {
                     waitedFor.add(member.node());
                 }
@@ -114,7 +115,7 @@ public final class FlowControl {
         long now = MonotonicClock.millis();
         noteWhetherSlowed(session, now);
         tell(all, now);
-        quota = course.look(reports, waitedFor, now);
+        quota = course.look(heard, waitedFor, self.ordered(), now);
         if (session != null) {
             session.slowClients(quota.perSecond(), LEASE);
         }

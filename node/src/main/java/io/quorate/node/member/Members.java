@@ -9,6 +9,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +40,10 @@ public final class Members {
     private final Map<String, String> directories = new ConcurrentHashMap<>();
     private final JsonMapper json;
     private final Map<String, Heard> heard = new ConcurrentHashMap<>();
+    private final Map<String, Sent> sent = new ConcurrentHashMap<>();
+
+    /** A report that came by itself, as it came and as it reads. */
+    private record Sent(byte[] bytes, MemberReport report) {}
 
     /**
      * The last report of a node.
@@ -68,10 +73,15 @@ public final class Members {
         this.json = json;
     }
 
-    /** Takes in a report that has come by itself. */
+    /** Takes in a report that has come by itself. One that says what the last one did isn't read again. */
     public void heard(String node, byte[] report) {
         try {
-            heard(json.readValue(report, MemberReport.class));
+            Sent last = sent.get(node);
+            if (last == null || !Arrays.equals(report, last.bytes)) {
+                last = new Sent(report, json.readValue(report, MemberReport.class));
+                sent.put(node, last);
+            }
+            heard(last.report);
         } catch (JacksonException e) {
             log.debug("a report of {} is not understood: {}", node, e.toString());
         }
@@ -141,6 +151,7 @@ public final class Members {
 
     /** Forgets what was heard, because it belongs to a life of the cluster that is over. */
     public void forget() {
+        sent.clear();
         heard.clear();
     }
 

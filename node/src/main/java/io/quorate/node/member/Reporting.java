@@ -5,15 +5,22 @@ import io.quorate.node.thread.FaultHandler;
 import io.quorate.node.thread.OwnedThread;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Reports about this node to the others, four times a second, and ten times while something is written. */
+/**
+ * Reports about this node to the others: four times a second if there is something new, ten times while something is
+ * written, and twice a second what they know already, so that they know that this node is present.
+ */
 public final class Reporting implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Reporting.class);
     private static final long PERIOD_MILLIS = 250;
     private static final long BUSY_PERIOD_MILLIS = 100;
+    /** Of looks at which nothing is new, one in so many is reported. */
+    private static final int REPEATED = 2;
+
     /** So many failures on end are a fault: by then a node counts as absent for all others. */
     private static final int FAILURES_MAX = 40;
 
@@ -23,8 +30,13 @@ public final class Reporting implements AutoCloseable {
     private final JsonMapper json;
     private final OwnedThread thread;
     private int failures;
-    private long ordered;
     private boolean busy;
+    /** The last report, as it was sent; null before the first one. */
+    private @Nullable MemberReport last;
+
+    private byte[] bytes = {};
+    /** How many looks have found nothing new since it was sent last. */
+    private int unchanged;
 
     /** @param each is told of every report, on the same thread */
     public Reporting(
@@ -54,10 +66,9 @@ public final class Reporting implements AutoCloseable {
     private void report() {
         try {
             MemberReport report = self.get();
-            broadcast.accept(json.writeValueAsBytes(report));
+            busy = report.queue() > 0 || (last != null && report.ordered() != last.ordered());
+            tell(report);
             each.accept(report);
-            busy = report.ordered() != ordered || report.queue() > 0;
-            ordered = report.ordered();
             failures = 0;
         } catch (RuntimeException e) {
             if (++failures > FAILURES_MAX) {
@@ -65,6 +76,17 @@ public final class Reporting implements AutoCloseable {
             }
             log.warn("telling the other nodes of this one failed; it is tried again", e);
         }
+    }
+
+    private void tell(MemberReport report) {
+        if (!report.equals(last)) {
+            bytes = json.writeValueAsBytes(report);
+            last = report;
+            unchanged = 0;
+        } else if (++unchanged % REPEATED != 0) {
+            return;
+        }
+        broadcast.accept(bytes);
     }
 
     @Override

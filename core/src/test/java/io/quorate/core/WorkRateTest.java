@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class WorkRateTest {
+    private final WorkRate rate = new WorkRate(500);
+
+    @Test
+    void ofOneThatWorksEvenlyItIsTakenOverTheWindow() {
+        for (int t = 0; t <= 3000; t += 100) {
+            rate.at(t, t / 5, true);
+        }
+        assertThat(rate.at(3100, 620, true)).isEqualTo(200);
+        rate.at(3200, 720, true);
+        assertThat(rate.at(3600, 1120, true)).as("five times as fast").isEqualTo(1000);
+    }
+
+    @Test
+    void stepsThatTakeLongerThanTheWindowAreTakenTogether() {
+        for (int t = 0; t <= 5000; t += 100) {
+            long now = rate.at(t, t / 1000 * 250, true);
+            if (t >= 2000) {
+                assertThat(now).as("at %s", t).isEqualTo(250);
+            }
+        }
+    }
+
+    @Test
+    void whoStandsStillBecomesSlowerAndSlower() {
+        rate.at(0, 0, true);
+        rate.at(1000, 250, true);
+        rate.at(2000, 500, true);
+        assertThat(rate.at(3000, 500, true)).isEqualTo(250);
+        assertThat(rate.at(5000, 500, true)).isEqualTo(125);
+        assertThat(rate.at(11_000, 500, true)).isEqualTo(50);
+    }
+
+    @Test
+    void timeInWhichNothingWaitsDoesNotCount() {
+        rate.at(0, 100, false);
+        rate.at(60_000, 100, false);
+        assertThat(rate.at(60_100, 150, true)).isEqualTo(500);
+    }
+
+    @Test
+    void aCountThatBeginsAnewIsAnotherServers() {
+        rate.at(0, 5000, true);
+        rate.at(100, 5100, true);
+        assertThat(rate.at(200, 10, true)).isZero();
+        assertThat(rate.at(300, 30, true)).isEqualTo(200);
+    }
+}
