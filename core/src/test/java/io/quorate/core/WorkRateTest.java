@@ -20,8 +20,8 @@ class WorkRateTest {
 
     @Test
     void stepsThatTakeLongerThanTheWindowAreTakenTogether() {
-        for (int t = 0; t <= 5000; t += 100) {
-            long now = rate.at(t, t / 1000 * 250, true);
+        for (long t = 0; t <= 5000; t += 100) {
+            long now = rate.at(t, t / 1000 * 250L, true);
             if (t >= 2000) {
                 assertThat(now).as("at %s", t).isEqualTo(250);
             }
