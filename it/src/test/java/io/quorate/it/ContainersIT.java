@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -52,9 +53,12 @@ class ContainersIT {
         Assumptions.assumeTrue(Compose.hasEngine(), "no Docker engine");
         if (compose == null) {
             compose = new Compose(Path.of("../node/docker/compose.yaml"));
+            CompletableFuture<Void> node =
+                    CompletableFuture.runAsync(() -> Compose.buildNodeImage(Compose.NODE_IMAGE));
             Compose.provideMySqlImage("mysql:8.0.33");
-            Compose.buildNodeImage(Compose.NODE_IMAGE);
-            compose.up("mysql1", "mysql2", "mysql3", "n1", "n2", "n3");
+            compose.up("mysql1", "mysql2", "mysql3");
+            node.join();
+            compose.up("n1", "n2", "n3");
             awaitSynced(1, 2, 3);
             try (Connection connection = app(1);
                     Statement statement = connection.createStatement()) {
