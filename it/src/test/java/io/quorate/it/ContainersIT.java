@@ -53,8 +53,7 @@ class ContainersIT {
         Assumptions.assumeTrue(Compose.hasEngine(), "no Docker engine");
         if (compose == null) {
             compose = new Compose(Path.of("../node/docker/compose.yaml"));
-            CompletableFuture<Void> node =
-                    CompletableFuture.runAsync(() -> Compose.buildNodeImage(Compose.NODE_IMAGE));
+            CompletableFuture<Void> node = CompletableFuture.runAsync(() -> Compose.buildNodeImage(Compose.NODE_IMAGE));
             Compose.provideMySqlImage("mysql:8.0.33");
             compose.up("mysql1", "mysql2", "mysql3");
             node.join();

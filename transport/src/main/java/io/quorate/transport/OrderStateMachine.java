@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
@@ -23,6 +24,8 @@ import org.apache.ratis.server.storage.FileInfo;
 import org.apache.ratis.statemachine.SnapshotInfo;
 import org.apache.ratis.statemachine.TransactionContext;
 import org.apache.ratis.statemachine.impl.BaseStateMachine;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Ratis' side of the {@link OrderListener}.
@@ -39,7 +42,11 @@ import org.apache.ratis.statemachine.impl.BaseStateMachine;
  * position stays. Ratis is then closed from outside, and runs to its end undisturbed.
  */
 final class OrderStateMachine extends BaseStateMachine {
+    private static final Logger LOG = LoggerFactory.getLogger(OrderStateMachine.class);
     private static final int ASKED_MAX = 10;
+    /** An entry that takes longer than this holds others up, and is named. */
+    private static final long TOLD_MILLIS = 500;
+
     private static final CompletableFuture<Message> DONE = CompletableFuture.completedFuture(Message.EMPTY);
 
     /** What the machine tells the rest of the transport. Called on Ratis' threads; must return at once. */
@@ -263,8 +270,18 @@ final class OrderStateMachine extends BaseStateMachine {
 
     private void deliver(LogPosition resumeAfter, ByteBuffer entry) {
         deliveredEntries.increment();
-        deliveredBytes.add(entry.remaining());
+        int bytes = entry.remaining();
+        deliveredBytes.add(bytes);
+        long begun = System.nanoTime();
         listener.deliver(resumeAfter, entry);
+        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun);
+        if (millis > TOLD_MILLIS) {
+            LOG.info(
+                    "an entry of {} MB took {} ms to be certified and written down; what comes after it in the order"
+                            + " has waited for that",
+                    bytes >> 20,
+                    millis);
+        }
     }
 
     private void passed(LogPosition here) {
