@@ -2,19 +2,16 @@
 package io.quorate.core;
 
 /**
- * Decides how fast clients get the OK that they may have: at most at a given rate, or at any. It is a token bucket with
- * a bottom and a lid: nobody is held for longer than a given time, whatever the rate says, so that clients never stand
- * still because of it; and what isn't used can't be saved up for longer than a moment. A rate is given for some time
- * only, and has to be given again; a node that doesn't hear what the others can do slows nobody.
+ * Decides how fast clients get the OK that they may have: at most at a given rate, or at any. It is a token bucket that
+ * is filled in steps, with a bottom and a lid: a server with little CPU needs much less of it for some commits at once
+ * than for the same ones each by itself; nobody is held for longer than a given time, whatever the rate says, so that
+ * clients never stand still because of it; and what isn't used is saved up for one step only. A rate is given for some
+ * time only, and has to be given again; a node that doesn't hear what the others can do slows nobody.
  *
  * <p>This class only decides; time comes in as an argument, from any clock that never goes back. Not thread-safe.
  */
 final class AckPace {
-    /** Who waits for the next token looks no sooner than this, so that a server hears of several commits at once. */
-    private static final long STEP_MILLIS = 10;
-
-    /** What can be saved up, for a look that comes late. */
-    private static final long SAVED_MILLIS = 50;
+    private static final long STEP_MILLIS = 100;
 
     private final long holdMaxMillis;
     private double perMilli = Double.POSITIVE_INFINITY;
@@ -29,14 +26,16 @@ final class AckPace {
 
     /** Until that time, at most so many a second get their OK. */
     void slow(double perSecond, long nowMillis, long untilMillis) {
-        if (isSlow(nowMillis)) {
+        boolean goesOn = isSlow(nowMillis);
+        if (goesOn) {
             fill(nowMillis);
-        } else {
-            tokens = 0;
+        }
+        perMilli = perSecond / 1000;
+        this.untilMillis = untilMillis;
+        if (!goesOn) {
+            tokens = STEP_MILLIS * perMilli;
             filledMillis = nowMillis;
         }
-        this.perMilli = perSecond / 1000;
-        this.untilMillis = untilMillis;
     }
 
     boolean isSlow(long nowMillis) {
@@ -57,16 +56,17 @@ final class AckPace {
     }
 
     private void fill(long nowMillis) {
-        double saved = tokens + (nowMillis - filledMillis) * perMilli;
-        tokens = Math.min(saved, Math.max(1, SAVED_MILLIS * perMilli));
-        filledMillis = nowMillis;
+        long steps = (nowMillis - filledMillis) / STEP_MILLIS;
+        double saved = tokens + steps * STEP_MILLIS * perMilli;
+        tokens = Math.min(saved, 1 + STEP_MILLIS * perMilli);
+        filledMillis += steps * STEP_MILLIS;
     }
 
     /** Milliseconds until it may pass, at least one. */
     long waitMillis(long sinceMillis, long nowMillis) {
-        double token = Math.ceil((1 - tokens) / perMilli) - (nowMillis - filledMillis);
-        long next = (long) Math.min(token, Integer.MAX_VALUE);
+        double steps = Math.ceil((1 - tokens) / (perMilli * STEP_MILLIS));
+        long next = (long) Math.min(steps * STEP_MILLIS, Integer.MAX_VALUE) - (nowMillis - filledMillis);
         long lid = Math.min(untilMillis, sinceMillis + holdMaxMillis) - nowMillis;
-        return Math.max(1, Math.min(Math.max(STEP_MILLIS, next), lid));
+        return Math.max(1, Math.min(next, lid));
     }
 }

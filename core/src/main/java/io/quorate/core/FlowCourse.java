@@ -11,25 +11,35 @@ import java.util.Map;
  * Flow control: decides how fast the clients of this node may commit, so that no server falls behind the order by more
  * than a given time. Every node decides for itself, from what all of them report, a few times a second.
  *
- * <p>All writers together may order what the slowest server applies: exactly that while the server is half the target
- * behind, up to three times as much when it is less behind, and the less the further it is. So its lag settles at half
- * the target, and what it applies then is all that it can. A server that keeps up sets no limit in effect, since what
- * it applies is what is written. Nobody knows how fast one is that has had little to do; at first, writers may be some
- * hundred writesets ahead of it. They share what may be ordered evenly: whoever needs less than an even share gets what
- * it needs, the others get the same each (max-min fairness; Bertsekas and Gallager, Data Networks, 6.5).
+ * <p>All writers together may order what the slowest server applies: exactly that while the server is three quarters of
+ * the target behind, up to three times as much when it is less behind, and the less the further it is. So its lag
+ * settles there, and what it applies then is all that it can. A server that keeps up sets no limit in effect, since
+ * what it applies is what is written. Nobody knows how fast one is that has had little to do; at first, writers may be
+ * some hundred writesets ahead of it. They share what may be ordered evenly: whoever needs less than an even share gets
+ * what it needs, the others get the same each (max-min fairness; Bertsekas and Gallager, Data Networks, 6.5).
  *
- * <p>A node whose backlog stays above the target for some time, although clients were slowed for it, says that it isn't
- * to be waited for, and counts again when it is level. In Galera ({@code gcs.fc_limit}) one such node holds up all
+ * <p>Reports come late from a server that has little CPU. Each node knows how far the order is, so between two reports
+ * it takes a server to hold what it held at the last one, of all that there is by now.
+ *
+ * <p>A node that stays above the target for some time although clients were slowed for it, or above what is aimed at
+ * although they were slowed as far as that goes, says that it isn't to be waited for, and counts again when it is level.
+ * In Galera ({@code gcs.fc_limit}) one such node holds up all
  * others for as long as it likes.
  *
  * <p>This class only decides; time comes in as an argument, from any clock that never goes back. Not thread-safe.
  */
 public final class FlowCourse {
-    /** The lag that is aimed at is this part of the target. */
-    private static final int AIM_PART = 2;
+    /**
+     * The lag that is aimed at is this part of the target. It has to be more than what a writeset takes to a server that
+     * is waited for and to be applied there: a lag below that is not to be had by slowing anybody.
+     */
+    private static final double AIM_PART = 0.75;
 
     /** Below this part of the target a server is as good as level. */
     private static final int LEVEL_PART = 4;
+
+    /** A node that was left behind is level when it has been for this long; it may not have heard of all there is. */
+    private static final long LEVEL_MILLIS = 1000;
 
     /** How much more than a server applies is ordered when it isn't behind at all. */
     private static final double GROWTH = 2;
@@ -41,10 +51,10 @@ public final class FlowCourse {
     private static final double AHEAD_OF_LAG = 3;
 
     /** What isn't heard of a server makes it no later than this part of the target. */
-    private static final double UNSAID = 0.75;
+    private static final double UNSAID = AIM_PART;
 
     private static final double LEAST_PART = 0.1;
-    private static final double LEAST_PER_SECOND = 20;
+    private static final double LEAST_PER_SECOND = 50;
 
     /** How long it takes from one report to the next while there is something to report. */
     private static final double REPORTS_SECONDS = 0.1;
@@ -88,7 +98,8 @@ public final class FlowCourse {
     private final Map<String, Backlog> backlogs = new HashMap<>();
 
     private boolean leftBehind;
-    /** Since when this node has been behind by more than the target, and others waited for it; -1 when it isn't. */
+    private long levelSinceMillis = Long.MIN_VALUE / 2;
+    /** Since when this node has been too far behind, and others waited for it; -1 when it isn't. */
     private long overSinceMillis = -1;
 
     /**
@@ -114,7 +125,7 @@ public final class FlowCourse {
             return Quota.NONE;
         }
         backlogs.keySet().retainAll(heard.keySet());
-        decideWhetherLeftBehind(heard, nowMillis);
+        decideWhetherLeftBehind(heard, ordered, nowMillis);
         Quota least = Quota.NONE;
         for (String name : waitedFor) {
             Heard of = heard.get(name);
@@ -129,7 +140,7 @@ public final class FlowCourse {
     /** What all writers together may have ordered a second for that server's sake. */
     private double allowed(String name, Heard heard, long ordered, long nowMillis) {
         FlowReport report = heard.report;
-        long aim = targetMillis / AIM_PART;
+        double aim = AIM_PART * targetMillis;
         Speed speed = speed(name, report, nowMillis);
         long applied = Math.max(report.appliedPerSecond(), speed == null ? 0 : speed.perSecond);
         double slack = (aim - lagToCome(name, heard, applied, ordered, nowMillis)) / aim;
@@ -198,10 +209,11 @@ public final class FlowCourse {
         return left / sharing;
     }
 
-    private void decideWhetherLeftBehind(Map<String, Heard> heard, long nowMillis) {
-        FlowReport own = heard.containsKey(self) ? heard.get(self).report : null;
-        leftBehind &= own != null && !isLevel(own);
-        if (own == null || own.lagMillis() < targetMillis || leftBehind) {
+    private void decideWhetherLeftBehind(Map<String, Heard> heard, long ordered, long nowMillis) {
+        Heard own = heard.get(self);
+        levelSinceMillis = own == null || !isLevel(own.report) ? nowMillis : levelSinceMillis;
+        leftBehind &= own != null && nowMillis - levelSinceMillis < LEVEL_MILLIS;
+        if (own == null || leftBehind || !isTooFarBehind(own, ordered, nowMillis)) {
             overSinceMillis = -1;
             return;
         }
@@ -213,6 +225,13 @@ public final class FlowCourse {
             leftBehind = true;
             overSinceMillis = -1;
         }
+    }
+
+    /** By more than the target; or by more than is aimed at, while others are slowed as far as that goes. */
+    private boolean isTooFarBehind(Heard own, long ordered, long nowMillis) {
+        long lag = own.report.lagMillis();
+        return lag >= targetMillis
+                || (lag >= AIM_PART * targetMillis && allowed(self, own, ordered, nowMillis) <= LEAST_PER_SECOND);
     }
 
     /** Whether nobody waits for this node, because it was too far behind for too long. */

@@ -20,25 +20,34 @@ class AckPaceTest {
     @Test
     void soManyPassInASecond() {
         pace.slow(100, 0, LEASE);
-        assertThat(passedUntil(0, 2000)).isBetween(198, 201);
+        assertThat(passedUntil(0, 2000)).isBetween(200, 210);
     }
 
     @Test
-    void theFirstOneWaitsForItsTurnToo() {
-        pace.slow(100, 0, LEASE);
+    void whatAStepBringsPassesAtOnceAndWhoeverIsLeftWaitsForTheNext() {
+        pace.slow(20, 0, LEASE);
+        assertThat(passedUntil(0, 100)).isEqualTo(2);
+        assertThat(pace.waitMillis(99, 99)).isEqualTo(1);
+        assertThat(passedUntil(100, 130)).isEqualTo(2);
+        assertThat(pace.waitMillis(130, 130)).isEqualTo(70);
+    }
+
+    @Test
+    void whereAStepBringsLessThanOneItTakesSeveral() {
+        pace.slow(4, 0, LEASE);
         assertThat(pace.passes(0, 0)).isFalse();
-        assertThat(pace.waitMillis(0, 0)).isEqualTo(10);
-        assertThat(pace.passes(0, 10)).isTrue();
+        assertThat(pace.waitMillis(0, 0)).isEqualTo(200);
+        assertThat(passedUntil(0, 2000)).isBetween(7, 8);
     }
 
     @Test
-    void whatIsNotUsedIsSavedForAMomentOnly() {
+    void whatIsNotUsedIsSavedForAStepOnly() {
         pace.slow(1000, 0, LEASE);
         int passed = 0;
         while (pace.passes(5000, 5000)) {
             passed++;
         }
-        assertThat(passed).isEqualTo(50);
+        assertThat(passed).as("and one that was begun").isEqualTo(101);
     }
 
     @Test
@@ -61,9 +70,9 @@ class AckPaceTest {
     @Test
     void anotherRateTakesEffectAtOnce() {
         pace.slow(10, 0, LEASE);
-        assertThat(passedUntil(0, 1000)).isBetween(9, 10);
+        assertThat(passedUntil(0, 1000)).isBetween(9, 11);
         pace.slow(1000, 1000, LEASE);
-        assertThat(passedUntil(1000, 2000)).isBetween(990, 1001);
+        assertThat(passedUntil(1000, 2000)).isBetween(900, 1100);
     }
 
     /** Everybody who asks has just come. */

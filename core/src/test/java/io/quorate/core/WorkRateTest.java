@@ -6,16 +6,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 class WorkRateTest {
-    private final WorkRate rate = new WorkRate(500);
+    private final WorkRate rate = new WorkRate();
 
     @Test
-    void ofOneThatWorksEvenlyItIsTakenOverTheWindow() {
+    void whoBecomesSlowIsSoAtOnceAndWhoBecomesFastIsSoAfterAWhile() {
         for (int t = 0; t <= 3000; t += 100) {
-            rate.at(t, t / 5, true);
+            assertThat(rate.at(t, t, true)).isEqualTo(t == 0 ? 0 : 1000);
         }
-        assertThat(rate.at(3100, 620, true)).isEqualTo(200);
-        rate.at(3200, 720, true);
-        assertThat(rate.at(3600, 1120, true)).as("five times as fast").isEqualTo(1000);
+        long count = 3000;
+        for (int t = 3100; t <= 3500; t += 100) {
+            rate.at(t, count += 20, true);
+        }
+        assertThat(rate.at(3600, count += 20, true)).as("a fifth").isBetween(200L, 400L);
+        for (int t = 3700; t <= 5500; t += 100) {
+            rate.at(t, count += 20, true);
+        }
+        for (int t = 5600; t <= 6100; t += 100) {
+            rate.at(t, count += 100, true);
+        }
+        assertThat(rate.at(6200, count += 100, true)).isBetween(400L, 600L);
+        for (int t = 6300; t <= 8200; t += 100) {
+            rate.at(t, count += 100, true);
+        }
+        assertThat(rate.at(8300, count + 100, true)).isEqualTo(1000);
     }
 
     @Test

@@ -40,7 +40,7 @@ public final class FlowControl {
     private final Supplier<List<MemberReport>> others;
     private final FlowCourse course;
     private final Backlog backlog = new Backlog();
-    private final WorkRate work = new WorkRate(RATES_OVER.toMillis());
+    private final WorkRate work = new WorkRate();
     private final Rate ownRate = new Rate(RATES_OVER);
     /** Why clients are slowed, for people; empty when they aren't. */
     private volatile String sentence = "";
