@@ -63,7 +63,8 @@ public final class Reporting implements AutoCloseable {
         }
     }
 
-    private void report() {
+    /** Looks once, and tells the others if it is time. */
+    void report() {
         try {
             MemberReport report = self.get();
             busy = report.queue() > 0 || (last != null && report.ordered() != last.ordered());
