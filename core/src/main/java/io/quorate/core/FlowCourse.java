@@ -93,6 +93,21 @@ public final class FlowCourse {
      */
     private record Speed(long perSecond, long millis) {}
 
+    /** Of the last seconds, the later the more it counts. */
+    private static final class Mean {
+        private static final double OVER_MILLIS = 1000;
+
+        private double mean;
+        private long millis = Long.MIN_VALUE / 2;
+
+        double with(long value, long nowMillis) {
+            double kept = Math.exp((millis - nowMillis) / OVER_MILLIS);
+            mean = kept * mean + (1 - kept) * value;
+            millis = nowMillis;
+            return mean;
+        }
+    }
+
     private final Map<String, Speed> speeds = new HashMap<>();
     /** How far each of the others is behind, by this node's clock and order. */
     private final Map<String, Backlog> backlogs = new HashMap<>();
@@ -101,6 +116,8 @@ public final class FlowCourse {
     private long levelSinceMillis = Long.MIN_VALUE / 2;
     /** Since when this node has been too far behind, and others waited for it; -1 when it isn't. */
     private long overSinceMillis = -1;
+
+    private final Mean ownLag = new Mean();
 
     /**
      * @param self name of this node
@@ -213,7 +230,7 @@ public final class FlowCourse {
         Heard own = heard.get(self);
         levelSinceMillis = own == null || !isLevel(own.report) ? nowMillis : levelSinceMillis;
         leftBehind &= own != null && nowMillis - levelSinceMillis < LEVEL_MILLIS;
-        if (own == null || leftBehind || !isTooFarBehind(own, ordered, nowMillis)) {
+        if (own == null || !isTooFarBehind(own, ordered, nowMillis) || leftBehind) {
             overSinceMillis = -1;
             return;
         }
@@ -227,9 +244,12 @@ public final class FlowCourse {
         }
     }
 
-    /** By more than the target; or by more than is aimed at, while others are slowed as far as that goes. */
+    /**
+     * On average, by more than the target; or by more than is aimed at, while others are slowed as far as that goes. A
+     * server that commits many at once is behind by more and by less from moment to moment.
+     */
     private boolean isTooFarBehind(Heard own, long ordered, long nowMillis) {
-        long lag = own.report.lagMillis();
+        double lag = ownLag.with(own.report.lagMillis(), nowMillis);
         return lag >= targetMillis
                 || (lag >= AIM_PART * targetMillis && allowed(self, own, ordered, nowMillis) <= LEAST_PER_SECOND);
     }

@@ -176,10 +176,30 @@ class FlowCourseTest {
         report("n1", TARGET, 10, 0);
         look(0);
         report("n1", TARGET - 1, 100, 0);
+        look(PATIENCE - 1000);
         look(PATIENCE - 1);
         report("n1", TARGET, 10, 0);
         look(PATIENCE);
         assertThat(course.isLeftBehind()).isFalse();
+    }
+
+    /** As of one that commits many at once and then none for a while. */
+    @Test
+    void aMomentWithinTheTargetIsNoNewBeginningAndAMomentBeyondItIsNone() {
+        heard("n2", new FlowReport(0, 0, 10, 10, "n1", false));
+        for (long now = 0; now < 3 * PATIENCE; now += 500) {
+            report("n1", now % 1000 == 0 ? TARGET + 100 : AIM, 100, 0);
+            look(now);
+        }
+        assertThat(course.isLeftBehind()).isFalse();
+        for (long now = 3 * PATIENCE; now < 4 * PATIENCE; now += 500) {
+            assertThat(course.isLeftBehind()).isFalse();
+            report("n1", now % 1000 == 0 ? 2 * TARGET : AIM, 100, 0);
+            look(now);
+        }
+        report("n1", TARGET, 100, 0);
+        look(4 * PATIENCE + 500);
+        assertThat(course.isLeftBehind()).isTrue();
     }
 
     /** A writeset takes longer to it than is aimed at, however few there are. */

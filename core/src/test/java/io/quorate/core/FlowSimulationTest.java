@@ -237,7 +237,7 @@ class FlowSimulationTest {
     private void assertTheThirdIsUsedWell(int capacity) {
         Server third = servers.get(2);
         third.capacity = t -> t < 5000 ? FAST : capacity;
-        clients(0, 3);
+        clients(0, 2);
         run(20_000);
         third.lagMax = 0;
         servers.get(0).silentMillisMax = 0;
