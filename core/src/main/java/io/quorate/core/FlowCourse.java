@@ -22,16 +22,15 @@ import java.util.Map;
  * it takes a server to hold what it held at the last one, of all that there is by now.
  *
  * <p>A node that stays above the target for some time although clients were slowed for it, or above what is aimed at
- * although they were slowed as far as that goes, says that it isn't to be waited for, and counts again when it is level.
- * In Galera ({@code gcs.fc_limit}) one such node holds up all
- * others for as long as it likes.
+ * although they were slowed as far as that goes, says that it isn't to be waited for, and counts again when it is
+ * level. In Galera ({@code gcs.fc_limit}) one such node holds up all others for as long as it likes.
  *
  * <p>This class only decides; time comes in as an argument, from any clock that never goes back. Not thread-safe.
  */
 public final class FlowCourse {
     /**
-     * The lag that is aimed at is this part of the target. It has to be more than what a writeset takes to a server that
-     * is waited for and to be applied there: a lag below that is not to be had by slowing anybody.
+     * The lag that is aimed at is this part of the target. It has to be more than what a writeset takes to a server and
+     * into it: a lag below that is not to be had by slowing anybody.
      */
     private static final double AIM_PART = 0.75;
 
