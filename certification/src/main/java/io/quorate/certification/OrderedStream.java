@@ -65,6 +65,7 @@ public class OrderedStream implements OrderListener, OwnOrder {
     private LogPosition position;
     private volatile long lastOrdered;
     private final LongAdder ordered = new LongAdder();
+    private final LongAdder malformed = new LongAdder();
     private volatile UUID self;
     /** Where the order stands with our own origin; null until it has heard of it. */
     private volatile OriginPosition own;
@@ -270,11 +271,47 @@ public class OrderedStream implements OrderListener, OwnOrder {
 
     @Override
     public void deliver(LogPosition resumeAfter, ByteBuffer entry) {
-        if (BallotCodec.isBallot(entry)) {
-            vote(BallotCodec.decode(entry), resumeAfter);
+        Ballot ballot = null;
+        Proposal proposal = null;
+        try {
+            if (BallotCodec.isBallot(entry)) {
+                ballot = BallotCodec.decode(entry);
+            } else {
+                proposal = ProposalCodec.decode(entry);
+            }
+        } catch (QuorateException e) {
+            if (e.code() != ErrorCode.MALFORMED_MESSAGE) {
+                throw e; // It may be one that a newer version takes.
+            }
+            leaveOut(resumeAfter, e);
             return;
         }
-        Proposal proposal = ProposalCodec.decode(entry);
+        if (ballot != null) {
+            vote(ballot, resumeAfter);
+        } else {
+            take(proposal, resumeAfter);
+        }
+    }
+
+    @Override
+    public void check(ByteBuffer entry) {
+        if (BallotCodec.isBallot(entry)) {
+            BallotCodec.decode(entry);
+        } else {
+            ProposalCodec.decode(entry);
+        }
+    }
+
+    /** All nodes have the same bytes, so all of them leave it out. */
+    private void leaveOut(LogPosition resumeAfter, QuorateException why) {
+        synchronized (lock) {
+            position = resumeAfter;
+        }
+        malformed.increment();
+        log.error("what is in the order's log before {} is no entry and is left out: {}", resumeAfter, why.getMessage());
+    }
+
+    private void take(Proposal proposal, LogPosition resumeAfter) {
         Certification result;
         synchronized (lock) {
             result = certify(certifier, proposal, resumeAfter);
@@ -427,6 +464,11 @@ public class OrderedStream implements OrderListener, OwnOrder {
     /** Writesets ordered since the start. */
     public long ordered() {
         return ordered.sum();
+    }
+
+    /** Entries left out since the start, because they were none. */
+    public long malformed() {
+        return malformed.sum();
     }
 
     @Override

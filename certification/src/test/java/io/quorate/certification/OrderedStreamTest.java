@@ -2,7 +2,10 @@
 package io.quorate.certification;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.quorate.core.Ballot;
+import io.quorate.core.BallotCodec;
 import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
 import io.quorate.core.KeyType;
@@ -18,6 +21,7 @@ import io.quorate.core.WriteSetLog;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
@@ -209,6 +213,37 @@ class OrderedStreamTest {
 
     private void deliver(byte[] entry) {
         stream.deliver(new LogPosition(1, ++index), ByteBuffer.wrap(entry));
+    }
+
+    @Test
+    void whatIsNoEntryIsLeftOutByAllAlike() {
+        byte[] good = proposal(ORIGIN, 1);
+        int cuts = 0;
+        for (int length = 0; length < good.length; length += 7, cuts++) {
+            byte[] cut = Arrays.copyOf(good, length);
+            assertThatThrownBy(() -> stream.check(ByteBuffer.wrap(cut))).hasMessageContaining("QRT-3004");
+            deliver(cut);
+        }
+        byte[] garbage = new byte[200];
+        deliver(garbage);
+        byte[] ballot = BallotCodec.encode(new Ballot(Ballot.Kind.REFUSED, "n1", OTHER, 1, 0));
+        deliver(Arrays.copyOf(ballot, ballot.length - 1));
+        assertThat(stream.malformed()).isEqualTo(cuts + 2);
+        assertThat(stream.resumeAfter()).isEqualTo(new LogPosition(1, index));
+        assertThat(stream.lastOrdered()).isZero();
+        stream.check(ByteBuffer.wrap(good));
+        deliver(good);
+        assertThat(stream.lastOrdered()).isEqualTo(1);
+    }
+
+    /** To leave it out would be to decide otherwise than the newer ones do. */
+    @Test
+    void anEntryOfANewerVersionIsNotLeftOut() {
+        byte[] newer = proposal(ORIGIN, 1);
+        newer[3] = '2';
+        assertThatThrownBy(() -> stream.check(ByteBuffer.wrap(newer))).hasMessageContaining("QRT-3002");
+        assertThatThrownBy(() -> deliver(newer)).hasMessageContaining("QRT-3002");
+        assertThat(stream.malformed()).isZero();
     }
 
     @Test

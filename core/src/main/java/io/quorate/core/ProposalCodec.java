@@ -15,6 +15,9 @@ import java.util.UUID;
  */
 public final class ProposalCodec {
     private static final int MAGIC = 'Q' | 'R' << 8 | 'P' << 16 | '1' << 24;
+    /** What all entries begin with, whatever their kind and version. */
+    private static final int OURS = 0xffff;
+
     private static final int FIXED_BYTES = 4 + 16 + 8 + 8 + 8 + 4 + 4;
 
     private ProposalCodec() {}
@@ -72,6 +75,7 @@ public final class ProposalCodec {
         ByteBuffer in = entry.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         require(in.remaining() >= FIXED_BYTES, "proposal cut short");
         int magic = in.getInt();
+        require((magic & OURS) == (MAGIC & OURS), "entry starts with " + Integer.toHexString(magic));
         if (magic != MAGIC) {
             throw new QuorateException(ErrorCode.INCOMPATIBLE_PEER, "entry starts with " + Integer.toHexString(magic));
         }

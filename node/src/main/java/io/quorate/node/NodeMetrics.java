@@ -186,6 +186,11 @@ class NodeMetrics implements MeterBinder {
         counter(registry, "quorate.certification.too.old", "writesets failed for their age", n -> n.stream
                 .stats()
                 .tooOld());
+        counter(
+                registry,
+                "quorate.certification.malformed",
+                "entries left out because they were none",
+                n -> n.stream.malformed());
         gauge(registry, "quorate.cache.bytes", "size of the writeset cache", n -> n.home.stores()
                 .cache()
                 .stats()

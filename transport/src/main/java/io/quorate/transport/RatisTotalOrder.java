@@ -358,6 +358,10 @@ public final class RatisTotalOrder implements TotalOrder {
         if (!division.getInfo().isLeader()) {
             return CompletableFuture.completedFuture(Answer.notLeader(watch.leader()));
         }
+        EntryFrame decoded = EntryFrame.decode(ByteBuffer.wrap(frame));
+        if (decoded.count() == 1) {
+            listener.check(decoded.body());
+        }
         return submitter.forward(frame);
     }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.transport;
 
+import io.quorate.core.ErrorCode;
 import io.quorate.core.LogPosition;
+import io.quorate.core.QuorateException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -14,6 +16,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Puts the fragments of large entries together again, in files, so that a large entry takes the heap of only one
@@ -27,10 +31,13 @@ import java.util.function.BiConsumer;
  * <p>Belongs to the thread that applies the log.
  */
 final class Reassembly {
+    private static final Logger LOG = LoggerFactory.getLogger(Reassembly.class);
+
     private final Path directory;
     private final BiConsumer<LogPosition, ByteBuffer> entries;
     private final Map<String, Open> open = new HashMap<>();
     private final LongAdder abandoned = new LongAdder();
+    private final LongAdder malformed = new LongAdder();
 
     private record Open(
             long stream, long sequence, int count, int next, LogPosition before, Path file, FileChannel out) {
@@ -71,7 +78,17 @@ final class Reassembly {
      * @param here its own
      */
     void take(LogPosition before, LogPosition here, ByteBuffer logged) throws IOException {
-        EntryFrame frame = EntryFrame.decode(logged);
+        EntryFrame frame;
+        try {
+            frame = EntryFrame.decode(logged);
+        } catch (QuorateException e) {
+            if (e.code() != ErrorCode.MALFORMED_MESSAGE) {
+                throw e; // It may be one that a newer version takes.
+            }
+            malformed.increment();
+            LOG.error("the order's log has at {} what is no entry, and it is left out: {}", here, e.getMessage());
+            return;
+        }
         Open current = open.get(frame.submitter());
         if (current != null && !current.continuedBy(frame)) {
             abandon(frame.submitter(), current);
@@ -108,6 +125,10 @@ final class Reassembly {
 
     long abandonedEntries() {
         return abandoned.sum();
+    }
+
+    long malformedEntries() {
+        return malformed.sum();
     }
 
     private LogPosition resumeAfter(LogPosition here) {

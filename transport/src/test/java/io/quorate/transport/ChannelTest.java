@@ -136,6 +136,44 @@ class ChannelTest {
         }
     }
 
+    /** Once it is in the log, all nodes have it. */
+    @Test
+    void anEntryOfAnotherNodeIsLookedAtBeforeItIsOrdered() throws IOException {
+        try (Nodes nodes = Nodes.of(directory, 3)) {
+            nodes.names().forEach(name -> nodes.recorder(name).onCheck = entry -> {
+                if (StandardCharsets.UTF_8.decode(entry.duplicate()).toString().contains("garbage")) {
+                    throw new QuorateException(ErrorCode.MALFORMED_MESSAGE, "on purpose");
+                }
+            });
+            String leader = nodes.start().awaitLeader();
+            String follower = leader.equals("n1") ? "n2" : "n1";
+            Peer peer = nodes.peers().get(nodes.names().indexOf(leader));
+            try (Socket socket = new Socket(peer.host(), peer.channelPort())) {
+                OutputStream out = socket.getOutputStream();
+                out.write(ByteBufUtil.getBytes(Wire.hello(ByteBufAllocator.DEFAULT, "test", "", follower, leader)));
+                DataInputStream in = new DataInputStream(socket.getInputStream());
+                assertThat(in.readNBytes(in.readInt())[0]).isEqualTo(Wire.WELCOME);
+                byte[] frame = EntryFrame.encode(
+                        follower.getBytes(StandardCharsets.UTF_8),
+                        1,
+                        1,
+                        0,
+                        1,
+                        Entry.of("garbage".getBytes(StandardCharsets.UTF_8)),
+                        0,
+                        7);
+                out.write(ByteBufUtil.getBytes(Wire.entry(ByteBufAllocator.DEFAULT, 1, frame)));
+                assertThat(in.read()).as("the connection is closed").isEqualTo(-1);
+            }
+            assertThat(nodes.node(leader).stats().malformedMessages()).isEqualTo(1);
+            nodes.submitSurely(follower, "what comes after it");
+            for (String name : nodes.names()) {
+                Nodes.await(name, () -> nodes.recorder(name).has("what comes after it"));
+                assertThat(nodes.recorder(name).has("garbage")).isFalse();
+            }
+        }
+    }
+
     /** The peer would wait for half a minute otherwise. */
     @Test
     @SuppressWarnings("try") // The one that serves is there to be asked.

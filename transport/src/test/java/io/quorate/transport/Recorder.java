@@ -23,6 +23,7 @@ final class Recorder implements OrderListener {
     volatile LogPosition checkpoint = LogPosition.START;
     volatile boolean durable = true;
     volatile Consumer<String> onDeliver = entry -> {};
+    volatile Consumer<ByteBuffer> onCheck = entry -> {};
     volatile Consumer<Quorum> onQuorum = quorum -> {};
     volatile Runnable onCheckpoint = () -> {};
 
@@ -40,6 +41,11 @@ final class Recorder implements OrderListener {
     @Override
     public LogPosition resumeAfter() {
         return resumeAfter;
+    }
+
+    @Override
+    public void check(ByteBuffer entry) {
+        onCheck.accept(entry);
     }
 
     @Override
