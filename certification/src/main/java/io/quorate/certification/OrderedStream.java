@@ -308,7 +308,8 @@ public class OrderedStream implements OrderListener, OwnOrder {
             position = resumeAfter;
         }
         malformed.increment();
-        log.error("what is in the order's log before {} is no entry and is left out: {}", resumeAfter, why.getMessage());
+        log.error(
+                "what is in the order's log before {} is no entry and is left out: {}", resumeAfter, why.getMessage());
     }
 
     private void take(Proposal proposal, LogPosition resumeAfter) {

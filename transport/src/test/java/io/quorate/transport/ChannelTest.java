@@ -140,11 +140,15 @@ class ChannelTest {
     @Test
     void anEntryOfAnotherNodeIsLookedAtBeforeItIsOrdered() throws IOException {
         try (Nodes nodes = Nodes.of(directory, 3)) {
-            nodes.names().forEach(name -> nodes.recorder(name).onCheck = entry -> {
-                if (StandardCharsets.UTF_8.decode(entry.duplicate()).toString().contains("garbage")) {
-                    throw new QuorateException(ErrorCode.MALFORMED_MESSAGE, "on purpose");
-                }
-            });
+            nodes.names()
+                    .forEach(name -> nodes.recorder(name).onCheck = entry -> {
+                        if (StandardCharsets.UTF_8
+                                .decode(entry.duplicate())
+                                .toString()
+                                .contains("garbage")) {
+                            throw new QuorateException(ErrorCode.MALFORMED_MESSAGE, "on purpose");
+                        }
+                    });
             String leader = nodes.start().awaitLeader();
             String follower = leader.equals("n1") ? "n2" : "n1";
             Peer peer = nodes.peers().get(nodes.names().indexOf(leader));

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Most of the seeds are the same every time, some are new. */
 @Timeout(600)
-class SimulationIT {
+class SimulationTest {
     private static final int SEEDS = 2000;
     /** Of those in which nothing is broken; thousands more by {@code quorate simulate}. */
     private static final int OLD = 700;
