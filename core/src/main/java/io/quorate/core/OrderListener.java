@@ -24,8 +24,7 @@ public interface OrderListener {
     void deliver(LogPosition resumeAfter, ByteBuffer entry);
 
     /**
-     * Looks at an entry of another node before it is taken into the order's log. What is there can't be refused any more,
-     * only left out.
+     * Looks at an entry of another node before it is taken into the order's log. What is in there can only be left out.
      *
      * @param entry the bytes, read-only, valid during the call only
      * @throws QuorateException when it can't be an entry, or is one that this version doesn't know
