@@ -156,7 +156,7 @@ public final class Schedule {
 
     /** Whether a group that has been executed waits for another one to be committed. */
     private boolean isTurnAwaited() {
-        return executed.size() > (executed.contains(running.peek()) ? 1 : 0);
+        return running.stream().skip(1).anyMatch(executed::contains);
     }
 
     /** Whether something waits for a worker. */
@@ -202,7 +202,7 @@ public final class Schedule {
         WAIT
     }
 
-    /** What a group has to do next that has been executed. */
+    /** What a group has to do next that has been executed; from now on that is known of it, unless it yields. */
     public Turn turn(Group group) {
         Turn turn = isHead(group) ? Turn.COMMIT : yielding.contains(group) ? Turn.YIELD : Turn.WAIT;
         if (turn == Turn.YIELD) {

@@ -41,10 +41,8 @@ class ScheduleTest {
 
     @Test
     void gathersWhileAnExecutedGroupWaitsForItsTurn() {
-        offer(Records.rows(1, 0, 10));
-        Group head = schedule.take(true);
-        offer(Records.rows(2, 0, 10));
-        Group second = schedule.take(true);
+        Group head = offeredAndTaken(1);
+        Group second = offeredAndTaken(2);
         assertThat(schedule.turn(head)).isEqualTo(Schedule.Turn.COMMIT);
         offer(Records.rows(3, 0, 10));
         assertThat(schedule.turn(second)).isEqualTo(Schedule.Turn.WAIT);
@@ -56,10 +54,8 @@ class ScheduleTest {
 
     @Test
     void aFullGroupDoesNotGather() {
-        offer(Records.rows(1, 0, 10));
-        Group head = schedule.take(true);
-        offer(Records.rows(2, 0, 10));
-        assertThat(schedule.turn(schedule.take(true))).isEqualTo(Schedule.Turn.WAIT);
+        Group head = offeredAndTaken(1);
+        assertThat(schedule.turn(offeredAndTaken(2))).isEqualTo(Schedule.Turn.WAIT);
         assertThat(schedule.turn(head)).isEqualTo(Schedule.Turn.COMMIT);
         for (long s = 3; s <= 18; s++) {
             offer(Records.rows(s, 0, 10));
@@ -69,10 +65,8 @@ class ScheduleTest {
 
     @Test
     void aGroupThatYieldsKeepsNoneWaiting() {
-        offer(Records.rows(1, 0, 10));
-        Group head = schedule.take(true);
-        offer(Records.rows(2, 0, 10));
-        Group second = schedule.take(true);
+        Group head = offeredAndTaken(1);
+        Group second = offeredAndTaken(2);
         assertThat(schedule.turn(second)).isEqualTo(Schedule.Turn.WAIT);
         offer(Records.rows(3, 0, 10));
         schedule.yieldAllButHead();
@@ -196,6 +190,11 @@ class ScheduleTest {
         assertThat(Duty.of(failed, true, false)).isEqualTo(Duty.NONE);
         assertThat(Duty.of(prepared, true, true)).isEqualTo(Duty.SETTLE);
         assertThat(Duty.of(prepared, false, false)).isEqualTo(Duty.EXECUTE);
+    }
+
+    private Group offeredAndTaken(long seqno) {
+        offer(Records.rows(seqno, 0, 10));
+        return schedule.take(true);
     }
 
     private void offer(Certified... writeSets) {

@@ -80,17 +80,12 @@ public final class AckCourse {
     /**
      * A place up to which the binlog has been read.
      *
-     * @param millis when that was
+     * @param millis when the client's transaction was read that ends there, or before commits of the applier's
+     * @param appliedMillis when the first of these was read; {@link #NONE} without any
      */
-    private record Read(Ack ack, long millis) {}
-
-    /**
-     * A commit of the applier's.
-     *
-     * @param behind the number of the client's transaction before it
-     * @param millis when it was read
-     */
-    private record Applied(long behind, long millis) {}
+    private record Read(Ack ack, long millis, long appliedMillis) {
+        private static final long NONE = Long.MAX_VALUE;
+    }
 
     private final long limitMillis;
     private final long holdAppliedMillis;
@@ -99,9 +94,6 @@ public final class AckCourse {
     private final NavigableMap<Long, Waiting> waiting = new TreeMap<>();
 
     private final ArrayDeque<Read> read = new ArrayDeque<>();
-    /** The first of the applier's commits behind each client's that isn't acknowledged. */
-    private final ArrayDeque<Applied> applied = new ArrayDeque<>();
-
     private long answered;
     private long captured;
     private long decided;
@@ -150,15 +142,14 @@ public final class AckCourse {
 
     /** The binlog has been read up to {@code end}, which is the end of a transaction; all up to there are captured. */
     public void read(BinlogPosition end, long nowMillis) {
+        Ack ack = new Ack(end, captured);
         Read last = read.peekLast();
-        long since = nowMillis;
         if (last != null && last.ack.number == captured) {
-            since = read.removeLast().millis;
-            if (applied.isEmpty() || applied.peekLast().behind < captured) {
-                applied.add(new Applied(captured, nowMillis));
-            }
+            read.removeLast();
+            read.add(new Read(ack, last.millis, Math.min(last.appliedMillis, nowMillis)));
+        } else {
+            read.add(new Read(ack, nowMillis, Read.NONE));
         }
-        read.add(new Read(new Ack(end, captured), since));
     }
 
     /** Until that time, at most so many clients a second get their OK, though no settled one waits for too long. */
@@ -219,8 +210,7 @@ public final class AckCourse {
     /** Up to where the server may be told OK by now; null before anything may. It only grows. */
     public Ack acknowledged(long nowMillis) {
         long unsettled = unsettled();
-        Applied first = firstHeld();
-        boolean appliedWaited = first != null && nowMillis - first.millis >= holdAppliedMillis;
+        boolean appliedWaited = pace.isSlow(nowMillis) && untilAppliedHasWaited(nowMillis) <= 0;
         for (Read next = read.peek(); next != null && next.ack.number < unsettled; next = read.peek()) {
             boolean answersNobody = settled != null && next.ack.number == settled.number;
             if (!answersNobody && !appliedWaited && !pace.passes(next.millis, nowMillis)) {
@@ -236,12 +226,14 @@ public final class AckCourse {
         return settled;
     }
 
-    /** The first of the applier's commits that waits; null when none does. */
-    private Applied firstHeld() {
-        while (!applied.isEmpty() && settled != null && applied.peek().behind <= settled.number) {
-            applied.remove();
+    /** Milliseconds until one of the applier's commits has waited for long enough; the maximum without any. */
+    private long untilAppliedHasWaited(long nowMillis) {
+        for (Read each : read) {
+            if (each.appliedMillis != Read.NONE && (settled == null || each.ack.number > settled.number)) {
+                return each.appliedMillis + holdAppliedMillis - nowMillis;
+            }
         }
-        return applied.peek();
+        return Long.MAX_VALUE;
     }
 
     /** The first place that could be acknowledged and isn't, because OK is slowed; null when there is none. */
@@ -309,10 +301,7 @@ public final class AckCourse {
         if (held == null) {
             return wait;
         }
-        Applied first = firstHeld();
-        if (first != null) {
-            wait = Math.min(wait, Math.max(1, first.millis + holdAppliedMillis - nowMillis));
-        }
+        wait = Math.min(wait, Math.max(1, untilAppliedHasWaited(nowMillis)));
         return Math.min(pace.waitMillis(held.millis, nowMillis), wait);
     }
 

@@ -237,7 +237,6 @@ class AckCourseTest {
         assertThat(course.waitMillis(LIMIT, 5)).isEqualTo(5);
     }
 
-    /** Captured, and read to its end. */
     /** Whose lag would otherwise have all clients slowed, for as long as they are. */
     @Test
     void theAppliersCommitsAreNotHeldForLong() {
@@ -261,6 +260,7 @@ class AckCourseTest {
         assertThat(slowed.acknowledged(506)).isEqualTo(new Ack(place(30), 3));
     }
 
+    /** Captured, and read to its end. */
     private void client(long number) {
         course.captured(number, SESSION + number, 0, 0);
         course.read(end(number).end(), 0);
