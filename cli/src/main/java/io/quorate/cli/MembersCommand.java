@@ -15,6 +15,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "members",
         description = "Shows the members of the cluster: their addresses, states, and how far each is.",
+        subcommands = MembersCommand.Admit.class,
         mixinStandardHelpOptions = true)
 final class MembersCommand implements Runnable {
     /** Every commit waits for a round of the order; that is nothing to be told of. */
@@ -90,7 +91,7 @@ final class MembersCommand implements Runnable {
         @Mixin
         private NodeAddress node;
 
-        @Parameters(paramLabel = "NODE", description = "the member's name")
+        @Parameters(paramLabel = "NODE", description = "the node's name")
         private String member;
 
         abstract void ask(String host, String member);
@@ -99,6 +100,19 @@ final class MembersCommand implements Runnable {
         public Integer call() {
             ask(node.first(), member);
             return 0;
+        }
+    }
+
+    /** Lets a node become a member. */
+    @Command(
+            name = "admit",
+            description = "Lets a node that is no member ask to be one, once and within two days. Needed where nodes"
+                    + " have certificates (quorate.tls.bundle), of which the node needs one too (quorate certs issue).",
+            mixinStandardHelpOptions = true)
+    static final class Admit extends OfMember {
+        @Override
+        void ask(String host, String member) {
+            Membership.admit(host, member);
         }
     }
 

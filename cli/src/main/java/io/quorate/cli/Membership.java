@@ -21,6 +21,16 @@ public final class Membership {
     }
 
     /**
+     * Lets a node ask to be a member, once.
+     *
+     * @param host HTTP address of any member, {@code host:port}
+     * @param node name of a node that is none
+     */
+    public static void admit(String host, String node) {
+        NodeAddress.post(host, PATH, Map.of("action", "admit", "member", node));
+    }
+
+    /**
      * Has a member lead.
      *
      * @param host HTTP address of any member, {@code host:port}

@@ -23,6 +23,7 @@ public final class OperatorCommands {
             OutcomeCommand.class,
             DrainCommand.class,
             RecoverCommand.class,
+            CertsCommand.class,
             CheckCommand.class,
             LogCommand.class);
 

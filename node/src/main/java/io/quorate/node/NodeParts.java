@@ -9,6 +9,7 @@ import io.quorate.node.copy.GivenCopies;
 import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.definition.Definitions;
 import io.quorate.node.join.Join;
+import io.quorate.node.member.Admitted;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.member.Members;
 import io.quorate.node.member.Standing;
@@ -30,6 +31,11 @@ class NodeParts {
     @Bean(destroyMethod = "")
     Join join(Node node) {
         return node.members.join();
+    }
+
+    @Bean(destroyMethod = "")
+    Admitted admitted(Node node) {
+        return node.network.admitted();
     }
 
     @Bean(destroyMethod = "")

@@ -37,6 +37,8 @@ import org.springframework.validation.annotation.Validated;
  * @param zone where this node is, a name of your choice; transfers come from the same zone if possible
  * @param arbitrator whether this node votes and keeps the order without a MySQL server
  * @param peers all nodes of the cluster, including this one; the list is the same on each node
+ * @param insecure whether this node starts although others may be reached over a network, and nothing there proves who
+ *     they are
  * @param commitMode when clients of this node's server get their OK
  * @param commitTimeout in mode {@code AFTER_SYNC}: how long a client waits for the order before its session is ended
  * @param commitWithoutService in mode {@code AFTER_SYNC}: what becomes of commits while this service isn't there
@@ -50,6 +52,8 @@ public record NodeProperties(
         @DefaultValue("") String zone,
         @DefaultValue("false") boolean arbitrator,
         @NotEmpty List<@Valid Peer> peers,
+        @DefaultValue PeerTls tls,
+        @DefaultValue("false") boolean insecure,
         @DefaultValue("async") CommitMode commitMode,
         @DefaultValue("10s") Duration commitTimeout,
         @DefaultValue("wait") WithoutService commitWithoutService,
@@ -111,6 +115,33 @@ public record NodeProperties(
                         dataDir.resolve("order"))
                 .withTimeouts(order.electionTimeoutMin(), order.electionTimeoutMax())
                 .withCheckpoints(order.checkpointEntries(), order.logBytesMax().toBytes());
+    }
+
+    /**
+     * Whether nothing proves who the other nodes are, although they may be reached over a network: they have no
+     * certificates, and not all of them are on loopback.
+     */
+    public boolean isOpen() {
+        return tls.bundle().isEmpty() && !peers.stream().allMatch(peer -> isLoopback(peer.host()));
+    }
+
+    private static boolean isLoopback(String host) {
+        try {
+            return InetAddress.getByName(host).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            return false;
+        }
+    }
+
+    /**
+     * @param bundle name of a bundle of Spring Boot's ({@code spring.ssl.bundle.*}) with this node's certificate, whose
+     *     common name is the node's, and the cluster's authority; empty for no TLS between nodes
+     */
+    public record PeerTls(@DefaultValue("") String bundle) {}
+
+    /** Whether it can be the name of a node. */
+    public static boolean isName(String text) {
+        return text.matches(NAME);
     }
 
     static final String NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,62}";
@@ -183,16 +214,8 @@ public record NodeProperties(
             @DefaultValue("") String startCommand) {
         /** {@link #tls} as Connector/J and Debezium name it, in lower case. */
         public String sslMode() {
-            Tls mode = tls != Tls.AUTO ? tls : isLoopback() ? Tls.DISABLED : Tls.PREFERRED;
+            Tls mode = tls != Tls.AUTO ? tls : isLoopback(host) ? Tls.DISABLED : Tls.PREFERRED;
             return mode.name().toLowerCase(Locale.ROOT);
-        }
-
-        private boolean isLoopback() {
-            try {
-                return InetAddress.getByName(host).isLoopbackAddress();
-            } catch (UnknownHostException e) {
-                return false;
-            }
         }
     }
 

@@ -9,6 +9,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +45,8 @@ import org.jspecify.annotations.Nullable;
  * @param flow what flow control needs to know of it; null when an older version doesn't say
  * @param runsEvents whether its server's event scheduler is on; null when somebody keeps it off there, and when an
  *     older version doesn't say
+ * @param admitted nodes that it was told to admit, and until when, in seconds since the epoch; null when an older
+ *     version doesn't say
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record MemberReport(
@@ -72,7 +75,8 @@ public record MemberReport(
         List<TableName> notGiven,
         Boolean mayKeep,
         FlowReport flow,
-        Boolean runsEvents) {
+        Boolean runsEvents,
+        Map<String, Long> admitted) {
     /** Whether the node has a server that holds what the order says. */
     public boolean hasSyncedServer() {
         return mysql != null && (state.equals("SYNCED") || state.equals("DONOR"));

@@ -53,6 +53,7 @@ public final class Standing {
     private final Server server;
     private final Participation participation;
     private final Members members;
+    private final Admitted admitted;
     private final Supplier<Lives> lives;
     private final Supplier<List<TableName>> notGiven;
     private final Supplier<@Nullable Boolean> mayKeep;
@@ -79,6 +80,7 @@ public final class Standing {
             Server server,
             Participation participation,
             Members members,
+            Admitted admitted,
             Supplier<Lives> lives,
             Supplier<List<TableName>> notGiven,
             Supplier<@Nullable Boolean> mayKeep,
@@ -94,6 +96,7 @@ public final class Standing {
         this.server = server;
         this.participation = participation;
         this.members = members;
+        this.admitted = admitted;
         this.lives = lives;
         this.notGiven = notGiven;
         this.mayKeep = mayKeep;
@@ -109,6 +112,7 @@ public final class Standing {
         RatisTotalOrder running = order.running();
         LogPosition end = running == null ? stream.resumeAfter() : running.logEnd();
         ServerSession session = server.session();
+        admitted.used(known().stream().map(Peer::name).toList());
         WaitingCommits waiting = session == null ? WaitingCommits.NONE : session.waitingCommits();
         return new MemberReport(
                 properties.node(),
@@ -136,7 +140,8 @@ public final class Standing {
                 notGiven.get(),
                 mayKeep.get(),
                 flow.report(lastOrdered(), progress.lastApplied()),
-                runsEvents.get());
+                runsEvents.get(),
+                admitted.report());
     }
 
     private long queue() {
@@ -210,6 +215,7 @@ public final class Standing {
                 applied >= stream.lastOrdered() ? 0 : progress.lagMicros() / 1000,
                 flow.sentence(),
                 flow.isLeftBehind(),
+                properties.isOpen(),
                 ProcessHandle.current().pid());
     }
 

@@ -36,7 +36,7 @@ class SchedulerRuleTest {
                 null,
                 null,
                 null,
-                runsEvents);
+                runsEvents, null);
     }
 
     private static MemberReport on(String node) {
