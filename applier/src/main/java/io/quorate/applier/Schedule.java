@@ -17,6 +17,10 @@ import java.util.Set;
  * nothing after it starts before its commit. Own prepared transactions are groups of their own too: each commits by
  * itself, at its place.
  *
+ * <p>While a group that has been executed waits for its turn to commit, the open one gathers: taken now, it would wait
+ * as well, and be all the smaller. Otherwise the last writeset would be as many commits late as there are workers, and
+ * where clients are slowed, a commit takes long: it waits with theirs.
+ *
  * <p>A writeset that depends on a running group would make the whole open group wait for that one. The open group is
  * then closed without it, if that gains something: if the open group could start before that other group commits.
  *
@@ -34,6 +38,8 @@ public final class Schedule {
     private final ArrayDeque<Group> running = new ArrayDeque<>();
     private final ArrayDeque<Group> closed = new ArrayDeque<>();
     private final Set<Group> yielding = new HashSet<>();
+    /** Those of the running ones that have asked for their turn. */
+    private final Set<Group> executed = new HashSet<>();
     private Group open;
     private long next;
     private long held;
@@ -129,7 +135,7 @@ public final class Schedule {
         Group group = closed.peek();
         boolean fromOpen = group == null;
         if (fromOpen) {
-            if (!openToo || open == null || !open.hasWork()) {
+            if (!openToo || open == null || !open.hasWork() || (isTurnAwaited() && !openIsFull())) {
                 return null;
             }
             group = open;
@@ -145,6 +151,11 @@ public final class Schedule {
         }
         running.add(group);
         return group;
+    }
+
+    /** Whether a group that has been executed waits for another one to be committed. */
+    private boolean isTurnAwaited() {
+        return executed.size() > (executed.contains(running.peek()) ? 1 : 0);
     }
 
     /** Whether something waits for a worker. */
@@ -190,8 +201,15 @@ public final class Schedule {
         WAIT
     }
 
+    /** What a group has to do next that has been executed. */
     public Turn turn(Group group) {
-        return isHead(group) ? Turn.COMMIT : yielding.contains(group) ? Turn.YIELD : Turn.WAIT;
+        Turn turn = isHead(group) ? Turn.COMMIT : yielding.contains(group) ? Turn.YIELD : Turn.WAIT;
+        if (turn == Turn.YIELD) {
+            executed.remove(group);
+        } else {
+            executed.add(group);
+        }
+        return turn;
     }
 
     /** The head has been committed. */
@@ -201,6 +219,7 @@ public final class Schedule {
         }
         running.poll();
         yielding.remove(group);
+        executed.remove(group);
         held -= group.heapBytes();
         committed = group.last();
         committedPosition = group.position();

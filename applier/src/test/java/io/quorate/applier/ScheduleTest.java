@@ -40,6 +40,48 @@ class ScheduleTest {
     }
 
     @Test
+    void gathersWhileAnExecutedGroupWaitsForItsTurn() {
+        offer(Records.rows(1, 0, 10));
+        Group head = schedule.take(true);
+        offer(Records.rows(2, 0, 10));
+        Group second = schedule.take(true);
+        assertThat(schedule.turn(head)).isEqualTo(Schedule.Turn.COMMIT);
+        offer(Records.rows(3, 0, 10));
+        assertThat(schedule.turn(second)).isEqualTo(Schedule.Turn.WAIT);
+        assertThat(schedule.take(true)).as("it would wait behind two commits").isNull();
+        offer(Records.rows(4, 0, 10));
+        schedule.committed(head);
+        assertThat(schedule.take(true).work()).hasSize(2);
+    }
+
+    @Test
+    void aFullGroupDoesNotGather() {
+        offer(Records.rows(1, 0, 10));
+        Group head = schedule.take(true);
+        offer(Records.rows(2, 0, 10));
+        assertThat(schedule.turn(schedule.take(true))).isEqualTo(Schedule.Turn.WAIT);
+        assertThat(schedule.turn(head)).isEqualTo(Schedule.Turn.COMMIT);
+        for (long s = 3; s <= 18; s++) {
+            offer(Records.rows(s, 0, 10));
+        }
+        assertThat(schedule.take(true).work()).hasSize(16);
+    }
+
+    @Test
+    void aGroupThatYieldsKeepsNoneWaiting() {
+        offer(Records.rows(1, 0, 10));
+        Group head = schedule.take(true);
+        offer(Records.rows(2, 0, 10));
+        Group second = schedule.take(true);
+        assertThat(schedule.turn(second)).isEqualTo(Schedule.Turn.WAIT);
+        offer(Records.rows(3, 0, 10));
+        schedule.yieldAllButHead();
+        assertThat(schedule.turn(second)).isEqualTo(Schedule.Turn.YIELD);
+        assertThat(schedule.isHead(head)).isTrue();
+        assertThat(schedule.take(true)).isNotNull();
+    }
+
+    @Test
     void closesAGroupRatherThanMakeItWaitForARunningOne() {
         offer(Records.rows(1, 0, 10));
         Group running = schedule.take(true);

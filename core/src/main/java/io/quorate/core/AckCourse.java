@@ -25,7 +25,9 @@ import java.util.TreeMap;
  * What the applier commits is in the same binlog, and needs nothing: it is acknowledged with whatever comes before it.
  *
  * <p>Flow control may slow the OK of those that are settled ({@link #slow}); the applier's commits in between wait with
- * them.
+ * them. That makes this server later, for which all would be slowed, and nobody would ever be let go again. So none of
+ * the applier's commits is held for longer than a quarter of what a client is: then everybody gets OK who may. All of
+ * them, since the server commits what was logged meanwhile as one group, which waits for the last one in it.
  *
  * <p>The acknowledgement also makes transactions visible to others, the lost ones among them, which are undone next. A
  * session may be ended before its transaction is acknowledged, never afterwards: it may have begun another one by then.
@@ -82,12 +84,24 @@ public final class AckCourse {
      */
     private record Read(Ack ack, long millis) {}
 
+    /**
+     * A commit of the applier's.
+     *
+     * @param behind the number of the client's transaction before it
+     * @param millis when it was read
+     */
+    private record Applied(long behind, long millis) {}
+
     private final long limitMillis;
+    private final long holdAppliedMillis;
     private final AckPace pace;
     /** Captured transactions that aren't settled, or are settled by the end of their session and not ordered yet. */
     private final NavigableMap<Long, Waiting> waiting = new TreeMap<>();
 
     private final ArrayDeque<Read> read = new ArrayDeque<>();
+    /** The first of the applier's commits behind each client's that isn't acknowledged. */
+    private final ArrayDeque<Applied> applied = new ArrayDeque<>();
+
     private long answered;
     private long captured;
     private long decided;
@@ -105,6 +119,7 @@ public final class AckCourse {
     public AckCourse(long limitMillis, long holdMaxMillis) {
         this.limitMillis = limitMillis;
         this.pace = new AckPace(holdMaxMillis);
+        this.holdAppliedMillis = holdMaxMillis / 4;
     }
 
     /**
@@ -139,6 +154,9 @@ public final class AckCourse {
         long since = nowMillis;
         if (last != null && last.ack.number == captured) {
             since = read.removeLast().millis;
+            if (applied.isEmpty() || applied.peekLast().behind < captured) {
+                applied.add(new Applied(captured, nowMillis));
+            }
         }
         read.add(new Read(new Ack(end, captured), since));
     }
@@ -201,9 +219,11 @@ public final class AckCourse {
     /** Up to where the server may be told OK by now; null before anything may. It only grows. */
     public Ack acknowledged(long nowMillis) {
         long unsettled = unsettled();
+        Applied first = firstHeld();
+        boolean appliedWaited = first != null && nowMillis - first.millis >= holdAppliedMillis;
         for (Read next = read.peek(); next != null && next.ack.number < unsettled; next = read.peek()) {
             boolean answersNobody = settled != null && next.ack.number == settled.number;
-            if (!answersNobody && !pace.passes(next.millis, nowMillis)) {
+            if (!answersNobody && !appliedWaited && !pace.passes(next.millis, nowMillis)) {
                 heldSinceMillis = Math.min(heldSinceMillis, nowMillis);
                 return settled;
             }
@@ -214,6 +234,14 @@ public final class AckCourse {
         }
         heldSinceMillis = Long.MAX_VALUE;
         return settled;
+    }
+
+    /** The first of the applier's commits that waits; null when none does. */
+    private Applied firstHeld() {
+        while (!applied.isEmpty() && settled != null && applied.peek().behind <= settled.number) {
+            applied.remove();
+        }
+        return applied.peek();
     }
 
     /** The first place that could be acknowledged and isn't, because OK is slowed; null when there is none. */
@@ -277,9 +305,15 @@ public final class AckCourse {
     /** Milliseconds until there may be something to do even if nothing happens; at most {@code otherwise}. */
     public long waitMillis(long nowMillis, long otherwise) {
         Read held = held(nowMillis);
-        return held == null
-                ? untilAnEnding(nowMillis, otherwise)
-                : Math.min(pace.waitMillis(held.millis, nowMillis), untilAnEnding(nowMillis, otherwise));
+        long wait = untilAnEnding(nowMillis, otherwise);
+        if (held == null) {
+            return wait;
+        }
+        Applied first = firstHeld();
+        if (first != null) {
+            wait = Math.min(wait, Math.max(1, first.millis + holdAppliedMillis - nowMillis));
+        }
+        return Math.min(pace.waitMillis(held.millis, nowMillis), wait);
     }
 
     private long untilAnEnding(long nowMillis, long otherwise) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quorate.core.AckCourse.Ack;
 import io.quorate.core.AckCourse.Cause;
 import io.quorate.core.AckCourse.Ending;
+import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -237,6 +238,29 @@ class AckCourseTest {
     }
 
     /** Captured, and read to its end. */
+    /** Whose lag would otherwise have all clients slowed, for as long as they are. */
+    @Test
+    void theAppliersCommitsAreNotHeldForLong() {
+        AckCourse slowed = new AckCourse(10_000, 400);
+        slowed.captured(1, SESSION + 1, 0, 0);
+        slowed.read(place(10), 0);
+        slowed.read(place(15), 5);
+        slowed.captured(2, SESSION + 2, 0, 6);
+        slowed.read(place(20), 6);
+        slowed.decided(List.of(), 2);
+        slowed.slow(1, 6, 1000);
+        assertThat(slowed.acknowledged(104)).isNull();
+        assertThat(slowed.waitMillis(55, 5_000)).isEqualTo(50);
+        assertThat(slowed.acknowledged(105))
+                .as("the whole of what the server commits together")
+                .isEqualTo(new Ack(place(20), 2));
+        slowed.captured(3, SESSION + 3, 0, 106);
+        slowed.read(place(30), 106);
+        slowed.decided(List.of(), 3);
+        assertThat(slowed.acknowledged(300)).as("none of these waits behind it").isEqualTo(new Ack(place(20), 2));
+        assertThat(slowed.acknowledged(506)).isEqualTo(new Ack(place(30), 3));
+    }
+
     private void client(long number) {
         course.captured(number, SESSION + number, 0, 0);
         course.read(end(number).end(), 0);
