@@ -82,7 +82,7 @@ public final class CertificateAuthority {
         if (!NODE.matcher(name).matches()) {
             throw new CommandException("the name of a cluster has letters, digits, dots, dashes and underscores");
         }
-        if (Files.exists(directory.resolve(AUTHORITY_KEY))) {
+        if (existsIn(directory)) {
             throw new CommandException(directory + " has an authority already; its nodes would trust no other one");
         }
         createPrivate(directory);
@@ -98,9 +98,13 @@ public final class CertificateAuthority {
         return new CertificateAuthority(directory, clock, certificate, pair.getPrivate());
     }
 
+    public static boolean existsIn(Path directory) {
+        return Files.exists(directory.resolve(AUTHORITY_KEY));
+    }
+
     /** @throws CommandException when there is none */
     public static CertificateAuthority open(Path directory, InstantSource clock) throws IOException {
-        if (!Files.exists(directory.resolve(AUTHORITY_KEY))) {
+        if (!existsIn(directory)) {
             throw new CommandException("there is no authority in " + directory + "; make one with quorate certs init");
         }
         return new CertificateAuthority(

@@ -80,7 +80,11 @@ final class CertsCommand {
         @Mixin
         private Place place;
 
-        @Option(names = "--days", paramLabel = "N", description = "how long it is valid; 365 by default", defaultValue = "365")
+        @Option(
+                names = "--days",
+                paramLabel = "N",
+                description = "how long it is valid; 365 by default",
+                defaultValue = "365")
         private int days;
 
         @Parameters(paramLabel = "NODE", arity = "1..*", description = "the node's name, quorate.node")
@@ -167,7 +171,9 @@ final class CertsCommand {
                 return List.of(file);
             }
             try (Stream<Path> below = Files.walk(file, 2)) {
-                return below.filter(path -> path.toString().endsWith(".crt")).sorted().toList();
+                return below.filter(path -> path.toString().endsWith(".crt"))
+                        .sorted()
+                        .toList();
             }
         }
 

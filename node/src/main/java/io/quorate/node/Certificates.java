@@ -87,7 +87,8 @@ final class Certificates {
     }
 
     /** When this node's certificate expires; null without one. */
-    @Nullable Instant expires() {
+    @Nullable
+    Instant expires() {
         Present now = present.get();
         return now == null ? null : now.certificate.getNotAfter().toInstant();
     }

@@ -57,12 +57,7 @@ record MemberRoom(Standing standing, FlowControl flow, MemberDesk desk, Join joi
                         base.order(),
                         participation),
                 new Join.Others(
-                        network.members(),
-                        network.admitted(),
-                        desk,
-                        network.questions(),
-                        network.channels(),
-                        standing),
+                        network.members(), network.admitted(), desk, network.questions(), network.channels(), standing),
                 beside.server(),
                 beside.copy(),
                 base.counters().progress(),

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import org.springframework.boot.ssl.DefaultSslBundleRegistry;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Nodes in the test's own process, each a cluster of its own. */
@@ -40,7 +41,12 @@ final class LocalNode {
         NodeProperties properties = new Binder(new MapConfigurationPropertySource(keys))
                 .bind("quorate", NodeProperties.class)
                 .get();
-        Node node = new Node(properties, event -> {}, JsonMapper.shared(), new SimpleMeterRegistry());
+        Node node = new Node(
+                properties,
+                new DefaultSslBundleRegistry(),
+                event -> {},
+                JsonMapper.shared(),
+                new SimpleMeterRegistry());
         node.start();
         return node;
     }

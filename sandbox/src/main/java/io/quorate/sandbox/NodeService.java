@@ -39,7 +39,8 @@ final class NodeService {
         Path yaml = directory.resolve("application.yaml");
         try {
             Files.createDirectories(directory);
-            Files.writeString(yaml, NodeConfiguration.yaml(settings, node, directory.resolve("quorate")));
+            Files.writeString(
+                    yaml, NodeConfiguration.yaml(settings, node, directory.getParent(), directory.resolve("quorate")));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -197,6 +197,10 @@ public final class Sandbox {
                 some.stream().filter(node -> !node.isServiceAlive()).toList();
         if (!without.isEmpty()) {
             List<String> program = new ServiceProgram(CacheDirectory.ofUser(), progress).arguments(NodeJar.find());
+            NodeCertificates.make(
+                    directory,
+                    settings.cluster(),
+                    without.stream().map(SandboxNode::name).toList());
             progress.accept("starting the service of " + names(without));
             InParallel.run(without, node -> node.service().start(program));
         }
@@ -308,6 +312,14 @@ public final class Sandbox {
         return synced[0];
     }
 
+    private void admit(SandboxNode added) {
+        SandboxNode member = nodes.stream()
+                .filter(SandboxNode::isServiceAlive)
+                .findFirst()
+                .orElseThrow(() -> new SandboxException("no node runs that could take in another one"));
+        Membership.admit(member.httpAddress(), added.name());
+    }
+
     /**
      * Adds a node, with an empty server or as an arbitrator, and returns when it is SYNCED.
      *
@@ -325,6 +337,7 @@ public final class Sandbox {
                     .filter(node -> !before.contains(node.number()))
                     .toList();
             new PortCheck(added).requireFree();
+            added.forEach(this::admit);
             larger[0].bringUp(added);
             new Readiness(larger[0].nodes, progress).awaitSynced(added, limit);
         });

@@ -106,6 +106,11 @@ public final class SandboxNode {
         return service.process().stream().mapToLong(OwnedProcess::pid).findFirst();
     }
 
+    /** Where the service answers operators, {@code host:port}. */
+    String httpAddress() {
+        return place.host() + ":" + ports.http();
+    }
+
     /** What the service says about itself; empty when it doesn't answer. */
     public Optional<NodeReport> report() {
         return service.isAlive() ? NodeReport.ask(place.host(), ports.http()) : Optional.empty();
@@ -115,7 +120,7 @@ public final class SandboxNode {
     void drain() {
         if (hasServer() && service.isAlive()) {
             try {
-                Draining.drain(place.host() + ":" + ports.http(), DRAIN_LIMIT);
+                Draining.drain(httpAddress(), DRAIN_LIMIT);
             } catch (CommandException | UncheckedIOException e) {
                 // It doesn't answer, or the order doesn't: it can't do anything for its clients.
             }

@@ -131,7 +131,9 @@ final class ServiceProgram {
     private static void run(Path jar, Path directory, Path work, SandboxSettings settings, int port)
             throws IOException {
         Path yaml = work.resolve("application.yaml");
-        Files.writeString(yaml, NodeConfiguration.yaml(settings, 1, work.resolve("data")));
+        // With them, so that the classes for that are among those archived.
+        NodeCertificates.make(work, settings.cluster(), List.of(NodeConfiguration.name(1)));
+        Files.writeString(yaml, NodeConfiguration.yaml(settings, 1, work, work.resolve("data")));
         OwnedProcess process = OwnedProcess.start(
                 List.of(
                         NodeJar.java(),

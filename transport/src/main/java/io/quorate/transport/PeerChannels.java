@@ -53,18 +53,12 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
      * @throws QuorateException CONFIGURATION when the port is in use
      */
     public static PeerChannels start(
-            TransportSettings settings,
-            PeerStreams.Server streams,
-            BiConsumer<String, byte[]> reports,
-            Guests guests) {
+            TransportSettings settings, PeerStreams.Server streams, BiConsumer<String, byte[]> reports, Guests guests) {
         return new PeerChannels(settings, streams, reports, guests);
     }
 
     private PeerChannels(
-            TransportSettings settings,
-            PeerStreams.Server streams,
-            BiConsumer<String, byte[]> reports,
-            Guests guests) {
+            TransportSettings settings, PeerStreams.Server streams, BiConsumer<String, byte[]> reports, Guests guests) {
         this.guests = guests;
         this.settings = settings;
         this.streams = streams;

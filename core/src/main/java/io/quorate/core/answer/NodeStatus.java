@@ -46,6 +46,7 @@ public record NodeStatus(
 
     /** Of a peer that doesn't answer there. */
     public static NodeStatus unreachable(String name, String http) {
-        return new NodeStatus(name, UNREACHABLE, false, "does not answer", null, null, http, 0, 0, 0, "", false, false, 0);
+        return new NodeStatus(
+                name, UNREACHABLE, false, "does not answer", null, null, http, 0, 0, 0, "", false, false, 0);
     }
 }

@@ -44,12 +44,7 @@ class MembersEndpoint {
     private final MemberDesk desk;
 
     MembersEndpoint(
-            Standing standing,
-            Members members,
-            Admitted admitted,
-            CacheForecast forecast,
-            Join join,
-            MemberDesk desk) {
+            Standing standing, Members members, Admitted admitted, CacheForecast forecast, Join join, MemberDesk desk) {
         this.standing = standing;
         this.members = members;
         this.admitted = admitted;

@@ -81,8 +81,10 @@ final class ForcedRecovery {
 
     /** Nobody has taken the missing ones out: they may come back by themselves. */
     private void admit(List<Peer> before) {
-        List<String> missing =
-                before.stream().map(Peer::name).filter(name -> !name.equals(configured.self())).toList();
+        List<String> missing = before.stream()
+                .map(Peer::name)
+                .filter(name -> !name.equals(configured.self()))
+                .toList();
         try {
             admitted.admit(missing, RETURN_MAX);
         } catch (IOException e) {

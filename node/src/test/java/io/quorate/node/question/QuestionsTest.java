@@ -231,7 +231,8 @@ class QuestionsTest {
             return PeerChannels.start(
                     TransportSettings.of("c", self, peers, directory),
                     (peer, request, answer) -> answers.serve(request, answer),
-                    (peer, report) -> {});
+                    (peer, report) -> {},
+                    (node, members) -> false);
         }
 
         private static int port() throws IOException {

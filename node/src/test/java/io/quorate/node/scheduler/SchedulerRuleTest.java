@@ -36,7 +36,8 @@ class SchedulerRuleTest {
                 null,
                 null,
                 null,
-                runsEvents, null);
+                runsEvents,
+                null);
     }
 
     private static MemberReport on(String node) {

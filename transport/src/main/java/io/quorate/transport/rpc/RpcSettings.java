@@ -21,5 +21,12 @@ import org.apache.ratis.protocol.RaftGroupId;
  *     configuration or otherwise; asked of nodes that have proven who they are
  */
 public record RpcSettings(
-        RaftGroupId group, String host, int port, int messageBytesMax, Duration answerWithin, Duration voteWithin,
-        PeerTls tls, UnaryOperator<String> nodeOf, Predicate<String> isKnown) {}
+        RaftGroupId group,
+        String host,
+        int port,
+        int messageBytesMax,
+        Duration answerWithin,
+        Duration voteWithin,
+        PeerTls tls,
+        UnaryOperator<String> nodeOf,
+        Predicate<String> isKnown) {}
