@@ -30,7 +30,7 @@ final class MembersCommand implements Runnable {
 
     @Override
     public void run() {
-        String body = NodeAddress.ask(node.first(), Membership.PATH);
+        String body = node.first().ask(Membership.PATH);
         PrintWriter out = spec.commandLine().getOut();
         if (node.json()) {
             out.println(body);
@@ -93,7 +93,7 @@ final class MembersCommand implements Runnable {
         @Parameters(paramLabel = "NODE", description = "the member's name")
         private String member;
 
-        abstract void ask(String host, String member);
+        abstract void ask(AskedNode host, String member);
 
         @Override
         public Integer call() {
@@ -109,7 +109,7 @@ final class MembersCommand implements Runnable {
             mixinStandardHelpOptions = true)
     static final class Leave extends OfMember {
         @Override
-        void ask(String host, String member) {
+        void ask(AskedNode host, String member) {
             Membership.leave(host, member);
         }
     }
@@ -123,7 +123,7 @@ final class MembersCommand implements Runnable {
             mixinStandardHelpOptions = true)
     static final class Lead extends OfMember {
         @Override
-        void ask(String host, String member) {
+        void ask(AskedNode host, String member) {
             Membership.lead(host, member);
         }
     }
