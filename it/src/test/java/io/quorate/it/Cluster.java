@@ -99,7 +99,7 @@ final class Cluster implements AutoCloseable {
     private boolean hasLostPorts() {
         return sandbox.nodes().stream()
                 .map(SandboxNode::ports)
-                .flatMapToInt(p -> IntStream.of(p.mysql(), p.http(), p.raft(), p.channel()))
+                .flatMapToInt(p -> IntStream.of(p.mysql(), p.http(), p.probe(), p.raft(), p.channel()))
                 .anyMatch(port -> !Ports.isFree(port));
     }
 
