@@ -4,6 +4,9 @@ package io.quorate.node.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.quorate.node.http.RunningService.Answered;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -21,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 /** Asks a service as it runs, over connections of its own. */
 @Timeout(120)
@@ -265,6 +269,25 @@ class HttpRulesTest {
         service.post("/actuator/members", "{\"action\":\"desync\"}");
         assertThat(service.get("/actuator/prometheus").text())
                 .containsPattern("quorate_http_refused_total\\{cause=\"credentials\"} [1-9]");
+    }
+
+    @Test
+    void refusalsHaveOneLineAMinuteInTheLogWithoutWhatWasSent() throws Exception {
+        Logger log = (Logger) LoggerFactory.getLogger(Refusing.class);
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        log.addAppender(lines);
+        try {
+            for (int i = 0; i < 20; i++) {
+                assertThat(service.get(SELF, "Authorization: Bearer not-the-token-" + i)
+                                .status())
+                        .isEqualTo(401);
+            }
+        } finally {
+            log.detachAppender(lines);
+        }
+        assertThat(lines.list).hasSizeLessThanOrEqualTo(1);
+        assertThat(lines.list).noneMatch(line -> line.getFormattedMessage().contains("not-the-token"));
     }
 
     @Test
