@@ -520,6 +520,15 @@ final class Cluster implements AutoCloseable {
                         .POST(HttpRequest.BodyPublishers.ofString(json)));
     }
 
+    /** The status with which a probe of a node is answered. */
+    int probe(int node, String path) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(
+                        "http://" + node(node).host() + ":" + node(node).ports().probe() + path))
+                .timeout(PATIENCE)
+                .build();
+        return HTTP.send(request, HttpResponse.BodyHandlers.ofString()).statusCode();
+    }
+
     private String send(HttpClient client, int node, String path, HttpRequest.Builder request)
             throws IOException, InterruptedException {
         AskedNode asked = node(node).asked();
