@@ -31,7 +31,7 @@ final class MembersCommand implements Runnable {
 
     @Override
     public void run() {
-        String body = NodeAddress.ask(node.first(), Membership.PATH);
+        String body = node.first().ask(Membership.PATH);
         PrintWriter out = spec.commandLine().getOut();
         if (node.json()) {
             out.println(body);
@@ -94,7 +94,7 @@ final class MembersCommand implements Runnable {
         @Parameters(paramLabel = "NODE", description = "the node's name")
         private String member;
 
-        abstract void ask(String host, String member);
+        abstract void ask(AskedNode host, String member);
 
         @Override
         public Integer call() {
@@ -111,7 +111,7 @@ final class MembersCommand implements Runnable {
             mixinStandardHelpOptions = true)
     static final class Admit extends OfMember {
         @Override
-        void ask(String host, String member) {
+        void ask(AskedNode host, String member) {
             Membership.admit(host, member);
         }
     }
@@ -123,7 +123,7 @@ final class MembersCommand implements Runnable {
             mixinStandardHelpOptions = true)
     static final class Leave extends OfMember {
         @Override
-        void ask(String host, String member) {
+        void ask(AskedNode host, String member) {
             Membership.leave(host, member);
         }
     }
@@ -137,7 +137,7 @@ final class MembersCommand implements Runnable {
             mixinStandardHelpOptions = true)
     static final class Lead extends OfMember {
         @Override
-        void ask(String host, String member) {
+        void ask(AskedNode host, String member) {
             Membership.lead(host, member);
         }
     }

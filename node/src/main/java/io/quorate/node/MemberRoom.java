@@ -42,6 +42,7 @@ record MemberRoom(Standing standing, FlowControl flow, MemberDesk desk, Join joi
                 base.stream(),
                 base.order(),
                 standing::membership,
+                standing::status,
                 network.members(),
                 network.questions(),
                 network.channels());

@@ -4,10 +4,12 @@ package io.quorate.node;
 import io.quorate.certification.OrderedStream;
 import io.quorate.ist.Donor;
 import io.quorate.node.audit.Audit;
+import io.quorate.node.config.NodeProperties;
 import io.quorate.node.conflict.ConflictJournal;
 import io.quorate.node.copy.GivenCopies;
 import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.definition.Definitions;
+import io.quorate.node.http.Token;
 import io.quorate.node.join.Join;
 import io.quorate.node.member.Admitted;
 import io.quorate.node.member.MemberDesk;
@@ -106,6 +108,12 @@ class NodeParts {
     @Bean(destroyMethod = "")
     Stores stores(Node node) {
         return node.home.stores();
+    }
+
+    /** Drawn only once the data directory is this node's alone. */
+    @Bean
+    Token token(Node node, NodeProperties properties) {
+        return Token.of(properties, System.getenv());
     }
 
     @Bean(destroyMethod = "")

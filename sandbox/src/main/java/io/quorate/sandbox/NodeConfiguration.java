@@ -35,6 +35,7 @@ final class NodeConfiguration {
         yaml.append("quorate:\n  cluster: ").append(quoted(settings.cluster())).append('\n');
         yaml.append("  node: ").append(name(node)).append('\n');
         yaml.append("  data-dir: ").append(quoted(data.toString())).append('\n');
+        yaml.append("  http:\n    probe-port: ").append(own.probe()).append('\n');
         boolean arbitrator = settings.arbitrators().contains(node);
         if (arbitrator) {
             yaml.append("  arbitrator: true\n");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.cli.AskedNode;
 import io.quorate.cli.CommandException;
 import io.quorate.cli.Membership;
 import io.quorate.cli.NodeJar;
@@ -317,7 +318,7 @@ public final class Sandbox {
                 .filter(SandboxNode::isServiceAlive)
                 .findFirst()
                 .orElseThrow(() -> new SandboxException("no node runs that could take in another one"));
-        Membership.admit(member.httpAddress(), added.name());
+        Membership.admit(member.asked(), added.name());
     }
 
     /**
@@ -369,9 +370,9 @@ public final class Sandbox {
     }
 
     private void leave(SandboxNode node) {
-        String by = nodes.stream()
+        AskedNode by = nodes.stream()
                 .filter(other -> other.number() != node.number() && other.isServiceAlive())
-                .map(other -> other.host() + ":" + other.ports().http())
+                .map(SandboxNode::asked)
                 .findFirst()
                 .orElseThrow(() -> new SandboxException("no other node runs; " + node.name() + " is all there is"));
         Membership.leave(by, node.name());

@@ -53,6 +53,8 @@ public record SandboxSettings(
             "quorate.cluster",
             "quorate.node",
             "quorate.data-dir",
+            "quorate.http.token-file",
+            "quorate.http.probe-port",
             "quorate.mysql.host",
             "quorate.mysql.port",
             "quorate.mysql.user",

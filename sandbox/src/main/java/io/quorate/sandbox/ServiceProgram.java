@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.cli.AskedNode;
 import io.quorate.cli.NodeJar;
 import java.io.IOException;
 import java.io.InputStream;
@@ -150,18 +151,17 @@ final class ServiceProgram {
                 work.resolve("log"),
                 work.resolve("process"));
         OnExit undo = OnExit.run(process::kill);
-        awaitSynced(process, NodePorts.of(port, 1).http());
+        String address = Place.LOOPBACK_HOST + ":" + NodePorts.of(port, 1).http();
+        awaitSynced(process, AskedNode.local(address, work.resolve("data/http.token")));
         process.stop(TRAINING_LIMIT);
         undo.forget();
     }
 
     /** If something keeps it from that, the real run meets it and explains it. */
-    private static void awaitSynced(OwnedProcess process, int httpPort) {
+    private static void awaitSynced(OwnedProcess process, AskedNode node) {
         long deadline = System.nanoTime() + TRAINING_LIMIT.toNanos();
         while (System.nanoTime() < deadline
-                && !NodeReport.ask(Place.LOOPBACK_HOST, httpPort)
-                        .map(NodeReport::isSynced)
-                        .orElse(false)
+                && !NodeReport.ask(node).map(NodeReport::isSynced).orElse(false)
                 && !process.awaitEnd(Duration.ofMillis(100))) {
             Thread.onSpinWait();
         }

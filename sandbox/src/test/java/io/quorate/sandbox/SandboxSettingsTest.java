@@ -87,6 +87,8 @@ class SandboxSettingsTest {
                           cluster: "c"
                           node: n2
                           data-dir: "/d/n2/quorate"
+                          http:
+                            probe-port: 14252
                           mysql:
                             host: 127.0.0.1
                             port: 14002

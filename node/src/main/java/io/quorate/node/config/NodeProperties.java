@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import org.hibernate.validator.constraints.time.DurationMin;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
@@ -42,6 +43,7 @@ import org.springframework.validation.annotation.Validated;
  * @param commitMode when clients of this node's server get their OK
  * @param commitTimeout in mode {@code AFTER_SYNC}: how long a client waits for the order before its session is ended
  * @param commitWithoutService in mode {@code AFTER_SYNC}: what becomes of commits while this service isn't there
+ * @param http who may ask this node over HTTP, and where its probes are
  */
 @Validated
 @ConfigurationProperties(value = "quorate", ignoreUnknownFields = false)
@@ -68,7 +70,8 @@ public record NodeProperties(
         @DefaultValue @Valid Conflicts conflicts,
         @DefaultValue @Valid Ddl ddl,
         @DefaultValue @Valid Sst sst,
-        @DefaultValue @Valid Audit audit) {
+        @DefaultValue @Valid Audit audit,
+        @DefaultValue @Valid Http http) {
     /** How writesets are applied to the server. */
     public ApplierSettings applierSettings() {
         return ApplierSettings.DEFAULTS
@@ -216,6 +219,12 @@ public record NodeProperties(
         public String sslMode() {
             Tls mode = tls != Tls.AUTO ? tls : isLoopback(host) ? Tls.DISABLED : Tls.PREFERRED;
             return mode.name().toLowerCase(Locale.ROOT);
+        }
+
+        /** Without the password, whoever prints it. */
+        @Override
+        public String toString() {
+            return user + "@" + host + ":" + port;
         }
     }
 
@@ -412,4 +421,19 @@ public record NodeProperties(
 
             @DefaultValue("2000") @Min(1) @Max(100000) long stretchRows,
             @DefaultValue("100000") @Min(0) long keylessRowsMax) {}
+
+    /**
+     * @param tokenFile has the token that those who ask must know; null for {@code http.token} in the data directory,
+     *     which the node makes
+     * @param hosts names by which this node is asked, besides its own and those of loopback
+     * @param loopbackReads whether nobody who asks from this host needs the token, as long as nothing is changed
+     * @param probePort port for probes; 0 for none
+     * @param probeAddress address at which that port is; empty for the node's own host
+     */
+    public record Http(
+            @Nullable Path tokenFile,
+            @DefaultValue List<String> hosts,
+            @DefaultValue("true") boolean loopbackReads,
+            @DefaultValue("0") @Min(0) @Max(65535) int probePort,
+            @DefaultValue("") String probeAddress) {}
 }

@@ -7,8 +7,10 @@ import io.quorate.core.BallotCodec;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
+import io.quorate.core.answer.NodeStatus;
 import io.quorate.node.member.MemberQuestion.Change;
 import io.quorate.node.member.MemberQuestion.Changed;
+import io.quorate.node.member.MemberQuestion.HowAreYou;
 import io.quorate.node.member.MemberQuestion.Join;
 import io.quorate.node.member.MemberQuestion.Lead;
 import io.quorate.node.member.MemberQuestion.Leave;
@@ -47,12 +49,14 @@ public final class MemberDesk {
     private final OrderedStream stream;
     private final PausableOrder order;
     private final Supplier<Membership> about;
+    private final Supplier<NodeStatus> status;
     private final Members members;
     private final Questions questions;
     private final PeerChannels channels;
 
     /**
      * @param about who is a member, as this node knows it
+     * @param status the state of this node
      * @param channels by which nodes can be reached that are no members, too
      */
     public MemberDesk(
@@ -60,6 +64,7 @@ public final class MemberDesk {
             OrderedStream stream,
             PausableOrder order,
             Supplier<Membership> about,
+            Supplier<NodeStatus> status,
             Members members,
             Questions questions,
             PeerChannels channels) {
@@ -67,6 +72,7 @@ public final class MemberDesk {
         this.stream = stream;
         this.order = order;
         this.about = about;
+        this.status = status;
         this.members = members;
         this.questions = questions;
         this.channels = channels;
@@ -74,6 +80,7 @@ public final class MemberDesk {
 
     public void register(Answers answers) {
         answers.on(WhoIsMember.class, question -> about.get());
+        answers.on(HowAreYou.class, question -> status.get());
         answers.on(Join.class, this::carryOut);
         answers.on(Leave.class, this::carryOut);
         answers.on(Lead.class, this::carryOut);
@@ -166,6 +173,24 @@ public final class MemberDesk {
     /** Asks one peer, which need not be a member. */
     private <A> A ask(Peer peer, MemberQuestion<A> question) throws IOException {
         return questions.ask(peer.name(), request -> channels.open(peer, request), question);
+    }
+
+    /**
+     * What a node says of itself.
+     *
+     * @return null when it doesn't answer
+     */
+    public @Nullable NodeStatus status(String node) {
+        Members.Heard heard = members.all().get(node);
+        if (!node.equals(self) && (heard == null || !heard.isFresh())) {
+            // Whom nobody hears wouldn't answer, but might keep the one who asks waiting.
+            return null;
+        }
+        try {
+            return questions.ask(node, new HowAreYou());
+        } catch (IOException | QuorateException e) {
+            return null;
+        }
     }
 
     /** The answers of all peers that can be asked. */

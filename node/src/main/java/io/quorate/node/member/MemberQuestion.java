@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.member;
 
+import io.quorate.core.answer.NodeStatus;
 import io.quorate.node.question.Question;
 import io.quorate.transport.TransportSettings.Peer;
 import org.jspecify.annotations.Nullable;
@@ -10,6 +11,10 @@ public sealed interface MemberQuestion<A> extends Question<A> {
     /** Who is a member, as far as you know? */
     @Question.Name("member.who")
     record WhoIsMember() implements MemberQuestion<Membership> {}
+
+    /** How are you? */
+    @Question.Name("member.status")
+    record HowAreYou() implements MemberQuestion<NodeStatus> {}
 
     /** A change that only the leader can carry out. It answers when the change is done. */
     sealed interface Change extends MemberQuestion<Changed> {

@@ -198,6 +198,21 @@ public final class Standing {
                 : reason;
     }
 
+    /** The state of this node. Takes no lock. */
+    public NodeState state() {
+        return loop.state();
+    }
+
+    /** Whether nobody waits for this node any more, so that its rows may be old. Takes no lock. */
+    public boolean isLeftBehind() {
+        return flow.isLeftBehind();
+    }
+
+    /** Whether the thread that owns the state of this node goes round. Takes no lock. */
+    public boolean isTurning() {
+        return loop.isTurning();
+    }
+
     /** The state of this node, for people. */
     public NodeStatus status() {
         TotalOrder.Quorum quorum = order.quorum();

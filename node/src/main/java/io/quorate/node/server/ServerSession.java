@@ -130,6 +130,11 @@ public final class ServerSession implements AutoCloseable {
         ServerCheck.require(connection);
     }
 
+    /** When the mysqld was started with which this session has to do. */
+    long started() {
+        return started;
+    }
+
     private void lookAtTables(Connection connection) throws SQLException {
         ports.keyless.look(connection);
         ports.unsafe.look(connection);
