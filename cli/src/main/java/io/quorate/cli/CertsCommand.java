@@ -110,7 +110,7 @@ final class CertsCommand {
     @Command(
             name = "issue",
             description = "Makes a key and a certificate for each node, in a directory of its name that belongs on its"
-                    + " host. A node that is no member yet also has to be admitted (quorate members admit).",
+                    + " host. A node that is no member yet also has to be admitted (quorate admit).",
             mixinStandardHelpOptions = true)
     static final class Issue extends OfNodes {
         @Override

@@ -15,7 +15,6 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "members",
         description = "Shows the members of the cluster: their addresses, states, and how far each is.",
-        subcommands = MembersCommand.Admit.class,
         mixinStandardHelpOptions = true)
 final class MembersCommand implements Runnable {
     /** Every commit waits for a round of the order; that is nothing to be told of. */

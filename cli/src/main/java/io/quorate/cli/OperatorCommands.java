@@ -15,6 +15,7 @@ public final class OperatorCommands {
             AuditCommand.class,
             HealCommand.class,
             MembersCommand.class,
+            MembersCommand.Admit.class,
             MembersCommand.Join.class,
             MembersCommand.Leave.class,
             MembersCommand.Lead.class,

@@ -117,7 +117,7 @@ public enum ErrorCode {
             3014,
             Kind.RETRYABLE,
             "give that node a certificate of the cluster's authority with its own name (quorate certs issue NAME), and"
-                    + " if it is no member yet, run quorate members admit NAME at one that is; it goes on by itself then"),
+                    + " if it is no member yet, run quorate admit NAME at one that is; it goes on by itself then"),
 
     UNDO_IMPOSSIBLE(4003, Kind.DIFFERENCE, "the other nodes never had that transaction; " + Text.COPY),
     UNDO_MISMATCH(

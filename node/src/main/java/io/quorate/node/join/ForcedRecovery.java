@@ -88,7 +88,7 @@ final class ForcedRecovery {
         try {
             admitted.admit(missing, RETURN_MAX);
         } catch (IOException e) {
-            log.warn("{} can come back only once each is admitted (quorate members admit): {}", missing, e.toString());
+            log.warn("{} can come back only once each is admitted (quorate admit): {}", missing, e.toString());
         }
     }
 }
