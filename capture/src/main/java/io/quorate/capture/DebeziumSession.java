@@ -127,7 +127,7 @@ final class DebeziumSession {
         return p;
     }
 
-    /** Of Debezium's own connection beside the binlog's; that one has {@link BinlogTls} where the server is verified. */
+    /** Of Debezium's own connection beside the binlog's, which has {@link BinlogTls} where the server is verified. */
     private static void setTls(Properties p, ServerTls tls) {
         p.setProperty("database.ssl.mode", tls.mode().name().toLowerCase(Locale.ROOT));
         tls.driverProperties().forEach((name, value) -> p.setProperty("driver." + name, value));

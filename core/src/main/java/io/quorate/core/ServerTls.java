@@ -5,8 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * How connections to the MySQL server are encrypted, and by what the server is known. Every connection of the service is
- * made by this one value: those of JDBC, and the binlog's.
+ * How connections to the MySQL server are encrypted, and by what the server is known. Every connection of the service
+ * is made by this one value: those of JDBC, and the binlog's.
  *
  * @param isLocal whether the server is on loopback, where nobody comes between
  * @param trust the authorities that may have signed the server's certificate; null for those of the JVM

@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps a node's data directory, which has everybody's rows in it, for the user alone that the service runs as. What
  * keeps others out is the directory itself: nobody else can pass it, whatever the files in it allow. The files are
- * narrowed as well, because they may be copied elsewhere with their rights. A JVM can't choose the rights of what others
- * of its libraries create (Ratis its log, for one), so this looks again and again.
+ * narrowed as well, because they may be copied elsewhere with their rights. A JVM can't choose the rights of what its
+ * libraries create (Ratis its log, for one), so this looks again and again.
  */
 final class PrivateDirectory {
     private static final Logger log = LoggerFactory.getLogger(PrivateDirectory.class);
@@ -47,8 +47,8 @@ final class PrivateDirectory {
     }
 
     /**
-     * Makes the directory if there is none, and takes it from everybody else, unless it holds somebody else's files: one
-     * that is named by mistake may be anything.
+     * Makes the directory if there is none, and takes it from everybody else, unless it holds somebody else's files:
+     * one that is named by mistake may be anything.
      */
     static PrivateDirectory open(Path directory) throws IOException {
         boolean posix = directory.getFileSystem().supportedFileAttributeViews().contains("posix");

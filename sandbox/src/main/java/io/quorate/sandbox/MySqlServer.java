@@ -355,7 +355,7 @@ public final class MySqlServer implements AutoCloseable {
                 + "?sslMode=DISABLED&allowPublicKeyRetrieval=true&connectTimeout=10000";
     }
 
-    /** From now on the server shows this certificate, and trusts clients whose certificates the same authority signed. */
+    /** From now on the server shows this certificate, and trusts those of clients that the same authority signed. */
     public void useCertificate(CertificateAuthority authority, CertificateAuthority.Issued issued) {
         execute(
                 "SET GLOBAL ssl_ca = '" + authority.certificate() + "'",

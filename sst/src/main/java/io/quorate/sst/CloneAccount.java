@@ -13,9 +13,10 @@ import java.util.Base64;
 import java.util.List;
 
 /**
- * The account of a donor's server with which the joiner's server fetches one copy. The donor's service makes it when the
- * copy begins, with a password that nobody else is told, and drops it when the copy has ended. It may do nothing but
- * this, its password is good for a day, and it isn't replicated. The copy has it too, so it is dropped there as well.
+ * The account of a donor's server with which the joiner's server fetches one copy. The donor's service makes it when
+ * the copy begins, with a password that nobody else is told, and drops it when the copy has ended. It may do nothing
+ * but this, its password is good for a day, and it isn't replicated. The copy has it too, so it is dropped there as
+ * well.
  *
  * @param tls whether it may log in with TLS only
  */

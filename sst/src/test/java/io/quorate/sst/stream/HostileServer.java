@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Stands between a client and its server. It answers a statement of one's choice by asking for a file of the client's,
- * as the protocol lets every server do ("LOCAL INFILE Request" in MySQL's documentation of the protocol), and keeps what
- * it is given.
+ * as the protocol lets every server do ("LOCAL INFILE Request" in MySQL's documentation of the protocol), and keeps
+ * what it is given.
  */
 final class HostileServer implements AutoCloseable {
     private static final int COM_QUERY = 3;
