@@ -413,7 +413,7 @@ public final class ServerAccess implements AutoCloseable {
             root = root.getCause();
             if (wayOut.isEmpty() && isRefusedCertificate(root)) {
                 wayOut = ". The password was not sent. The server's certificate must be signed by an authority that"
-                        + " quorate.mysql.tls.bundle names, for the name in quorate.mysql.host"
+                        + " quorate.mysql.tls.bundle (--ca of quorate check) names, for the name in quorate.mysql.host"
                         + " (docs/security.md#connections-to-the-server)";
             }
         }
