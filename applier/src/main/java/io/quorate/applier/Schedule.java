@@ -40,6 +40,7 @@ public final class Schedule {
     private final Set<Group> yielding = new HashSet<>();
     /** Those of the running ones that have asked for their turn. */
     private final Set<Group> executed = new HashSet<>();
+
     private Group open;
     private long next;
     private long held;

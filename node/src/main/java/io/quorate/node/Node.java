@@ -70,12 +70,13 @@ class Node implements SmartLifecycle, AutoCloseable {
         this.counters = new Counters(meters);
         boolean complete = false;
         try {
-            NodeKind kind = NodeKind.of(properties, opened);
+            PrivateDirectory rights = PrivateDirectory.open(properties.dataDir());
+            NodeKind kind = NodeKind.of(properties, bundles, opened);
             Faults faults = new Faults(events::failed, Runtime.getRuntime()::halt);
 
             // What the node keeps of the order, and how the order changes the node's state.
             certificates = Certificates.of(properties, bundles);
-            home = Home.open(properties, opened);
+            home = Home.open(properties, rights, opened);
             conflicts = opened.add(new ConflictJournal(
                     home.directory().resolve("conflicts"),
                     properties.conflicts(),

@@ -38,8 +38,8 @@ final class NodeService {
         }
         Path yaml = directory.resolve("application.yaml");
         try {
-            Files.createDirectories(directory);
-            Files.writeString(yaml, NodeConfiguration.yaml(settings, node, directory.getParent(), dataDirectory()));
+            PrivateFiles.createDirectory(directory);
+            PrivateFiles.write(yaml, NodeConfiguration.yaml(settings, node, directory.getParent(), dataDirectory()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

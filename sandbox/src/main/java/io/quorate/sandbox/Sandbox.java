@@ -86,7 +86,7 @@ public final class Sandbox {
                 "sandbox-" + Integer.toHexString(ThreadLocalRandom.current().nextInt(0x100000, 0x1000000));
         SandboxSettings settings = new SandboxSettings(cluster, nodes, Set.of(), arbitrators, basePort, set, places);
         try {
-            Files.createDirectories(absolute);
+            PrivateFiles.createDirectory(absolute);
             try (Stream<Path> content = Files.list(absolute)) {
                 if (content.findAny().isPresent()) {
                     throw new SandboxException(absolute + " is not empty and has no sandbox in it; name another --dir");

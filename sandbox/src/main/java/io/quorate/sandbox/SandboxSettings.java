@@ -120,7 +120,7 @@ public record SandboxSettings(
 
     void write(Path directory) {
         try {
-            Files.writeString(directory.resolve(FILE), JSON.writeValueAsString(this) + "\n");
+            PrivateFiles.write(directory.resolve(FILE), JSON.writeValueAsString(this) + "\n");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -108,12 +108,12 @@ class SandboxSettingsTest {
     @Test
     void nameNoServerForAnArbitrator() {
         SandboxSettings settings =
-                new SandboxSettings("c", 2, 14_000, Map.of("quorate.mysql.tls", "required")).withOneMore(true);
+                new SandboxSettings("c", 2, 14_000, Map.of("quorate.mysql.tls.mode", "required")).withOneMore(true);
         assertThat(NodeConfiguration.yaml(settings, 3, Path.of("/d"), Path.of("/d/n3/quorate")))
                 .contains("arbitrator: true")
                 .doesNotContain("mysql");
         assertThat(NodeConfiguration.yaml(settings, 1, Path.of("/d"), Path.of("/d/n1/quorate")))
-                .contains("quorate.mysql.tls", "port: 14001")
+                .contains("quorate.mysql.tls.mode", "port: 14001")
                 .doesNotContain("arbitrator");
         assertThat(settings.without(3).withOneMore(false).arbitrators()).isEmpty();
     }

@@ -5,6 +5,7 @@ import io.quorate.applier.ApplierSettings;
 import io.quorate.core.ColumnMask;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.ServerTls;
 import io.quorate.sst.stream.Omitted;
 import io.quorate.transport.TransportSettings;
 import jakarta.validation.Valid;
@@ -16,12 +17,11 @@ import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotEmpty;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Pattern;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import org.hibernate.validator.constraints.time.DurationMin;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -128,12 +128,9 @@ public record NodeProperties(
         return tls.bundle().isEmpty() && !peers.stream().allMatch(peer -> isLoopback(peer.host()));
     }
 
-    private static boolean isLoopback(String host) {
-        try {
-            return InetAddress.getByName(host).isLoopbackAddress();
-        } catch (UnknownHostException e) {
-            return false;
-        }
+    /** Whether that is this host, without asking anybody for its address. */
+    public static boolean isLoopback(String host) {
+        return LOOPBACK.matcher(host).matches();
     }
 
     /**
@@ -146,6 +143,9 @@ public record NodeProperties(
     public static boolean isName(String text) {
         return text.matches(NAME);
     }
+
+    private static final java.util.regex.Pattern LOOPBACK =
+            java.util.regex.Pattern.compile("localhost|127(\\.[0-9]{1,3}){3}|\\[?(::1|(0{1,4}:){7}0{0,3}1)]?");
 
     static final String NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,62}";
 
@@ -179,25 +179,32 @@ public record NodeProperties(
     }
 
     /**
-     * Whether connections to the server are encrypted; the values except {@code AUTO} are those of MySQL's own {@code
-     * --ssl-mode}.
+     * Whether connections to the server are encrypted, and by what it is known.
+     *
+     * @param bundle name of the SSL bundle ({@code spring.ssl.bundle}) with the authorities that may sign the server's
+     *     certificate, and this service's own certificate; if it is left out, the JVM's authorities and none
      */
-    public enum Tls {
-        /**
-         * No encryption over loopback, where nobody listens in, and where it would cost more than everything else that
-         * the service does; otherwise as {@code PREFERRED}.
-         */
-        AUTO,
-        DISABLED,
-        PREFERRED,
-        REQUIRED,
-        VERIFY_CA,
-        VERIFY_IDENTITY
+    public record Tls(
+            @DefaultValue("auto") Mode mode,
+            @DefaultValue("") String bundle) {
+        /** Those except {@code AUTO} as MySQL's own {@code --ssl-mode}. */
+        public enum Mode {
+            /**
+             * {@code DISABLED} over loopback, where nobody listens in, and where TLS would cost more than everything
+             * else that the service does; otherwise {@code VERIFY_IDENTITY}.
+             */
+            AUTO,
+            VERIFY_IDENTITY,
+            VERIFY_CA,
+            REQUIRED,
+            DISABLED
+        }
     }
 
     /**
      * The server beside this node, and the account that {@code docs/accounts.md} describes.
      *
+     * @param passwordFile file that holds the account's password, instead of {@code password}
      * @param advertise host and port at which other nodes' servers reach this one for a full copy; if it is left out,
      *     {@code host} and {@code port}, with the node's own host instead of loopback
      * @param startCommand starts mysqld, by {@code /bin/sh}, when it has ended to start again with a full copy; if it
@@ -208,20 +215,52 @@ public record NodeProperties(
             @DefaultValue("3306") @Min(1) @Max(65535) int port,
             @DefaultValue("quorate") @NotBlank String user,
             @DefaultValue("") String password,
-            @DefaultValue("auto") Tls tls,
+            @DefaultValue("") String passwordFile,
+            @DefaultValue @Valid Tls tls,
             @DefaultValue("1s") Duration retry,
 
             @DefaultValue("") @Pattern(regexp = "|[^:]+(:[0-9]{1,5})?")
             String advertise,
 
             @DefaultValue("") String startCommand) {
-        /** {@link #tls} as Connector/J and Debezium name it, in lower case. */
-        public String sslMode() {
-            Tls mode = tls != Tls.AUTO ? tls : isLoopback(host) ? Tls.DISABLED : Tls.PREFERRED;
-            return mode.name().toLowerCase(Locale.ROOT);
+        /** How connections are encrypted, with {@code AUTO} decided. */
+        public ServerTls.Mode tlsMode() {
+            return tls.mode() != Tls.Mode.AUTO
+                    ? ServerTls.Mode.valueOf(tls.mode().name())
+                    : isLoopback() ? ServerTls.Mode.DISABLED : ServerTls.Mode.VERIFY_IDENTITY;
         }
 
-        /** Without the password, whoever prints it. */
+        /**
+         * Whether the server is on loopback, whatever anybody says who answers for the names of hosts: apart from
+         * {@code localhost}, only addresses are.
+         */
+        public boolean isLoopback() {
+            return NodeProperties.isLoopback(host);
+        }
+
+        /**
+         * The account's password: {@link #password}, or what {@link #passwordFile} holds, without the end of its line.
+         *
+         * @throws QuorateException {@link ErrorCode#CONFIGURATION} when there are both, or the file can't be read
+         */
+        public String secret() {
+            if (passwordFile.isEmpty()) {
+                return password;
+            }
+            if (!password.isEmpty()) {
+                throw new QuorateException(
+                        ErrorCode.CONFIGURATION,
+                        "quorate.mysql.password and quorate.mysql.password-file are both set; leave out one of them");
+            }
+            try {
+                return Files.readString(Path.of(passwordFile)).replaceFirst("\\R\\z", "");
+            } catch (IOException e) {
+                throw new QuorateException(
+                        ErrorCode.CONFIGURATION, "quorate.mysql.password-file can't be read: " + e, e);
+            }
+        }
+
+        /** Without the password. */
         @Override
         public String toString() {
             return user + "@" + host + ":" + port;
@@ -360,6 +399,10 @@ public record NodeProperties(
      * @param donorLagMax for {@code STREAM}: a donor gives slowly while it hasn't applied what was ordered this long
      *     ago; 0 for never
      * @param without for {@code STREAM}: what is not copied
+     * @param tls for {@code CLONE}: whether the servers encrypt what they send each other
+     * @param tlsCa,tlsCert,tlsKey for {@code CLONE}: files on the host of this node's server, with the authorities that
+     *     may sign the donor's certificate, and with its own certificate and key; what is left out stays as mysqld has
+     *     it
      */
     public record Sst(
             @DefaultValue("auto") Method method,
@@ -370,7 +413,19 @@ public record NodeProperties(
             @DefaultValue("4") @Min(1) @Max(64) int streams,
             @DefaultValue("16MB") DataSize chunk,
             @DefaultValue("1s") Duration donorLagMax,
-            @DefaultValue List<Part> without) {
+            @DefaultValue List<Part> without,
+            @DefaultValue("auto") Encryption tls,
+            @DefaultValue("") String tlsCa,
+            @DefaultValue("") String tlsCert,
+            @DefaultValue("") String tlsKey) {
+        /** Whether a copy between servers is encrypted. */
+        public enum Encryption {
+            /** Unless the two servers are on one host. */
+            AUTO,
+            REQUIRED,
+            DISABLED
+        }
+
         /** What a server has besides tables. */
         public enum Part {
             ACCOUNTS,

@@ -34,6 +34,31 @@ public sealed interface CopyQuestion<A> extends Question<A> {
     record CloneSource(String host, int port, UUID server, String version, String reserved, long bytes) {}
 
     /**
+     * Make an account with which your server can be copied.
+     *
+     * @param joiner who asks
+     * @param tls whether it has to be used with TLS
+     */
+    @Question.Name("copy.clone-account")
+    record CloneWith(String joiner, boolean tls) implements CopyQuestion<CloneLogin> {}
+
+    /** @param tls whether it has to be used with TLS; the donor may want that, too */
+    record CloneLogin(String user, String password, boolean tls) {
+        /** Without the password. */
+        @Override
+        public String toString() {
+            return user;
+        }
+    }
+
+    /** The copy has ended, one way or the other: nobody needs that account any more. */
+    @Question.Name("copy.clone-over")
+    record CloneOver(String joiner) implements CopyQuestion<CloneForgotten> {}
+
+    /** @param joiner whose account there is none of any more */
+    record CloneForgotten(String joiner) {}
+
+    /**
      * Asks for everything except the rows.
      *
      * @param after the donor's server has to hold everything up to this seqno

@@ -78,6 +78,7 @@ public final class ServerLink implements Server {
     public static void checkNow(ServerAccess access) {
         try (Connection connection = access.connect()) {
             ServerCheck.require(connection);
+            AccountAdvice.findings(connection).forEach(finding -> log.warn("{}", finding));
         } catch (SQLException e) {
             log.warn("{}", access.unreachable(e).getMessage());
         }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.stream;
 
+import com.mysql.cj.conf.PropertyKey;
+import com.mysql.cj.conf.RuntimeProperty;
+import com.mysql.cj.jdbc.JdbcConnection;
 import com.mysql.cj.jdbc.JdbcStatement;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
@@ -21,6 +24,14 @@ import java.util.function.IntConsumer;
  * fault into a warning; here each warning is an error, and so is a missing row.
  */
 public final class RowLoader {
+    /**
+     * Of the URL of a connection that loads. A server may answer any statement by asking for any file of its client's,
+     * and one that isn't what it should be would get every file that the service can read. With this the driver offers
+     * the protocol's part, but gives nothing: there is no such directory. What is given instead is our own stream, and
+     * that only while a piece is being loaded.
+     */
+    public static final String CONNECTION_PARAMETER = "allowLoadLocalInfileInPath=%2Fdev%2Fnull%2Fnone";
+
     private static final int WARN_DATA_TRUNCATED = 1265;
 
     private final DataInputStream in;
@@ -32,7 +43,7 @@ public final class RowLoader {
         this.received = received;
     }
 
-    /** Prepares a connection of its own, which must allow LOAD DATA LOCAL. Transactions begin implicitly. */
+    /** Prepares a connection of its own, made with {@link #CONNECTION_PARAMETER}. Transactions begin implicitly. */
     public static void prepare(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET SESSION sql_log_bin = 0, time_zone = '+00:00', foreign_key_checks = 0,"
@@ -54,11 +65,18 @@ public final class RowLoader {
         try (Statement statement = connection.createStatement()) {
             statement.setEscapeProcessing(false);
             JdbcStatement local = statement.unwrap(JdbcStatement.class);
+            RuntimeProperty<Boolean> gives = connection
+                    .unwrap(JdbcConnection.class)
+                    .getPropertySet()
+                    .getBooleanProperty(PropertyKey.allowLoadLocalInfile);
+            // In this sequence: where there is no stream, the driver would open the file that the server names.
             local.setLocalInfileInputStream(blocks);
+            gives.setValue(true);
             long loaded;
             try {
                 loaded = statement.executeLargeUpdate(new RowForm(table).load());
             } finally {
+                gives.setValue(false);
                 // It is when its server has gone, and then this would hide why.
                 if (!statement.isClosed()) {
                     local.setLocalInfileInputStream(null);

@@ -2,6 +2,7 @@
 package io.quorate.sst.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sst.audit.AuditedTable;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,11 +25,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Rows of all types, read at one server and loaded at another one with other settings, compared byte by byte. */
 @Timeout(120)
 class RowsIT {
     private static final Path AWKWARD = Path.of("../applier/src/test/resources/awkward-types.sql");
+
+    @TempDir
+    private Path directory;
 
     @Test
     void everyTypeArrivesExactly() throws Exception {
@@ -68,15 +74,50 @@ class RowsIT {
         }
     }
 
+    /** As the service connects to its server, to which somebody else may answer. */
+    @Test
+    void aServerGetsNoFileThatItAsksFor() throws Exception {
+        Path secret = Files.writeString(directory.resolve("secret"), "the password");
+        try (MySqlServer server = MySqlServer.builder()
+                        .relaxed()
+                        .option("local-infile", "ON")
+                        .start();
+                HostileServer hostile = new HostileServer(server.port(), secret);
+                Connection load = DriverManager.getConnection(
+                        server.jdbcUrl().replace(":" + server.port(), ":" + hostile.port()) + "&"
+                                + RowLoader.CONNECTION_PARAMETER,
+                        "root",
+                        "")) {
+            server.execute("CREATE DATABASE s", "CREATE TABLE s.t (id INT PRIMARY KEY)");
+            RowLoader.prepare(load);
+            AuditedTable table = AuditedTable.read(load, "s", "t");
+            ByteArrayOutputStream piece = new ByteArrayOutputStream();
+            DataOutputStream out = new DataOutputStream(piece);
+            out.writeInt(3);
+            out.write("17\n".getBytes(StandardCharsets.UTF_8));
+            out.writeInt(0);
+            out.writeLong(1);
+            out.writeInt(0);
+            RowLoader loader =
+                    new RowLoader(new DataInputStream(new ByteArrayInputStream(piece.toByteArray())), count -> {});
+
+            hostile.asksAt("LOAD DATA LOCAL");
+            assertThatThrownBy(() -> loader.load(load, table)).isInstanceOf(Exception.class);
+            assertThat(hostile.given()).isEqualTo("17\n");
+
+            hostile.asksAt("SELECT 4711");
+            assertThatThrownBy(() -> load.createStatement().execute("SELECT 4711"))
+                    .isInstanceOf(SQLException.class);
+            assertThat(hostile.given()).isEmpty();
+        }
+    }
+
     private static String members() {
         return Stream.iterate(1, i -> i + 1).limit(64).map(i -> "'m" + i + "'").collect(Collectors.joining(","));
     }
 
     private static Connection connect(MySqlServer server) throws Exception {
-        return DriverManager.getConnection(
-                server.jdbcUrl() + (server.jdbcUrl().contains("?") ? "&" : "?") + "allowLoadLocalInfile=true",
-                "root",
-                "");
+        return DriverManager.getConnection(server.jdbcUrl() + "&" + RowLoader.CONNECTION_PARAMETER, "root", "");
     }
 
     private static void copy(MySqlServer origin, MySqlServer server) throws Exception {
