@@ -113,6 +113,11 @@ public enum ErrorCode {
             Kind.FATAL,
             "see the cause in the log, and start this node again, with a larger heap (-Xmx) if memory ran out"),
     DEFINITION_NOT_ORDERED(3013, Kind.REFUSAL, "nothing has happened; correct what the message names, and ask again"),
+    MEMBERS_ONLY(
+            3016,
+            Kind.RETRYABLE,
+            "a node that has just become a member asks again by itself; make another one a member first, or find out"
+                    + " who asks in its name"),
 
     UNDO_IMPOSSIBLE(4003, Kind.DIFFERENCE, "the other nodes never had that transaction; " + Text.COPY),
     UNDO_MISMATCH(

@@ -13,6 +13,7 @@ import io.quorate.transport.TransportSettings;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -32,18 +33,27 @@ record Network(
     /**
      * @param left whether this node has left the order, so that what it holds may belong to an earlier life of the
      *     cluster
+     * @param isMember whether a node of that name is a member
      */
-    static Network open(NodeProperties properties, Home home, JsonMapper json, BooleanSupplier left, Opened opened)
+    static Network open(
+            NodeProperties properties,
+            Home home,
+            JsonMapper json,
+            BooleanSupplier left,
+            Predicate<String> isMember,
+            Opened opened)
             throws IOException {
         TransportSettings configured = properties.transport();
         Members members = new Members(home.directory().resolve("peers.properties"), json);
-        Answers answers = new Answers(json);
+        members.know(configured.peers());
+        members.know(configured.knownMembers());
+        Answers answers = new Answers(json, isMember);
         Donor donor = new Donor(home.stores().cache(), home.stores().checkpoints(), home.incarnation());
         PeerChannels channels = opened.add(PeerChannels.start(
                 configured.withPeers(configured.knownMembersAndSelf(), false),
                 (peer, request, answer) -> {
                     if (Answers.isQuestion(request)) {
-                        answers.serve(request, answer);
+                        answers.serve(peer, request, answer);
                     } else {
                         give(properties.node(), donor, left, peer, request, answer);
                     }

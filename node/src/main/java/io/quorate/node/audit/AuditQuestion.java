@@ -10,6 +10,13 @@ import org.jspecify.annotations.Nullable;
 
 /** What the node that carries out an audit asks every node, itself included. {@link AuditSource} answers. */
 sealed interface AuditQuestion<A> extends Question<A> {
+    /** The definitions of all tables, as texts. */
+    int TABLES_BYTES_MAX = 512 << 20;
+    /** Identities and hashes of the rows of one stretch; whoever answers gives no more than half of that. */
+    int ROWS_BYTES_MAX = 32 << 20;
+    /** One row, as large as a packet of the server, and in two forms. */
+    int ROW_BYTES_MAX = 512 << 20;
+
     /** A table's name in its two parts. */
     record TableName(String schema, String name) {
         /** The parts of {@code schema.table}. */
@@ -30,6 +37,7 @@ sealed interface AuditQuestion<A> extends Question<A> {
      * @param after the server has to hold everything up to this seqno
      */
     @Question.Name("audit.tables")
+    @Question.AnswerBytesMax(TABLES_BYTES_MAX)
     record Tables(long after) implements AuditQuestion<Versions> {}
 
     /** By which seqno does the order have everything that clients of your server have committed by now? */
@@ -63,6 +71,7 @@ sealed interface AuditQuestion<A> extends Question<A> {
      * @param after the server has to hold everything up to this seqno
      */
     @Question.Name("audit.rows")
+    @Question.AnswerBytesMax(ROWS_BYTES_MAX)
     record Rows(TableName table, Stretch stretch, long after) implements AuditQuestion<Versions> {}
 
     /**
@@ -79,6 +88,7 @@ sealed interface AuditQuestion<A> extends Question<A> {
      * @param after the server has to hold everything up to this seqno
      */
     @Question.Name("audit.row")
+    @Question.AnswerBytesMax(ROW_BYTES_MAX)
     record WholeRow(TableName table, String identity, long after) implements AuditQuestion<FoundRow> {}
 
     /** @param row null when there is no such row */
@@ -89,6 +99,7 @@ sealed interface AuditQuestion<A> extends Question<A> {
      * to a server.
      */
     @Question.Name("audit.shown")
+    @Question.AnswerBytesMax(ROWS_BYTES_MAX)
     record Shown(TableName table, List<String> identities) implements AuditQuestion<ShownRows> {}
 
     /** @param rows those of the rows that exist, by identity */

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 public sealed interface MemberQuestion<A> extends Question<A> {
     /** Who is a member, as far as you know? */
     @Question.Name("member.who")
+    @Question.OfJoiners
     record WhoIsMember() implements MemberQuestion<Membership> {}
 
     /** A change that only the leader can carry out. It answers when the change is done. */
@@ -18,11 +19,12 @@ public sealed interface MemberQuestion<A> extends Question<A> {
     }
 
     /**
-     * Make this node a member.
+     * Make this node, which asks, a member.
      *
      * @param directory id of its data directory
      */
     @Question.Name("member.join")
+    @Question.OfJoiners
     record Join(Peer member, String directory) implements Change {
         @Override
         public String name() {
