@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.audit;
 
+import io.quorate.core.FromOutside;
 import io.quorate.node.question.Question;
 import io.quorate.sst.audit.AuditedTable;
 import io.quorate.sst.audit.AuditedTable.Stretch;
@@ -59,7 +60,11 @@ sealed interface AuditQuestion<A> extends Question<A> {
      * @param rows about how many rows the table has
      * @param unreadable why this table isn't audited; null when it is
      */
-    record End(@Nullable String to, long rows, @Nullable String unreadable) {}
+    record End(@Nullable String to, long rows, @Nullable String unreadable) {
+        public End {
+            unreadable = FromOutside.oneLine(unreadable);
+        }
+    }
 
     /** Which sum do the rows of this stretch have? */
     @Question.Name("audit.sum")
@@ -128,5 +133,9 @@ sealed interface AuditQuestion<A> extends Question<A> {
             @Nullable String right) {}
 
     /** @param outcome a sentence, which begins with "repaired" when the row was repaired */
-    record Repaired(String outcome) {}
+    record Repaired(String outcome) {
+        public Repaired {
+            outcome = FromOutside.oneLine(outcome);
+        }
+    }
 }

@@ -272,7 +272,6 @@ public final class MemberDesk {
 
     private static Attempt attempt(Changed answer) {
         return new Attempt(
-                FromOutside.oneLine(answer.refusal()),
-                answer.refusal() == null || answer.node().equals(answer.leader()));
+                answer.refusal(), answer.refusal() == null || answer.node().equals(answer.leader()));
     }
 }

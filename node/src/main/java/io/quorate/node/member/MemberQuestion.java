@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.member;
 
+import io.quorate.core.FromOutside;
 import io.quorate.node.question.Question;
 import io.quorate.transport.TransportSettings.Peer;
 import org.jspecify.annotations.Nullable;
@@ -48,5 +49,9 @@ public sealed interface MemberQuestion<A> extends Question<A> {
      * @param refusal why the change was not done; null when it was
      */
     record Changed(
-            String node, @Nullable String leader, @Nullable String refusal) {}
+            String node, @Nullable String leader, @Nullable String refusal) {
+        public Changed {
+            refusal = FromOutside.oneLine(refusal);
+        }
+    }
 }
