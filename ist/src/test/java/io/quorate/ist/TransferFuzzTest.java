@@ -4,13 +4,16 @@ package io.quorate.ist;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
 import io.quorate.core.Certified;
 import io.quorate.core.LogPosition;
 import io.quorate.core.QuorateException;
 import io.quorate.fuzz.Fuzz;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -110,6 +113,27 @@ class TransferFuzzTest {
         RecordReader reader = new RecordReader(1, 1, new SpoolDirectory(directory), batch -> {});
         assertThatThrownBy(() -> reader.read(new ByteArrayInputStream(huge.array())))
                 .isInstanceOf(IOException.class);
+    }
+
+    /** It would ask for memory outside the heap, in which a decoder keeps what it has read. */
+    @Test
+    void aDonorMayNotAskForALargeWindow() throws Exception {
+        for (int window : new int[] {23, 27}) {
+            ByteArrayOutputStream stream = new ByteArrayOutputStream();
+            try (OutputStream compressed = new ZstdOutputStreamNoFinalizer(stream, 1).setLong(window)) {
+                compressed.write(records(1));
+                compressed.flush();
+            }
+            DonorClient client = new DonorClient(
+                    (peer, request) -> new ByteArrayInputStream(stream.toByteArray()), new UUID(1, 2), bytes -> {});
+            RecordReader reader = new RecordReader(1, RECORDS, new SpoolDirectory(directory), batch -> {});
+            if (window == 23) {
+                client.records("n1", reader);
+                assertThat(reader.next()).isEqualTo(RECORDS + 1);
+            } else {
+                assertThatThrownBy(() -> client.records("n1", reader)).isInstanceOf(IOException.class);
+            }
+        }
     }
 
     @Test

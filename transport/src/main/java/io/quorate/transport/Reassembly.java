@@ -36,6 +36,7 @@ final class Reassembly {
     /** What can be mapped at a time. The same on every node, or they would differ in what they leave out. */
     static final long ENTRY_BYTES_MAX = Integer.MAX_VALUE;
 
+    private final long entryBytesMax;
     private final Path directory;
     private final BiConsumer<LogPosition, ByteBuffer> entries;
     private final Map<String, Open> open = new HashMap<>();
@@ -67,6 +68,11 @@ final class Reassembly {
      * @param entries takes each whole entry, with the position after which the log must be read again to miss nothing
      */
     Reassembly(Path directory, BiConsumer<LogPosition, ByteBuffer> entries) {
+        this(directory, entries, ENTRY_BYTES_MAX);
+    }
+
+    Reassembly(Path directory, BiConsumer<LogPosition, ByteBuffer> entries, long entryBytesMax) {
+        this.entryBytesMax = entryBytesMax;
         this.directory = directory;
         this.entries = entries;
         try {
@@ -114,12 +120,12 @@ final class Reassembly {
             }
             current = open(frame, before);
         }
-        if (current.bytes + frame.body().remaining() > ENTRY_BYTES_MAX) {
+        if (current.bytes + frame.body().remaining() > entryBytesMax) {
             malformed.increment();
             LOG.error(
                     "the order's log has up to {} more than {} bytes of {} that are to be one entry; they are left out",
                     here,
-                    ENTRY_BYTES_MAX,
+                    entryBytesMax,
                     frame.submitter());
             abandon(frame.submitter(), current);
             return;
