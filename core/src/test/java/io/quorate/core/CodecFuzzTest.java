@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.core;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import io.quorate.core.binlog.RowsEvent;
 import io.quorate.core.binlog.TableMap;
 import io.quorate.fuzz.Fuzz;
@@ -43,6 +46,17 @@ class CodecFuzzTest {
                 .refusing(IndexOutOfBoundsException.class)
                 .refusing(UnsupportedOperationException.class)
                 .run(CodecFuzzTest::walk);
+    }
+
+    /** It says that the table has two thousand million columns. */
+    @Test
+    void columnsThatAreNotThereTakeNoMemory() {
+        byte[] payload = payload();
+        int columns = BinlogEvents.HEADER_BYTES + 8 + 6 + 6;
+        assertThat(payload[columns]).isEqualTo((byte) 2);
+        payload[columns] = (byte) 254;
+        ByteBuffer.wrap(payload).order(ByteOrder.LITTLE_ENDIAN).putLong(columns + 1, Integer.MAX_VALUE - 8);
+        assertThatThrownBy(() -> walk(payload)).isInstanceOf(IndexOutOfBoundsException.class);
     }
 
     private static void walk(byte[] payload) {

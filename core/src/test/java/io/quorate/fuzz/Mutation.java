@@ -37,10 +37,11 @@ final class Mutation {
             return new byte[] {(byte) random.nextInt()};
         }
         int at = place(message.length);
-        switch (random.nextInt(8)) {
+        switch (random.nextInt(9)) {
             case 0 -> message[at] ^= (byte) (1 << random.nextInt(8));
             case 1 -> message[at] = (byte) random.nextInt();
             case 2, 3 -> number(message, at);
+            case 8 -> packed(message, at);
             case 4 -> {
                 return Arrays.copyOf(message, at);
             }
@@ -84,6 +85,19 @@ final class Mutation {
             number.order(ByteOrder.LITTLE_ENDIAN).putLong(0, value).get(0, message, at, bytes);
         } else {
             number.putLong(0, value).get(8 - bytes, message, at, bytes);
+        }
+    }
+
+    /** A length as MySQL writes large ones: a mark of how many bytes it has, then these. */
+    private void packed(byte[] message, int at) {
+        int[] bytes = {2, 3, 8};
+        int form = random.nextInt(bytes.length);
+        if (at + 1 + bytes[form] <= message.length) {
+            message[at] = (byte) (252 + form);
+            long length = 1L << random.nextInt(Math.min(31, 8 * bytes[form]));
+            for (int i = 0; i < bytes[form]; i++) {
+                message[at + 1 + i] = (byte) (length >>> (8 * i));
+            }
         }
     }
 
