@@ -40,8 +40,8 @@ class LogLineTest {
         List<String> lines = lines(logged("n2 is 7 behind", null));
         assertThat(lines).hasSize(1);
         assertThat(lines.get(0))
-                .matches(
-                        "\\d{4}-\\d\\d-\\d\\dT[0-9:.]+\\S+  WARN \\S* ?--- \\[ *\\S+\\] .*LogLineTest +: n2 is 7 behind");
+                .matches("\\d{4}-\\d\\d-\\d\\dT[0-9:.]+\\S+  WARN \\S* ?--- \\[ *\\S+\\] .*LogLineTest +:"
+                        + " n2 is 7 behind");
     }
 
     @Test

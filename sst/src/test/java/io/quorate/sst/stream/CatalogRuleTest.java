@@ -100,9 +100,11 @@ class CatalogRuleTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "CREATE TABLE `item` (\n  `id` int NOT NULL,\n  `n` varchar(9) DEFAULT 'a;b -- /* (' COMMENT 'it''s \\\\',\n"
+                "CREATE TABLE `item` (\n  `id` int NOT NULL,\n  `n` varchar(9) DEFAULT 'a;b -- /* ('"
+                        + " COMMENT 'it''s \\\\',\n"
                         + "  PRIMARY KEY (`id`)\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COMMENT='SELECT'",
-                "CREATE TABLE `item` (\n  `select` int /*!80023 INVISIBLE */,\n  CONSTRAINT `c` CHECK ((`select` > 0))\n"
+                "CREATE TABLE `item` (\n  `select` int /*!80023 INVISIBLE */,\n  CONSTRAINT `c` CHECK"
+                        + " ((`select` > 0))\n"
                         + ") ENGINE=InnoDB\n/*!50100 PARTITION BY RANGE (`select`)\n(PARTITION p0 VALUES LESS THAN (5)"
                         + " ENGINE = InnoDB,\n PARTITION p1 VALUES LESS THAN MAXVALUE ENGINE = InnoDB) */",
                 "CREATE TABLE `item` (\n  `a` int,\n  `b` int GENERATED ALWAYS AS (if((`a` like _utf8mb4'x%'),1,0))"
@@ -115,7 +117,8 @@ class CatalogRuleTest {
                         new Clause("f", "FULLTEXT KEY `f` (`n`) /*!50100 WITH PARSER `ngram` */"),
                         new Clause(
                                 "fk",
-                                "CONSTRAINT `fk` FOREIGN KEY (`a`, `b`) REFERENCES `other`.`t` (`x`, `y`) ON DELETE CASCADE")))
+                                "CONSTRAINT `fk` FOREIGN KEY (`a`, `b`) REFERENCES `other`.`t` (`x`,"
+                                        + " `y`) ON DELETE CASCADE")))
                 .require();
     }
 
@@ -198,7 +201,8 @@ class CatalogRuleTest {
                 .require();
         of(program(
                         "VIEW",
-                        "CREATE ALGORITHM=UNDEFINED DEFINER=`root`@`localhost` SQL SECURITY DEFINER VIEW `shop`.`p` (`a`)"
+                        "CREATE ALGORITHM=UNDEFINED DEFINER=`root`@`localhost` SQL SECURITY DEFINER VIEW"
+                                + " `shop`.`p` (`a`)"
                                 + " AS select /*+ NO_MERGE() */ ';' AS `;` from `t`",
                         ""))
                 .require();
@@ -248,7 +252,8 @@ class CatalogRuleTest {
     @Test
     void accounts() {
         of(account(
-                        "CREATE USER `app`@`%` IDENTIFIED WITH 'mysql_native_password' AS '*A,;--' REQUIRE NONE PASSWORD EXPIRE"
+                        "CREATE USER `app`@`%` IDENTIFIED WITH 'mysql_native_password' AS '*A,;--'"
+                                + " REQUIRE NONE PASSWORD EXPIRE"
                                 + " DEFAULT ACCOUNT UNLOCK ATTRIBUTE '{\"a\": 1, \"b\": 2}'",
                         "GRANT USAGE ON *.* TO `app`@`%`",
                         "GRANT SELECT (`a`, `b`), INSERT ON `to`.`t` TO `app`@`%` WITH GRANT OPTION",
@@ -328,7 +333,8 @@ class CatalogRuleTest {
                 "s",
                 "t",
                 "UPDATE `s`.`t` SET `j` = JSON_OBJECT(JSON_UNQUOTE(_utf8mb4 X'2261'), CAST('1.50' AS DECIMAL(3, 2)),"
-                        + " JSON_UNQUOTE(_utf8mb4 X'22'), JSON_ARRAY(CAST(5 AS UNSIGNED), CAST('10:00:00' AS TIME(6)))),"
+                        + " JSON_UNQUOTE(_utf8mb4 X'22'), JSON_ARRAY(CAST(5 AS UNSIGNED),"
+                        + " CAST('10:00:00' AS TIME(6)))),"
                         + " `at` = `at` WHERE `id` = -5 AND `n` = _latin1 X'41' AND `d` = 'it''s; --'");
         for (String other : List.of(
                 "UPDATE `s`.`u` SET `j` = 1",
@@ -347,9 +353,9 @@ class CatalogRuleTest {
 
     @Test
     void statementsTamperedWith() {
-        List<byte[]> valid = List.of(
-                "CREATE TABLE `item` (\n  `id` int NOT NULL COMMENT 'a''b',\n  PRIMARY KEY (`id`)\n) /*!50100 TABLESPACE `ts` */"
-                        .getBytes(StandardCharsets.UTF_8));
+        String table = "CREATE TABLE `item` (\n  `id` int NOT NULL COMMENT 'a''b',\n  PRIMARY KEY (`id`)\n)"
+                + " /*!50100 TABLESPACE `ts` */";
+        List<byte[]> valid = List.of(table.getBytes(StandardCharsets.UTF_8));
         Fuzz.of(valid).refusing(QuorateException.class).run(text -> of(table(new String(text, StandardCharsets.UTF_8)))
                 .require());
     }
