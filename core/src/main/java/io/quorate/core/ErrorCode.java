@@ -118,6 +118,11 @@ public enum ErrorCode {
             Kind.RETRYABLE,
             "give that node a certificate of the cluster's authority with its own name (quorate certs issue NAME), and"
                     + " if it is no member yet, run quorate admit NAME at one that is; it goes on by itself then"),
+    MEMBERS_ONLY(
+            3016,
+            Kind.RETRYABLE,
+            "a node that has just become a member asks again by itself; make another one a member first, or find out"
+                    + " who asks in its name"),
 
     UNDO_IMPOSSIBLE(4003, Kind.DIFFERENCE, "the other nodes never had that transaction; " + Text.COPY),
     UNDO_MISMATCH(

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Clock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -37,21 +38,30 @@ record Network(
      * @param tls how nodes prove to one another who they are
      * @param left whether this node has left the order, so that what it holds may belong to an earlier life of the
      *     cluster
+     * @param isMember whether a node of that name is a member
      */
     static Network open(
-            NodeProperties properties, PeerTls tls, Home home, JsonMapper json, BooleanSupplier left, Opened opened)
+            NodeProperties properties,
+            PeerTls tls,
+            Home home,
+            JsonMapper json,
+            BooleanSupplier left,
+            Predicate<String> isMember,
+            Opened opened)
             throws IOException {
         TransportSettings configured = properties.transport().withTls(tls);
         Members members = new Members(home.directory().resolve("peers.properties"), json);
+        members.know(configured.peers());
+        members.know(configured.knownMembers());
         Admitted admitted =
                 new Admitted(home.directory().resolve("admitted.properties"), members::present, Clock.systemUTC());
-        Answers answers = new Answers(json);
+        Answers answers = new Answers(json, isMember);
         Donor donor = new Donor(home.stores().cache(), home.stores().checkpoints(), home.incarnation());
         PeerChannels channels = opened.add(PeerChannels.start(
                 configured.withPeers(configured.knownMembersAndSelf(), false),
                 (peer, request, answer) -> {
                     if (Answers.isQuestion(request)) {
-                        answers.serve(request, answer);
+                        answers.serve(peer, request, answer);
                     } else {
                         give(properties.node(), donor, left, peer, request, answer);
                     }

@@ -93,7 +93,8 @@ class Node implements SmartLifecycle, AutoCloseable {
             loop = opened.add(new NodeLoop(kind.machine(), events::look, events::stateChanged, faults::loopEnded));
 
             // The other nodes, and the order.
-            network = Network.open(properties, certificates.tls(), home, json, events::hasLeft, opened);
+            network =
+                    Network.open(properties, certificates.tls(), home, json, events::hasLeft, events::isMember, opened);
             Participation participation = new Participation();
             order = opened.add(new PausableOrder(
                     () -> RatisTotalOrder.start(participation.toStart(), stream, network.channels()),

@@ -7,6 +7,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.FromOutside;
 import io.quorate.core.QuorateException;
 import java.nio.charset.StandardCharsets;
 
@@ -116,7 +117,7 @@ final class Wire {
 
     static Refused readRefused(ByteBuf in) {
         need(in, 4);
-        return new Refused(in.readInt(), readText(in));
+        return new Refused(in.readInt(), FromOutside.oneLine(readText(in)));
     }
 
     static Answer readAnswer(ByteBuf in) {

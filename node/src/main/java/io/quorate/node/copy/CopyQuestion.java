@@ -18,6 +18,11 @@ import org.jspecify.annotations.Nullable;
  * method {@code stream}.
  */
 public sealed interface CopyQuestion<A> extends Question<A> {
+    /** Enough for a server with a hundred thousand tables. */
+    int CATALOG_BYTES_MAX = 512 << 20;
+    /** A moment may name very many transactions that were undone. */
+    int HEAD_BYTES_MAX = 16 << 20;
+
     /** Prepare your server for CLONE, and say where it is. */
     @Question.Name("copy.clone")
     record CloneFrom() implements CopyQuestion<CloneSource> {}
@@ -64,6 +69,7 @@ public sealed interface CopyQuestion<A> extends Question<A> {
      * @param after the donor's server has to hold everything up to this seqno
      */
     @Question.Name("copy.catalog")
+    @Question.AnswerBytesMax(CATALOG_BYTES_MAX)
     record CatalogAfter(long after, Omitted omitted) implements CopyQuestion<Contents> {}
 
     /**
@@ -92,6 +98,7 @@ public sealed interface CopyQuestion<A> extends Question<A> {
      *     holds about this many bytes
      */
     @Question.Name("copy.rows-of-stretch")
+    @Question.AnswerBytesMax(HEAD_BYTES_MAX)
     record RowsOfStretch(long after, TableName table, Stretch stretch, long bytes) implements Rows {
         @Override
         public List<TableName> tables() {
@@ -101,6 +108,7 @@ public sealed interface CopyQuestion<A> extends Question<A> {
 
     /** Asks for all rows of these tables, read at a moment at which nobody writes to them. */
     @Question.Name("copy.rows-of-tables")
+    @Question.AnswerBytesMax(HEAD_BYTES_MAX)
     record RowsOfTables(long after, List<TableName> tables) implements Rows {}
 
     /** @param to where the stretch ends; null for the end of the table */

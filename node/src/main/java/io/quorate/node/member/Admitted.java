@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Admitted implements Guests {
     private static final Logger log = LoggerFactory.getLogger(Admitted.class);
-    private static final int ADMITTED_MAX = 32;
+    static final int ADMITTED_MAX = 32;
 
     private final Path file;
     private final Supplier<List<MemberReport>> present;

@@ -5,6 +5,7 @@ import io.quorate.certification.OrderedStream;
 import io.quorate.core.Ballot;
 import io.quorate.core.BallotCodec;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.FromOutside;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
 import io.quorate.core.answer.NodeStatus;
@@ -81,10 +82,22 @@ public final class MemberDesk {
     public void register(Answers answers) {
         answers.on(WhoIsMember.class, question -> about.get());
         answers.on(HowAreYou.class, question -> status.get());
-        answers.on(Join.class, this::carryOut);
+        answers.from(Join.class, this::join);
         answers.on(Leave.class, this::carryOut);
         answers.on(Lead.class, this::carryOut);
         answers.requireAll(MemberQuestion.class);
+    }
+
+    /** Nobody is made a member by another node: it would be replaced under its name. */
+    private Changed join(String peer, Join join) {
+        String wrong = Plausible.wrong(join.member());
+        if (wrong != null || !join.name().equals(peer) || !Plausible.isDirectory(join.directory())) {
+            throw new QuorateException(
+                    ErrorCode.MALFORMED_MESSAGE,
+                    FromOutside.oneLine(peer) + " asks to be made a member as what it can't be: "
+                            + (wrong == null ? "another node" : wrong));
+        }
+        return carryOut(join);
     }
 
     private Changed carryOut(Change change) {
@@ -200,7 +213,7 @@ public final class MemberDesk {
             if (!peer.name().equals(self)) {
                 asked.add(CompletableFuture.supplyAsync(() -> {
                     try {
-                        return ask(peer, new WhoIsMember());
+                        return Plausible.membership(peer.name(), ask(peer, new WhoIsMember()));
                     } catch (IOException | QuorateException e) {
                         return null;
                     }

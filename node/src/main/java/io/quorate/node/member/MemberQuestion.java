@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.member;
 
+import io.quorate.core.FromOutside;
 import io.quorate.core.answer.NodeStatus;
 import io.quorate.node.question.Question;
 import io.quorate.transport.TransportSettings.Peer;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 public sealed interface MemberQuestion<A> extends Question<A> {
     /** Who is a member, as far as you know? */
     @Question.Name("member.who")
+    @Question.OfJoiners
     record WhoIsMember() implements MemberQuestion<Membership> {}
 
     /** How are you? */
@@ -23,11 +25,12 @@ public sealed interface MemberQuestion<A> extends Question<A> {
     }
 
     /**
-     * Make this node a member.
+     * Make this node, which asks, a member.
      *
      * @param directory id of its data directory
      */
     @Question.Name("member.join")
+    @Question.OfJoiners
     record Join(Peer member, String directory) implements Change {
         @Override
         public String name() {
@@ -51,5 +54,9 @@ public sealed interface MemberQuestion<A> extends Question<A> {
      * @param refusal why the change was not done; null when it was
      */
     record Changed(
-            String node, @Nullable String leader, @Nullable String refusal) {}
+            String node, @Nullable String leader, @Nullable String refusal) {
+        public Changed {
+            refusal = FromOutside.oneLine(refusal);
+        }
+    }
 }

@@ -3,6 +3,7 @@ package io.quorate.node.member;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.quorate.core.FlowReport;
+import io.quorate.core.FromOutside;
 import io.quorate.core.LogPosition;
 import io.quorate.core.TableName;
 import java.util.Collection;
@@ -89,6 +90,41 @@ public record MemberReport(
      */
     public boolean gives(@Nullable Collection<TableName> tables) {
         return hasSyncedServer() || (notGiven != null && tables != null && Collections.disjoint(notGiven, tables));
+    }
+
+    /**
+     * The same in so few words that the others take it ({@link Members#REPORT_BYTES_MAX}): a server that waits for a
+     * copy of very many tables gives none to others, rather than tell which it can't give.
+     */
+    MemberReport withoutTables() {
+        return new MemberReport(
+                node,
+                directory,
+                generation,
+                zone,
+                http,
+                mysql,
+                state,
+                ordered,
+                applied,
+                orderedPerSecond,
+                appliedPerSecond,
+                cacheFirst,
+                cacheLast,
+                checkpoint,
+                checkpointIndex,
+                logTerm,
+                logIndex,
+                queue,
+                FromOutside.oneLine(cause),
+                desynced,
+                waitingCommits,
+                waitingMillis,
+                null,
+                null,
+                flow,
+                runsEvents,
+                admitted);
     }
 
     /** Puts nodes of this zone first. */

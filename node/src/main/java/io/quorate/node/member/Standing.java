@@ -258,6 +258,11 @@ public final class Standing {
         return participation.peers();
     }
 
+    /** Whether a node of that name is a member, as far as this node knows. Any thread. */
+    public boolean isMember(String node) {
+        return known().stream().anyMatch(member -> member.name().equals(node));
+    }
+
     /** The members that are away, with the last seqno each of them is known to have. */
     public Map<String, Long> absent() {
         Map<String, Members.Heard> heard = members.all();

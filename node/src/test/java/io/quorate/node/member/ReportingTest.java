@@ -3,6 +3,7 @@ package io.quorate.node.member;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quorate.transport.TransportSettings.Peer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -60,6 +61,7 @@ class ReportingTest {
     @Test
     void whoHearsTheSameAgainKnowsItForWhatIsTheCaseNow(@TempDir Path directory) throws Exception {
         Members members = new Members(directory.resolve("peers.properties"), json);
+        members.know(List.of(new Peer("n2", "h", 1, 2)));
         byte[] bytes = json.writeValueAsBytes(report("n2", "SYNCED", 10));
         members.heard("n2", bytes);
         Members.Heard first = members.all().get("n2");

@@ -10,6 +10,7 @@ import io.quorate.core.QuorateException;
 import io.quorate.sst.audit.AuditedTable;
 import io.quorate.sst.audit.TableColumn;
 import java.io.DataInputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -33,6 +34,10 @@ public final class RowLoader {
     public static final String CONNECTION_PARAMETER = "allowLoadLocalInfileInPath=%2Fdev%2Fnull%2Fnone";
 
     private static final int WARN_DATA_TRUNCATED = 1265;
+    /** Three times the size in which {@link RowWriter} sends the rest of a row that is larger than a block. */
+    private static final int BLOCK_BYTES_MAX = 3 << 20;
+    /** The largest packet that a server takes unless it is told otherwise. */
+    private static final int CORRECTION_BYTES_MAX = 64 << 20;
 
     private final DataInputStream in;
     private final IntConsumer received;
@@ -89,18 +94,32 @@ public final class RowLoader {
             if (loaded != blocks.rows) {
                 throw unusable(name + ": " + blocks.rows + " rows came, " + loaded + " are here");
             }
-            correct(statement, name);
+            correct(statement, table, name);
             return loaded;
         }
     }
 
-    private void correct(Statement statement, String name) throws SQLException, IOException {
+    private void correct(Statement statement, AuditedTable table, String name) throws SQLException, IOException {
         for (int left = in.readInt(); left > 0; left--) {
-            byte[] text = in.readNBytes(in.readInt());
-            if (statement.executeUpdate(new String(text, StandardCharsets.UTF_8)) > 1) {
+            String update = correction(name);
+            CatalogRule.requireCorrection(table.schema(), table.name(), update);
+            if (statement.executeUpdate(update) > 1) {
                 throw unusable(name + ": a row was corrected twice");
             }
         }
+    }
+
+    private String correction(String name) throws IOException {
+        int bytes = in.readInt();
+        if (bytes < 0 || bytes > CORRECTION_BYTES_MAX) {
+            throw unusable(name + ": a row is to be corrected with " + bytes + " bytes, at most " + CORRECTION_BYTES_MAX
+                    + " are possible; quorate.sst.method=clone has no such limit");
+        }
+        byte[] text = in.readNBytes(bytes);
+        if (text.length < bytes) {
+            throw new EOFException("the donor's data breaks off");
+        }
+        return new String(text, StandardCharsets.UTF_8);
     }
 
     /**
@@ -161,6 +180,9 @@ public final class RowLoader {
 
         private void next() throws IOException {
             left = in.readInt();
+            if (left < 0 || left > BLOCK_BYTES_MAX) {
+                throw new IOException("a block of " + left + " bytes comes, at most " + BLOCK_BYTES_MAX + " are taken");
+            }
             if (left == 0) {
                 over = true;
                 rows = in.readLong();

@@ -11,6 +11,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -69,6 +70,8 @@ class RowsIT {
             extra.removeAll(there);
             assertThat(extra).as("not at the origin; there are: %s", missing).isEmpty();
             assertThat(here).hasSameSizeAs(there).hasSizeGreaterThan(60);
+            whatADonorMakesUpIsNotLoaded(server);
+            assertThat(contents(server)).as("nothing of it is here").isEqualTo(here);
             server.execute("UPDATE awkward.docs SET j = CAST(CAST(j AS CHAR) AS JSON) WHERE id = 2");
             assertThat(contents(server)).as("a type lost is seen").isNotEqualTo(here);
         }
@@ -109,6 +112,47 @@ class RowsIT {
             assertThatThrownBy(() -> load.createStatement().execute("SELECT 4711"))
                     .isInstanceOf(SQLException.class);
             assertThat(hostile.given()).isEmpty();
+        }
+    }
+
+    /** Lengths that aren't there, and statements that are no corrections. */
+    private static void whatADonorMakesUpIsNotLoaded(MySqlServer server) throws Exception {
+        for (int length : new int[] {-1, Integer.MIN_VALUE, Integer.MAX_VALUE, 64 << 20}) {
+            ByteArrayOutputStream block = new ByteArrayOutputStream();
+            new DataOutputStream(block).writeInt(length);
+            assertThatThrownBy(() -> load(server, block.toByteArray())).hasStackTraceContaining("a block of " + length);
+            ByteArrayOutputStream correction = noRows();
+            new DataOutputStream(correction).writeInt(length == 64 << 20 ? (64 << 20) + 1 : length);
+            assertThatThrownBy(() -> load(server, correction.toByteArray())).hasMessageContaining("at most");
+        }
+        for (String statement : List.of(
+                "DELETE FROM awkward.huge",
+                "UPDATE `mysql`.`user` SET `User` = X'41'",
+                "UPDATE `awkward`.`huge` SET `b` = LOAD_FILE('/etc/passwd')",
+                "SET GLOBAL offline_mode = OFF")) {
+            ByteArrayOutputStream correction = noRows();
+            DataOutputStream out = new DataOutputStream(correction);
+            out.writeInt(statement.length());
+            out.writeBytes(statement);
+            assertThatThrownBy(() -> load(server, correction.toByteArray())).hasMessageContaining("QRT-7001");
+        }
+    }
+
+    /** A table's stretch without rows, and with one correction, which follows. */
+    private static ByteArrayOutputStream noRows() throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(bytes);
+        out.writeInt(0);
+        out.writeLong(0);
+        out.writeInt(1);
+        return bytes;
+    }
+
+    private static void load(MySqlServer server, byte[] stream) throws Exception {
+        try (Connection connection = connect(server)) {
+            RowLoader.prepare(connection);
+            DataInputStream in = new DataInputStream(new ByteArrayInputStream(stream));
+            new RowLoader(in, count -> {}).load(connection, AuditedTable.read(connection, "awkward", "huge"));
         }
     }
 
