@@ -40,7 +40,8 @@ final class Certificates {
     /**
      * The certificates that the configuration names.
      *
-     * @throws QuorateException CONFIGURATION where there are none and would have to be, or where they are another node's
+     * @throws QuorateException CONFIGURATION where there are none and would have to be, or where they are those of
+     *     another node
      */
     static Certificates of(NodeProperties properties, SslBundles bundles) {
         Certificates certificates = new Certificates(properties.node());

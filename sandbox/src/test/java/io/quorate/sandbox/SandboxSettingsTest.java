@@ -83,6 +83,17 @@ class SandboxSettingsTest {
                         server:
                           address: 127.0.0.1
                           port: 14202
+                        spring:
+                          ssl:
+                            bundle:
+                              pem:
+                                nodes:
+                                  reload-on-update: true
+                                  keystore:
+                                    certificate: "file:/d/certs/n2/node.crt"
+                                    private-key: "file:/d/certs/n2/node.key"
+                                  truststore:
+                                    certificate: "file:/d/certs/n2/ca.crt"
                         quorate:
                           cluster: "c"
                           node: n2
@@ -95,6 +106,8 @@ class SandboxSettingsTest {
                             user: quorate
                             password: quorate
                             start-command: "sh '/d/n2/start-mysqld'"
+                          tls:
+                            bundle: nodes
                           peers:
                             - {name: n1, host: 127.0.0.1, raft-port: 14301, channel-port: 14401, http: \
                         "127.0.0.1:14201"}

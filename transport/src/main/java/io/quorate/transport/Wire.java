@@ -27,8 +27,9 @@ import java.nio.charset.StandardCharsets;
  * END      peer -> node     nothing: the answer is complete. REFUSED instead when it won't be
  * </pre>
  *
- * Where nodes have certificates, all of it goes over TLS. A connection begins with HELLO and its answer. Until then nothing longer than {@link #GREETING_BYTES_MAX} is
- * accepted. Whatever is not as described closes the connection with {@link ErrorCode#MALFORMED_MESSAGE}.
+ * Where nodes have certificates, all of it goes over TLS. A connection begins with HELLO and its answer. Until then
+ * nothing longer than {@link #GREETING_BYTES_MAX} is accepted, and from who only fetches nothing longer than {@link
+ * #REQUEST_BYTES_MAX}. Whatever is not as described closes the connection with {@link ErrorCode#MALFORMED_MESSAGE}.
  */
 final class Wire {
     static final short VERSION = 4;

@@ -104,9 +104,9 @@ class MembersEndpoint {
     }
 
     /**
-     * @param action {@code admit}: lets a node ask to be a member, once; {@code leave}: takes a member out; {@code lead}: has a member lead; {@code join}: this node asks to
-     *     become a member again; {@code desync}: the others are not to wait for this node; {@code resync}: they may
-     *     wait for it again
+     * @param action {@code admit}: lets a node ask to be a member, once; {@code leave}: takes a member out; {@code
+     *     lead}: has a member lead; {@code join}: this node asks to become a member again; {@code desync}: the others
+     *     are not to wait for this node; {@code resync}: they may wait for it again
      * @param member for admit, leave and lead: name of the node
      */
     @WriteOperation
