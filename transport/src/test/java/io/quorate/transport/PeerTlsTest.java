@@ -13,6 +13,7 @@ import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -49,7 +50,8 @@ class PeerTlsTest {
             nodes.awaitLeader();
             nodes.submitSurely("n1", "from n1");
             nodes.submitSurely("n2", "from n2");
-            nodes.submitSurely("n3", "x".repeat(300_000));
+            byte[] large = "x".repeat(300_000).getBytes(StandardCharsets.UTF_8);
+            nodes.submitSurely("n3", large, Recorder.digest(large));
             List<Integer> ports = Nodes.freePorts(2);
             Peer joiner = new Peer("n4", "127.0.0.1", ports.get(0), ports.get(1));
             nodes.startJoining(joiner);
