@@ -112,7 +112,13 @@ class ModuleTableTest {
                 """);
         assertThat(table.rules().get("ist"))
                 .isEqualTo(new ModuleTable.Rule.Only(List.of(
-                        "io.quorate.core..", "com.github.luben.zstd..", "java..", "javax.net.ssl..", "org.slf4j..")));
+                        "io.quorate.core..",
+                        "com.github.luben.zstd..",
+                        "java..",
+                        "javax.naming..",
+                        "javax.net.ssl..",
+                        "javax.security.auth.x500..",
+                        "org.slf4j..")));
         assertThat(table.rules().get("node"))
                 .isEqualTo(new ModuleTable.Rule.AllBut(List.of("io.quorate.cli..", "io.quorate.ist..")));
         assertThat(table.rules().get("it")).isEqualTo(new ModuleTable.Rule.AllBut(List.of()));
