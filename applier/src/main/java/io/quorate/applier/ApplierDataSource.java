@@ -40,7 +40,9 @@ public final class ApplierDataSource {
             source.setConnectionAttributes(StaleSessions.ATTRIBUTE + ":" + StaleSessions.ROLE);
             return source;
         } catch (SQLException e) {
-            throw new QuorateException(ErrorCode.CONFIGURATION, "not a JDBC URL for the applier: " + jdbcUrl, e);
+            // The parameters may have passwords.
+            throw new QuorateException(
+                    ErrorCode.CONFIGURATION, "not a JDBC URL for the applier: " + jdbcUrl.replaceFirst("\\?.*", ""), e);
         }
     }
 

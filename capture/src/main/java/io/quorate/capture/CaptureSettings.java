@@ -3,6 +3,7 @@ package io.quorate.capture;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.ServerTls;
 import java.time.Duration;
 import java.util.Set;
 import java.util.UUID;
@@ -17,7 +18,7 @@ import java.util.UUID;
  * @param server the server's {@code @@server_uuid}; another server behind that address is refused
  * @param replicaId server id with which the binlog connection registers, unique among that server's replicas, 1 to 2^32
  *     - 1
- * @param sslMode {@code disabled}, {@code preferred}, {@code required}, {@code verify_ca} or {@code verify_identity}
+ * @param tls how both connections to the server are encrypted
  * @param limits of what is captured
  * @param heartbeat how often an idle server sends a heartbeat; after four missed ones the connection counts as lost
  * @param connectTimeout for each connection attempt
@@ -32,7 +33,7 @@ public record CaptureSettings(
         String password,
         UUID server,
         long replicaId,
-        String sslMode,
+        ServerTls tls,
         Limits limits,
         Duration heartbeat,
         Duration connectTimeout,
@@ -75,7 +76,7 @@ public record CaptureSettings(
     }
 
     /**
-     * For a capture on its own: TLS when the server offers it, 128 MiB per transaction and event, 512 MiB undecided, a
+     * For a capture on its own: of a server on loopback, 128 MiB per transaction and event, 512 MiB undecided, a
      * heartbeat each second. A service sets what its configuration says.
      */
     public static CaptureSettings of(String host, int port, String user, String password, UUID server, long replicaId) {
@@ -86,28 +87,28 @@ public record CaptureSettings(
                 password,
                 server,
                 replicaId,
-                "preferred",
+                ServerTls.LOOPBACK,
                 new Limits(128L << 20, 128 << 20, Limits.KEYS_MAX_DEFAULT, 512L << 20),
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(10),
                 Set.of());
     }
 
-    /** With another {@link #sslMode} and the sources of what the applier runs. */
-    public CaptureSettings with(String ssl, Set<UUID> applied) {
-        return with(ssl, limits, heartbeat, connectTimeout, applied);
+    /** With {@link #tls} and the sources of what the applier runs. */
+    public CaptureSettings with(ServerTls by, Set<UUID> applied) {
+        return with(by, limits, heartbeat, connectTimeout, applied);
     }
 
     public CaptureSettings withLimits(Limits others) {
-        return with(sslMode, others, heartbeat, connectTimeout, appliedSources);
+        return with(tls, others, heartbeat, connectTimeout, appliedSources);
     }
 
     public CaptureSettings withTimes(Duration heartbeatEvery, Duration connectAtMost) {
-        return with(sslMode, limits, heartbeatEvery, connectAtMost, appliedSources);
+        return with(tls, limits, heartbeatEvery, connectAtMost, appliedSources);
     }
 
-    private CaptureSettings with(String ssl, Limits most, Duration beat, Duration connect, Set<UUID> applied) {
-        return new CaptureSettings(host, port, user, password, server, replicaId, ssl, most, beat, connect, applied);
+    private CaptureSettings with(ServerTls by, Limits most, Duration beat, Duration connect, Set<UUID> applied) {
+        return new CaptureSettings(host, port, user, password, server, replicaId, by, most, beat, connect, applied);
     }
 
     public CaptureSettings {

@@ -7,8 +7,10 @@ import io.debezium.engine.DebeziumEngine;
 import io.debezium.relational.history.MemorySchemaHistory;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.ServerTls;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Properties;
 import java.util.UUID;
 import org.slf4j.Logger;
@@ -103,8 +105,7 @@ final class DebeziumSession {
         p.setProperty("database.user", settings.user());
         p.setProperty("database.password", settings.password());
         p.setProperty("database.server.id", String.valueOf(settings.replicaId()));
-        p.setProperty("database.ssl.mode", settings.sslMode());
-        p.setProperty("driver.allowPublicKeyRetrieval", "true");
+        setTls(p, settings.tls());
         p.setProperty(
                 "connect.timeout.ms", String.valueOf(settings.connectTimeout().toMillis()));
         // The client's heartbeat period is 0.8 of this. Its own reconnecting loses prepared transactions and stays off.
@@ -124,5 +125,15 @@ final class DebeziumSession {
         p.setProperty("schema.history.internal.store.only.captured.tables.ddl", "true");
         p.setProperty("schema.history.internal.skip.unparseable.ddl", "true");
         return p;
+    }
+
+    /** Of Debezium's own connection beside the binlog's, which has {@link BinlogTls} where the server is verified. */
+    private static void setTls(Properties p, ServerTls tls) {
+        p.setProperty("database.ssl.mode", tls.mode().name().toLowerCase(Locale.ROOT));
+        tls.driverProperties().forEach((name, value) -> p.setProperty("driver." + name, value));
+        if (tls.keys() != null) {
+            p.setProperty("database.ssl.keystore", tls.keys().file());
+            p.setProperty("database.ssl.keystore.password", tls.keys().password());
+        }
     }
 }

@@ -166,7 +166,7 @@ public final class MySqlCapture implements AutoCloseable {
                     spool,
                     sink,
                     counters);
-            return read(new Tap(resume.toString(), transactions, counters, replica));
+            return read(new Tap(settings, resume.toString(), transactions, counters, replica));
         } catch (SQLException e) {
             return new QuorateException(
                     ErrorCode.SERVER_UNREACHABLE, settings + " can't be asked: " + e.getMessage(), e);

@@ -10,7 +10,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.Locale;
 import java.util.Properties;
 import java.util.UUID;
 
@@ -23,8 +22,7 @@ final class ServerConnection {
         Properties p = new Properties();
         p.setProperty("user", settings.user());
         p.setProperty("password", settings.password());
-        p.setProperty("sslMode", settings.sslMode().toUpperCase(Locale.ROOT));
-        p.setProperty("allowPublicKeyRetrieval", "true");
+        p.putAll(settings.tls().driverProperties());
         p.setProperty("connectTimeout", timeout);
         p.setProperty(
                 "socketTimeout", String.valueOf(3 * settings.connectTimeout().toMillis()));

@@ -27,6 +27,7 @@ import java.util.concurrent.TimeoutException;
 final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.LifecycleListener {
     private static final int BINLOG_READ_FATAL = 1236;
 
+    private final CaptureSettings settings;
     private final String resume;
     private final TransactionReader transactions;
     private final Counters counters;
@@ -43,7 +44,13 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
     private SemiSyncChannel semiSync;
 
     /** @param replica null when this connection is not its server's semi-sync replica */
-    Tap(String resume, TransactionReader transactions, Counters counters, SemiSyncReplica replica) {
+    Tap(
+            CaptureSettings settings,
+            String resume,
+            TransactionReader transactions,
+            Counters counters,
+            SemiSyncReplica replica) {
+        this.settings = settings;
         this.resume = resume;
         this.transactions = transactions;
         this.counters = counters;
@@ -66,6 +73,7 @@ final class Tap implements BinaryLogClient.EventListener, BinaryLogClient.Lifecy
         newClient.registerEventListener(this);
         newClient.registerLifecycleListener(this);
         newClient.setSocketFactory(this::connecting);
+        BinlogTls.apply(settings, newClient);
     }
 
     /**

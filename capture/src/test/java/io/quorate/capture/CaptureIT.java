@@ -5,19 +5,32 @@ import static io.quorate.capture.CaptureFixture.type;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.github.shyiko.mysql.binlog.BinaryLogClient;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.OriginPosition;
+import io.quorate.core.ServerTls;
 import io.quorate.core.WriteSet;
+import io.quorate.sandbox.CertificateAuthority;
 import io.quorate.sandbox.MySqlServer;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(180)
 class CaptureIT {
@@ -69,6 +82,41 @@ class CaptureIT {
                 .isLessThan(60_000_000);
         // Two tables, three rows.
         assertThat(w.keys().size()).isEqualTo(5);
+    }
+
+    /** The connection beside the binlog's would find it first; so the binlog's is made alone here. */
+    @Test
+    void theBinlogComesFromAServerThatHasProvedWhoItIs(@TempDir Path directory) throws Exception {
+        CertificateAuthority ours = new CertificateAuthority(Files.createDirectory(directory.resolve("ours")));
+        CertificateAuthority other = new CertificateAuthority(Files.createDirectory(directory.resolve("other")));
+        server.useCertificate(ours, ours.issue("server", "dns:localhost"));
+        connect("localhost", ServerTls.Mode.VERIFY_IDENTITY, ours);
+        connect("127.0.0.1", ServerTls.Mode.VERIFY_CA, ours);
+        assertThatThrownBy(() -> connect("127.0.0.1", ServerTls.Mode.VERIFY_IDENTITY, ours))
+                .isInstanceOf(SSLException.class);
+        assertThatThrownBy(() -> connect("localhost", ServerTls.Mode.VERIFY_CA, other))
+                .isInstanceOf(SSLException.class);
+    }
+
+    private static void connect(String host, ServerTls.Mode mode, CertificateAuthority trusted) throws Exception {
+        Path file = trusted.certificate().resolveSibling("trust.p12");
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        try (InputStream in = Files.newInputStream(trusted.certificate());
+                OutputStream out = Files.newOutputStream(file)) {
+            store.setCertificateEntry(
+                    "ca", CertificateFactory.getInstance("X.509").generateCertificate(in));
+            store.store(out, "trust".toCharArray());
+        }
+        ServerTls tls = new ServerTls(mode, true, new ServerTls.Store(file.toString(), "trust"), null);
+        BinaryLogClient client = new BinaryLogClient(host, server.port(), "root", "");
+        client.setServerId(77);
+        CaptureSettings settings = CaptureSettings.of(
+                        host, server.port(), "root", "", UUID.fromString(server.uuid()), 77)
+                .with(tls, Set.of());
+        BinlogTls.apply(settings, client);
+        client.connect(CaptureFixture.LIMIT.toMillis());
+        client.disconnect();
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.quorate.core.GtidSet;
 import io.quorate.core.Keys;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.QuorateException;
+import io.quorate.core.ServerTls;
 import io.quorate.core.Spool;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
@@ -39,7 +40,7 @@ class TransactionReaderTest {
     private TransactionReader reader = reader();
 
     private static CaptureSettings settings() {
-        return CaptureSettings.of("localhost", 3306, "root", "", SERVER, 2).with("disabled", APPLIED);
+        return CaptureSettings.of("localhost", 3306, "root", "", SERVER, 2).with(ServerTls.LOOPBACK, APPLIED);
     }
 
     private TransactionReader reader() {

@@ -391,19 +391,28 @@ public final class Certifier {
     }
 
     /**
+     * Reads the beginning of what {@link #writeTo} wrote: how many keys that state may know. Memory is set aside for
+     * so many, so somebody else's state is to be asked first.
+     */
+    public static long keysMaxOf(DataInput in) throws IOException {
+        State.require(in.readInt() == State.MAGIC, "state of an unknown form");
+        long keysMax = in.readLong();
+        State.require(
+                keysMax >= Generations.GENERATIONS_MAX && keysMax <= KEYS_MAX_LIMIT, "state with keysMax " + keysMax);
+        return keysMax;
+    }
+
+    /**
      * Reads what {@link #writeTo} wrote.
      *
      * @throws io.quorate.core.QuorateException {@link io.quorate.core.ErrorCode#STATE_DIVERGED} when it can't be a
      *     state, or its digest is another
      */
     public static Certifier readFrom(DataInput in) throws IOException {
-        State.require(in.readInt() == State.MAGIC, "state of an unknown form");
-        long keysMax = in.readLong();
-        State.require(
-                keysMax >= Generations.GENERATIONS_MAX && keysMax <= KEYS_MAX_LIMIT, "state with keysMax " + keysMax);
-        Certifier c = new Certifier(keysMax);
+        Certifier c = new Certifier(keysMaxOf(in));
         c.lastSeqno = in.readLong();
         c.lastBarrier = in.readLong();
+        State.require(c.lastSeqno >= 0 && c.lastSeqno <= Entry.SEQNO_MAX, "state at seqno " + c.lastSeqno);
         c.passed.readFrom(in);
         c.origins.readFrom(in);
         c.votes.readFrom(in);

@@ -185,6 +185,7 @@ final class Generations {
 
     void readFrom(DataInput in) throws IOException {
         cut = in.readLong();
+        State.require(cut >= 0, "state that has forgotten up to " + cut);
         dropped.readFrom(in);
         int size = in.readInt();
         State.require(size > 0 && size <= GENERATIONS_MAX, "state with " + size + " generations");

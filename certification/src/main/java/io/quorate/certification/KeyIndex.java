@@ -33,6 +33,7 @@ final class KeyIndex {
     private static final int ENTRIES_PER_KEY_MAX = 2 * KeyType.values().length;
 
     private final Generations generations;
+    private final long entriesMax;
     private final int tableBits;
     private final long[][] tables;
     private final int[] used;
@@ -45,6 +46,7 @@ final class KeyIndex {
 
     KeyIndex(Generations generations, long keysMax) {
         this.generations = generations;
+        this.entriesMax = keysMax;
         this.tableBits = Math.max(1, 64 - Long.numberOfLeadingZeros((keysMax - 1) / TABLE_ENTRIES));
         this.tables = new long[1 << tableBits][];
         this.used = new int[1 << tableBits];
@@ -287,6 +289,7 @@ final class KeyIndex {
     void readFrom(DataInput in, int origins, long lastSeqno) throws IOException {
         long count = in.readLong();
         long cut = generations.cut();
+        State.require(count >= 0 && count <= entriesMax, "state with " + count + " keys");
         for (long i = 0; i < count; i++) {
             long hash = in.readLong();
             long entry = in.readLong();

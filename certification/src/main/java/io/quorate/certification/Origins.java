@@ -20,6 +20,8 @@ import java.util.stream.Collectors;
 /** The origins heard of, numbered in the order of their appearance, and how far each has come. */
 final class Origins {
     static final int UNKNOWN = -1;
+    /** Of one origin, in a state that is read; a server has at most as many prepared transactions as connections. */
+    private static final int UNDECIDED_MAX = 1 << 20;
 
     private final Map<UUID, Integer> numbers = new HashMap<>();
     private final List<UUID> names = new ArrayList<>();
@@ -130,12 +132,14 @@ final class Origins {
         int count = in.readInt();
         State.require(count >= 0 && count <= Entry.ORIGINS_MAX, "state with " + count + " origins");
         for (int i = 0; i < count; i++) {
-            int number = add(new UUID(in.readLong(), in.readLong()));
+            UUID origin = new UUID(in.readLong(), in.readLong());
+            State.require(find(origin) == UNKNOWN, "state with an origin twice");
+            int number = add(origin);
             long last = in.readLong();
             long seen = in.readLong();
             List<Long> undecided = new ArrayList<>();
             int left = in.readInt();
-            State.require(left >= 0, "state with " + left + " undecided transactions");
+            State.require(left >= 0 && left <= UNDECIDED_MAX, "state with " + left + " undecided transactions");
             for (; left > 0; left--) {
                 undecided.add(in.readLong());
             }

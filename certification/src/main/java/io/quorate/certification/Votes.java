@@ -48,6 +48,7 @@ final class Votes {
     static final int VOID_MAX = 4 * BUILT_MAX;
 
     private static final int NAMES_MAX = 4096;
+    private static final int NAME_CHARACTERS_MAX = 255;
 
     /** A question that is open. */
     private static final class Question {
@@ -417,11 +418,13 @@ final class Votes {
 
     void readFrom(DataInput in) throws IOException {
         for (int left = count(in, NAMES_MAX); left > 0; left--) {
-            voters.put(in.readUTF(), id(in));
+            String name = in.readUTF();
+            State.require(name.length() <= NAME_CHARACTERS_MAX, "state with a voter's name that is none");
+            voters.put(name, id(in));
         }
-        openBuilt = read(in, open, DEFINITIONS_MAX);
-        voidBuilt = read(in, voids, ANSWERS_MAX);
-        for (int left = count(in, Integer.MAX_VALUE); left > 0; left--) {
+        openBuilt = read(in, open, DEFINITIONS_MAX, BUILT_MAX);
+        voidBuilt = read(in, voids, ANSWERS_MAX, VOID_MAX + BUILT_MAX);
+        for (int left = count(in, DEFINITIONS_MAX); left > 0; left--) {
             long seqno = in.readLong();
             Question question = new Question();
             read(in, question.electorate, NAMES_MAX);
@@ -436,12 +439,13 @@ final class Votes {
     }
 
     /** How much was built on them. */
-    private static int read(DataInput in, Map<Long, Definition> definitions, int max) throws IOException {
+    private static int read(DataInput in, Map<Long, Definition> definitions, int max, int builtMax) throws IOException {
         int built = 0;
         for (int left = count(in, max); left > 0; left--) {
             Definition definition = Definition.readFrom(in);
             definitions.put(definition.seqno, definition);
             built += definition.count();
+            State.require(built <= builtMax, "state with " + built + " writesets built on definitions");
         }
         return built;
     }

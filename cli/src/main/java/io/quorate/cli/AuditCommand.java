@@ -45,13 +45,13 @@ final class AuditCommand implements Runnable {
         if (table != null) {
             what.put("table", table);
         }
-        NodeAddress.post(nodes.first(), PATH, what);
+        nodes.first().post(PATH, what);
         return 0;
     }
 
     @Command(description = "Ends what start began.", mixinStandardHelpOptions = true)
     int stop() {
-        NodeAddress.post(owner(), PATH, Map.of("action", "stop"));
+        owner().post(PATH, Map.of("action", "stop"));
         return 0;
     }
 
@@ -59,7 +59,7 @@ final class AuditCommand implements Runnable {
             description = "Shows how far the audit is and what it has found. Exit code 1 when there are differences.",
             mixinStandardHelpOptions = true)
     int status() {
-        String body = NodeAddress.ask(owner(), PATH);
+        String body = owner().ask(PATH);
         PrintWriter out = spec.commandLine().getOut();
         AuditAnswer answer = Answers.read(body, AuditAnswer.class);
         Audit audit = answer.audit();
@@ -111,7 +111,7 @@ final class AuditCommand implements Runnable {
             description = "Shows what differs: each row as each node has it, and which node is the odd one.",
             mixinStandardHelpOptions = true)
     int show() {
-        String body = NodeAddress.ask(owner(), PATH);
+        String body = owner().ask(PATH);
         PrintWriter out = spec.commandLine().getOut();
         if (nodes.json()) {
             out.println(body);
@@ -200,7 +200,7 @@ final class AuditCommand implements Runnable {
         if (trusted != null) {
             what.put("trusted", trusted);
         }
-        String body = NodeAddress.post(owner(), PATH, what);
+        String body = owner().post(PATH, what);
         PrintWriter out = spec.commandLine().getOut();
         if (nodes.json()) {
             out.println(body);
@@ -221,12 +221,12 @@ final class AuditCommand implements Runnable {
     }
 
     /** The node that the user names; otherwise the sandbox's node that runs an audit or ran the latest. */
-    private String owner() {
-        List<String> all = nodes.all();
-        String owner = all.get(0);
+    private AskedNode owner() {
+        List<AskedNode> all = nodes.all();
+        AskedNode owner = all.get(0);
         String latest = "";
-        for (String host : all) {
-            Audit audit = NodeAddress.ask(host, PATH, AuditAnswer.class).audit();
+        for (AskedNode host : all) {
+            Audit audit = host.ask(PATH, AuditAnswer.class).audit();
             if (audit != null && audit.started().compareTo(latest) > 0) {
                 latest = audit.started();
                 owner = host;

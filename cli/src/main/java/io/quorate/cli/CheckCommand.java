@@ -29,8 +29,23 @@ final class CheckCommand implements Callable<Integer> {
     @Option(names = "-o", paramLabel = "text|json", description = "text by default")
     private Output output = Output.TEXT;
 
+    @Option(
+            names = "--tls",
+            paramLabel = "MODE",
+            defaultValue = "auto",
+            description = "verify-identity, verify-ca, required or disabled; by default none on loopback, else"
+                    + " verify-identity")
+    private String tls;
+
+    @Option(
+            names = "--ca",
+            paramLabel = "FILE",
+            defaultValue = "",
+            description = "certificates (PEM) of who may have signed the server's; by default those of the JVM")
+    private String ca;
+
     @Override
     public Integer call() throws InterruptedException {
-        return NodeJar.run(List.of("check", address, user, output == Output.JSON ? "json" : "text"));
+        return NodeJar.run(List.of("check", address, user, output == Output.JSON ? "json" : "text", tls, ca));
     }
 }

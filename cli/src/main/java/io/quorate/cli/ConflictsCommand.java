@@ -39,7 +39,7 @@ final class ConflictsCommand implements Runnable {
     int list(
             @Option(names = "--limit", paramLabel = "N", defaultValue = "20", description = "how many (default: 20)")
                     int limit) {
-        String body = NodeAddress.ask(node.first(), PATH + "?limit=" + limit);
+        String body = node.first().ask(PATH + "?limit=" + limit);
         PrintWriter out = spec.commandLine().getOut();
         if (node.json()) {
             out.println(body);
@@ -61,7 +61,7 @@ final class ConflictsCommand implements Runnable {
 
     @Command(description = "Shows one conflict: both transactions with their rows.", mixinStandardHelpOptions = true)
     int show(@Parameters(paramLabel = "SEQNO", description = "as list shows it") long seqno) {
-        String body = NodeAddress.ask(node.first(), PATH + "/" + seqno);
+        String body = node.first().ask(PATH + "/" + seqno);
         PrintWriter out = spec.commandLine().getOut();
         if (node.json()) {
             out.println(body);

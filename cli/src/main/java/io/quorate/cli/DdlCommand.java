@@ -75,7 +75,7 @@ final class DdlCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         List<StatementSplitter.Piece> pieces = pieces();
-        String host = nodes.first();
+        AskedNode host = nodes.first();
         for (int i = 0; i < pieces.size(); i++) {
             int code = run(host, pieces.get(i).text());
             if (code != 0) {
@@ -103,7 +103,7 @@ final class DdlCommand implements Callable<Integer> {
         }
     }
 
-    private int run(String host, String statement) throws InterruptedException {
+    private int run(AskedNode host, String statement) throws InterruptedException {
         Map<String, String> what = new HashMap<>(Map.of("statement", statement, "user", user));
         what.put("password", Objects.requireNonNullElse(System.getenv("QUORATE_MYSQL_PASSWORD"), ""));
         if (schema != null) {
@@ -111,8 +111,8 @@ final class DdlCommand implements Callable<Integer> {
         }
         long number;
         try {
-            number = Answers.read(NodeAddress.post(host, PATH, what), DefinitionOutcome.class)
-                    .number();
+            number =
+                    Answers.read(host.post(PATH, what), DefinitionOutcome.class).number();
         } catch (CommandException e) {
             spec.commandLine().getErr().println(e.getMessage());
             return 1;
@@ -134,10 +134,10 @@ final class DdlCommand implements Callable<Integer> {
     }
 
     /** Null when the node is gone, or its service was started anew. */
-    private static DefinitionAnswer await(String host, long number) throws InterruptedException {
+    private static DefinitionAnswer await(AskedNode host, long number) throws InterruptedException {
         for (int silent = 0; silent < SILENCE_MAX; ) {
             try {
-                DefinitionAnswer answer = NodeAddress.ask(host, PATH, DefinitionAnswer.class);
+                DefinitionAnswer answer = host.ask(PATH, DefinitionAnswer.class);
                 if (answer.number() != number) {
                     return null;
                 }

@@ -30,7 +30,7 @@ final class DrainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        String host = nodes.only("be drained");
+        AskedNode host = nodes.only("be drained");
         if (end) {
             Draining.end(host);
             spec.commandLine().getOut().println("clients can connect again");

@@ -15,22 +15,22 @@ public final class Draining {
     /**
      * Disconnects the clients of a node's server, and waits for what the order says of their commits.
      *
-     * @param host HTTP address of the node, {@code host:port}
+     * @param node whose server it is
      * @param limit how long it waits for that
      * @throws CommandException with the node's own words when not everything is decided by then
      * @throws java.io.UncheckedIOException when no node answers there
      */
-    public static void drain(String host, Duration limit) {
-        NodeAddress.post(host, PATH, Map.of("seconds", Long.toString(limit.toSeconds())), limit.plus(MORE));
+    public static void drain(AskedNode node, Duration limit) {
+        node.post(PATH, Map.of("seconds", Long.toString(limit.toSeconds())), limit.plus(MORE));
     }
 
     /** As above, with the node's own limit. */
-    static void drain(String host) {
-        NodeAddress.post(host, PATH, Map.of());
+    static void drain(AskedNode node) {
+        node.post(PATH, Map.of());
     }
 
     /** Lets clients connect again. */
-    static void end(String host) {
-        NodeAddress.delete(host, PATH);
+    static void end(AskedNode node) {
+        node.delete(PATH);
     }
 }

@@ -50,7 +50,7 @@ final class HealCommand implements Callable<Integer> {
         if (tables.isEmpty() && !trust) {
             throw new ParameterException(spec.commandLine(), "name tables");
         }
-        String host = nodes.only(trust ? "be the one whose tables are right" : "get the copy");
+        AskedNode host = nodes.only(trust ? "be the one whose tables are right" : "get the copy");
         Map<String, String> body = new HashMap<>();
         if (!tables.isEmpty()) {
             body.put("tables", String.join(",", tables));
@@ -58,7 +58,7 @@ final class HealCommand implements Callable<Integer> {
         if (trust) {
             body.put("trust", "true");
         }
-        NodeAddress.post(host, "/actuator/heal", body);
+        host.post("/actuator/heal", body);
         spec.commandLine().getOut().println("it begins; quorate transfer show --http " + host);
         return 0;
     }

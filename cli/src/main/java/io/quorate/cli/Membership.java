@@ -12,26 +12,36 @@ public final class Membership {
     /**
      * Takes a member out.
      *
-     * @param host HTTP address of any member, {@code host:port}
+     * @param node any member
      * @param member name of the member to be taken out
      * @throws CommandException with the node's own words when it refuses
      */
-    public static void leave(String host, String member) {
-        NodeAddress.post(host, PATH, Map.of("action", "leave", "member", member));
+    public static void leave(AskedNode node, String member) {
+        node.post(PATH, Map.of("action", "leave", "member", member));
+    }
+
+    /**
+     * Lets a node ask to be a member, once.
+     *
+     * @param asked any member
+     * @param node name of a node that is none
+     */
+    public static void admit(AskedNode asked, String node) {
+        asked.post(PATH, Map.of("action", "admit", "member", node));
     }
 
     /**
      * Has a member lead.
      *
-     * @param host HTTP address of any member, {@code host:port}
+     * @param node any member
      * @throws CommandException with the node's own words when it doesn't come about
      */
-    public static void lead(String host, String member) {
-        NodeAddress.post(host, PATH, Map.of("action", "lead", "member", member));
+    public static void lead(AskedNode node, String member) {
+        node.post(PATH, Map.of("action", "lead", "member", member));
     }
 
     /** @param action {@code join}, {@code desync} or {@code resync}, for the node at that address */
-    static void change(String host, String action) {
-        NodeAddress.post(host, PATH, Map.of("action", action));
+    static void change(AskedNode node, String action) {
+        node.post(PATH, Map.of("action", action));
     }
 }

@@ -1,31 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.cli;
 
-import io.quorate.core.answer.Outcome;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
-/** The options of commands that ask a node, and the requests. */
+/** The options of commands that ask a node. */
 final class NodeAddress {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
-    private static final Duration ANSWER = Duration.ofSeconds(60);
-
     @Option(
             names = "--http",
             scope = ScopeType.INHERIT,
             paramLabel = "HOST:PORT",
             description = "the node's HTTP address; by default the sandbox's")
     private String address;
+
+    @Option(
+            names = "--token-file",
+            scope = ScopeType.INHERIT,
+            paramLabel = "FILE",
+            description = "has the token that the node wants; by default a node of the sandbox's own file, else what is"
+                    + " in " + Credentials.VARIABLE)
+    private Path tokenFile;
 
     @Option(
             names = "--dir",
@@ -38,22 +35,39 @@ final class NodeAddress {
     private Output output = Output.TEXT;
 
     private final LocalNodes local;
+    private final Map<String, String> environment;
 
-    NodeAddress(LocalNodes local) {
+    NodeAddress(LocalNodes local, Map<String, String> environment) {
         this.local = local;
+        this.environment = environment;
     }
 
     boolean json() {
         return output == Output.JSON;
     }
 
-    /** The address given; otherwise those of the running nodes on this machine. */
-    List<String> all() {
-        return address != null ? List.of(address) : local.running(dir);
+    /** The node named; otherwise the running nodes on this machine. */
+    List<AskedNode> all() {
+        if (address != null) {
+            return List.of(named());
+        }
+        List<AskedNode> running = local.running(dir);
+        return tokenFile == null
+                ? running
+                : running.stream()
+                        .map(node -> new AskedNode(node.address(), Credentials.in(tokenFile)))
+                        .toList();
+    }
+
+    private AskedNode named() {
+        if (tokenFile != null) {
+            return new AskedNode(address, Credentials.in(tokenFile));
+        }
+        return local.at(dir, address).orElseGet(() -> new AskedNode(address, Credentials.of(environment)));
     }
 
     /** The first of them. */
-    String first() {
+    AskedNode first() {
         return all().get(0);
     }
 
@@ -62,89 +76,11 @@ final class NodeAddress {
      *
      * @param purpose what is to happen to it, for the question which node
      */
-    String only(String purpose) {
-        List<String> hosts = all();
+    AskedNode only(String purpose) {
+        List<AskedNode> hosts = all();
         if (hosts.size() != 1) {
             throw new CommandException("which node? Name the one that is to " + purpose + " with --http HOST:PORT");
         }
         return hosts.get(0);
-    }
-
-    /** A node's answer, as it came. */
-    static String ask(String host, String path) {
-        return send(host, path, HttpRequest.newBuilder().GET(), ANSWER);
-    }
-
-    /** A node's answer. */
-    static <T> T ask(String host, String path, Class<T> type) {
-        return Answers.read(ask(host, path), type);
-    }
-
-    /**
-     * Asks a node to do something.
-     *
-     * @return its answer, as it came
-     * @throws CommandException with the node's own words when it refuses
-     */
-    static String post(String host, String path, Map<String, String> what) {
-        return post(host, path, what, ANSWER);
-    }
-
-    /**
-     * As above.
-     *
-     * @param answer how long the answer may take
-     */
-    static String post(String host, String path, Map<String, String> what, Duration answer) {
-        return done(
-                host,
-                send(
-                        host,
-                        path,
-                        HttpRequest.newBuilder()
-                                .header("Content-Type", "application/json")
-                                .POST(HttpRequest.BodyPublishers.ofString(Answers.write(what))),
-                        answer));
-    }
-
-    /** Asks a node to take something back; as {@link #post}. */
-    static String delete(String host, String path) {
-        return done(host, send(host, path, HttpRequest.newBuilder().DELETE(), ANSWER));
-    }
-
-    private static String done(String host, String answer) {
-        Outcome outcome = Answers.read(answer, Outcome.class);
-        if (!outcome.done()) {
-            String why = outcome.refusal();
-            throw new CommandException(why == null ? "the node at " + host + " refused, and doesn't say why" : why);
-        }
-        return answer;
-    }
-
-    private static String send(String host, String path, HttpRequest.Builder request, Duration answer) {
-        try {
-            HttpResponse<String> response = HttpClient.newBuilder()
-                    .connectTimeout(PATIENCE)
-                    .build()
-                    .send(
-                            request.uri(URI.create("http://" + host + path))
-                                    .timeout(answer)
-                                    .header("Accept", "application/json")
-                                    .build(),
-                            HttpResponse.BodyHandlers.ofString());
-            if (response.statusCode() == 404) {
-                throw new CommandException("the node at " + host + " has nothing at " + path);
-            }
-            if (response.statusCode() != 200) {
-                throw new CommandException(
-                        "the node at " + host + " answers " + response.statusCode() + " " + response.body());
-            }
-            return response.body();
-        } catch (IOException e) {
-            throw new UncheckedIOException("no node answers at " + host + "; name one with --http", e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new CommandException("interrupted");
-        }
     }
 }

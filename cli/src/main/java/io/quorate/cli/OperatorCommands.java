@@ -2,6 +2,7 @@
 package io.quorate.cli;
 
 import java.util.List;
+import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.IFactory;
 
@@ -14,6 +15,7 @@ public final class OperatorCommands {
             AuditCommand.class,
             HealCommand.class,
             MembersCommand.class,
+            MembersCommand.Admit.class,
             MembersCommand.Join.class,
             MembersCommand.Leave.class,
             MembersCommand.Lead.class,
@@ -23,6 +25,7 @@ public final class OperatorCommands {
             OutcomeCommand.class,
             DrainCommand.class,
             RecoverCommand.class,
+            CertsCommand.class,
             CheckCommand.class,
             LogCommand.class);
 
@@ -35,17 +38,22 @@ public final class OperatorCommands {
      * @param nodes asked when the user names no node
      */
     public static CommandLine added(Object command, LocalNodes nodes) {
-        CommandLine line = new CommandLine(command, factory(nodes));
+        return added(command, nodes, System.getenv());
+    }
+
+    /** @param environment where the token may be */
+    static CommandLine added(Object command, LocalNodes nodes, Map<String, String> environment) {
+        CommandLine line = new CommandLine(command, factory(nodes, environment));
         ALL.forEach(line::addSubcommand);
         return line;
     }
 
-    private static IFactory factory(LocalNodes nodes) {
+    private static IFactory factory(LocalNodes nodes, Map<String, String> environment) {
         IFactory others = CommandLine.defaultFactory();
         return new IFactory() {
             @Override
             public <K> K create(Class<K> type) throws Exception {
-                return type == NodeAddress.class ? type.cast(new NodeAddress(nodes)) : others.create(type);
+                return type == NodeAddress.class ? type.cast(new NodeAddress(nodes, environment)) : others.create(type);
             }
         };
     }

@@ -30,7 +30,7 @@ final class OutcomeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        String text = NodeAddress.ask(nodes.first(), "/actuator/outcome/" + gtid.strip());
+        String text = nodes.first().ask("/actuator/outcome/" + gtid.strip());
         OutcomeAnswer answer = Answers.read(text, OutcomeAnswer.class);
         spec.commandLine().getOut().println(nodes.json() ? text : answer.outcome() + ": " + answer.says());
         return answer.outcome().ordinal();

@@ -47,8 +47,8 @@ final class RecoverCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
-        String address = furthest();
-        String body = NodeAddress.ask(address, PATH);
+        AskedNode address = furthest();
+        String body = address.ask(PATH);
         RecoveryAnswer answer = Answers.read(body, RecoveryAnswer.class);
         if (node.json()) {
             out.println(body);
@@ -62,18 +62,18 @@ final class RecoverCommand implements Callable<Integer> {
             out.println("nothing was changed");
             return 1;
         }
-        NodeAddress.post(address, PATH, Map.of("action", "force", "cluster", answer.cluster()));
+        address.post(PATH, Map.of("action", "force", "cluster", answer.cluster()));
         out.println("done; nodes that come back take over what this one holds, or say why they can't");
         return 0;
     }
 
     /** Of the nodes asked, the one whose log goes furthest. */
-    private String furthest() {
-        List<String> all = node.all();
-        String best = all.get(0);
+    private AskedNode furthest() {
+        List<AskedNode> all = node.all();
+        AskedNode best = all.get(0);
         LogPosition bestEnd = LogPosition.START;
-        for (String address : all) {
-            LogPosition end = logEnd(NodeAddress.ask(address, PATH, RecoveryAnswer.class));
+        for (AskedNode address : all) {
+            LogPosition end = logEnd(address.ask(PATH, RecoveryAnswer.class));
             if (BY_TERM_AND_INDEX.compare(end, bestEnd) > 0) {
                 best = address;
                 bestEnd = end;

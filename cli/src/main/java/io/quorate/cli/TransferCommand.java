@@ -36,8 +36,8 @@ final class TransferCommand implements Runnable {
             mixinStandardHelpOptions = true)
     int show() {
         PrintWriter out = spec.commandLine().getOut();
-        for (String host : nodes.all()) {
-            String body = NodeAddress.ask(host, PATH);
+        for (AskedNode host : nodes.all()) {
+            String body = host.ask(PATH);
             if (nodes.json()) {
                 out.println(body);
             } else {
@@ -75,9 +75,9 @@ final class TransferCommand implements Runnable {
 
     /** Changes the copy of the node named, or of the only one that receives one. */
     private int change(Map<String, String> what) {
-        for (String host : nodes.all()) {
-            if (NodeAddress.ask(host, PATH, TransferAnswer.class).copying() != null) {
-                NodeAddress.post(host, PATH, what);
+        for (AskedNode host : nodes.all()) {
+            if (host.ask(PATH, TransferAnswer.class).copying() != null) {
+                host.post(PATH, what);
                 return 0;
             }
         }

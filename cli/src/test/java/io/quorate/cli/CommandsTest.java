@@ -10,7 +10,10 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,6 +29,33 @@ class CommandsTest {
     private final StringWriter err = new StringWriter();
     private final FakeNode n1 = new FakeNode();
     private final FakeNode n2 = new FakeNode();
+    private final Map<String, String> environment = new HashMap<>();
+
+    @TempDir
+    private Path directory;
+
+    /** Two nodes of this machine; the first has its token in a file. */
+    private final LocalNodes local = new LocalNodes() {
+        @Override
+        public List<AskedNode> running(Path any) {
+            return List.of(AskedNode.local(n1.address(), n1Token()), new AskedNode(n2.address(), Credentials.NONE));
+        }
+
+        @Override
+        public Optional<AskedNode> at(Path any, String address) {
+            return running(any).stream()
+                    .filter(node -> node.address().equals(address) && address.equals(n1.address()))
+                    .findFirst();
+        }
+    };
+
+    private Path n1Token() {
+        return directory.resolve("n1.token");
+    }
+
+    private Path file(String name, String content) throws IOException {
+        return Files.writeString(directory.resolve(name), content);
+    }
 
     @Command(name = "test")
     private static final class Root {}
@@ -37,7 +67,7 @@ class CommandsTest {
     }
 
     private int run(String... arguments) {
-        return OperatorCommands.added(new Root(), directory -> List.of(n1.address(), n2.address()))
+        return OperatorCommands.added(new Root(), local, environment)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler((failure, command, parsed) -> {
                     command.getErr().println(failure.getMessage());
@@ -154,10 +184,10 @@ class CommandsTest {
 
     @Test
     void drainsANodeAndSaysWhatIsStillOpenAtTheLimit() {
-        Draining.drain(n1.address(), Duration.ofSeconds(7));
+        Draining.drain(local.running(null).get(0), Duration.ofSeconds(7));
         assertThat(n1.posted()).containsExactly("{\"seconds\":\"7\"}");
         n1.refuses("drain", "not everything is decided");
-        assertThatThrownBy(() -> Draining.drain(n1.address(), Duration.ofSeconds(7)))
+        assertThatThrownBy(() -> Draining.drain(local.running(null).get(0), Duration.ofSeconds(7)))
                 .isInstanceOf(CommandException.class)
                 .hasMessage("not everything is decided");
         assertThat(run("drain", "--http", n1.address())).isEqualTo(1);
@@ -169,6 +199,50 @@ class CommandsTest {
     void hasANodeChangeItsMembership(String action) {
         assertThat(run(action)).isZero();
         assertThat(n1.posted()).containsExactly("{\"action\":\"" + action + "\"}");
+    }
+
+    @Test
+    void hasTheTokenOfANodeOnThisMachineFromItsOwnFile() throws Exception {
+        n1.wants("of-n1-itself");
+        file("n1.token", "of-n1-itself\n");
+        environment.put("QUORATE_TOKEN", "of-another-cluster");
+        assertThat(run("desync")).isZero();
+        assertThat(run("drain", "--http", n1.address())).isZero();
+        assertThat(n1.posted()).hasSize(2);
+    }
+
+    @Test
+    void takesTheTokenOfTheFileThatIsNamedOrOfTheEnvironment() throws Exception {
+        n2.wants("t0ken-of-n2");
+        String named = file("token", "t0ken-of-n2\n").toString();
+        assertThat(run("heal", "--http", n2.address(), "--token-file", named, "s.t"))
+                .isZero();
+        environment.put("QUORATE_TOKEN", "t0ken-of-n2");
+        assertThat(run("heal", "--http", n2.address(), "s.t")).isZero();
+        assertThat(n2.posted()).hasSize(2);
+    }
+
+    @Test
+    void saysHowToCallANodeThatWantsItsTokenAndShowsNone() {
+        n2.wants("right-token");
+        assertThat(run("resync", "--http", n2.address())).isEqualTo(1);
+        assertThat(err.toString()).contains("wants its token", "http.token", "--token-file", "QUORATE_TOKEN");
+        environment.put("QUORATE_TOKEN", "wrong-token");
+        assertThat(run("resync", "--http", n2.address())).isEqualTo(1);
+        assertThat(err.toString())
+                .contains("doesn't take this token (from QUORATE_TOKEN)")
+                .doesNotContain("wrong-token");
+        assertThat(n2.posted()).isEmpty();
+    }
+
+    @Test
+    void refusesATokenFileThatIsAbsentOrHasNoToken() throws Exception {
+        String absent = directory.resolve("absent").toString();
+        assertThat(run("members", "--token-file", absent)).isEqualTo(1);
+        assertThat(err.toString()).contains(absent, "can't be read");
+        String wrong = file("wrong", "two words\n").toString();
+        assertThat(run("members", "--token-file", wrong)).isEqualTo(1);
+        assertThat(err.toString()).contains(wrong + " has no token").doesNotContain("two words");
     }
 
     @Test

@@ -19,6 +19,7 @@ final class FakeNode implements AutoCloseable {
     private final Map<String, String> answers = new ConcurrentHashMap<>();
     private final Map<String, String> outcomes = new ConcurrentHashMap<>();
     private final List<String> posted = new CopyOnWriteArrayList<>();
+    private volatile String token;
 
     FakeNode() {
         try {
@@ -40,6 +41,12 @@ final class FakeNode implements AutoCloseable {
         return this;
     }
 
+    /** Answers nobody else from now on. */
+    FakeNode wants(String aToken) {
+        token = aToken;
+        return this;
+    }
+
     /** To a POST. */
     FakeNode refuses(String path, String why) {
         return outcome(path, "{\"done\":false,\"refusal\":\"" + why + "\"}");
@@ -57,6 +64,12 @@ final class FakeNode implements AutoCloseable {
     }
 
     private void serve(HttpExchange exchange) throws IOException {
+        String said = exchange.getRequestHeaders().getFirst("Authorization");
+        if (token != null && !("Bearer " + token).equals(said)) {
+            exchange.sendResponseHeaders(401, -1);
+            exchange.close();
+            return;
+        }
         String path = exchange.getRequestURI().toString();
         String body;
         if (exchange.getRequestMethod().equals("POST")) {

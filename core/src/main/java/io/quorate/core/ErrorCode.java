@@ -113,6 +113,16 @@ public enum ErrorCode {
             Kind.FATAL,
             "see the cause in the log, and start this node again, with a larger heap (-Xmx) if memory ran out"),
     DEFINITION_NOT_ORDERED(3013, Kind.REFUSAL, "nothing has happened; correct what the message names, and ask again"),
+    NOT_ADMITTED(
+            3014,
+            Kind.RETRYABLE,
+            "give that node a certificate of the cluster's authority with its own name (quorate certs issue NAME), and"
+                    + " if it is no member yet, run quorate admit NAME at one that is; it goes on by itself then"),
+    MEMBERS_ONLY(
+            3016,
+            Kind.RETRYABLE,
+            "a node that has just become a member asks again by itself; make another one a member first, or find out"
+                    + " who asks in its name"),
 
     UNDO_IMPOSSIBLE(4003, Kind.DIFFERENCE, "the other nodes never had that transaction; " + Text.COPY),
     UNDO_MISMATCH(

@@ -44,6 +44,9 @@ public final class CheckpointStore {
     private static final int VERSION = 1;
     private static final int HEADER_BYTES = 4 + 4 + 8 + 8 + 8;
     private static final int CRC_BYTES = 4;
+    /** More than a state can have: 16 bytes for each of the 2^30 keys that it may know, and what is beside them. */
+    private static final long CONTENT_BYTES_MAX = 20L << 30;
+
     private static final int KEPT = 2;
     private static final int BUFFER_BYTES = 64 << 10;
     private static final String PREFIX = "checkpoint-";
@@ -154,13 +157,25 @@ public final class CheckpointStore {
     /**
      * Writes a state that another node sends to a file, up to the stream's end; {@link #adopt} makes it one of ours.
      *
-     * @throws IOException also when the stream breaks off
+     * @throws IOException also when the stream breaks off, or has more than any state can have
      */
     Checkpoint receive(LogPosition position, long seqno, InputStream content) throws IOException {
+        return receive(position, seqno, content, CONTENT_BYTES_MAX);
+    }
+
+    Checkpoint receive(LogPosition position, long seqno, InputStream content, long bytesMax) throws IOException {
+        if (position.term() < 0 || position.index() < -1 || seqno < 0) {
+            throw new IOException("a state at seqno " + seqno + ", " + position + " of the log");
+        }
         Path aside = directory.resolve("received-checkpoint");
         write(aside, position, seqno, out -> {
             byte[] part = new byte[BUFFER_BYTES];
+            long left = bytesMax;
             for (int read; (read = content.read(part)) >= 0; ) {
+                left -= read;
+                if (left < 0) {
+                    throw new IOException("a state of more than " + bytesMax + " bytes");
+                }
                 out.write(part, 0, read);
             }
         });

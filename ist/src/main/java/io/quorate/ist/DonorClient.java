@@ -13,6 +13,9 @@ import java.util.function.IntConsumer;
 
 /** Asks one donor for one thing, and reads the answer; the other end is {@link Donor}. Any thread. */
 public final class DonorClient {
+    /** The memory outside the heap that a stream may ask for, as a power of two: 8 MiB. What donors send needs less. */
+    private static final int WINDOW_LOG_MAX = 23;
+
     private final PeerStreams peers;
     private final UUID incarnation;
     private final IntConsumer receivedBytes;
@@ -47,7 +50,7 @@ public final class DonorClient {
     }
 
     private InputStream open(String donor, TransferRequest request) throws IOException {
-        return new ZstdInputStreamNoFinalizer(new FilterInputStream(peers.open(donor, request.encode())) {
+        InputStream compressed = new FilterInputStream(peers.open(donor, request.encode())) {
             @Override
             public int read(byte[] into, int from, int length) throws IOException {
                 int count = in.read(into, from, length);
@@ -56,6 +59,7 @@ public final class DonorClient {
                 }
                 return count;
             }
-        });
+        };
+        return new ZstdInputStreamNoFinalizer(compressed).setLongMax(WINDOW_LOG_MAX);
     }
 }

@@ -85,11 +85,11 @@ public final class DonorRequests {
     }
 
     /** What the nodes that hold later seqnos say about this one: they may know until when they had it. */
-    String untilWhen(long seqno, List<Offer> all) throws InterruptedException {
+    String untilWhen(long seqno, List<Offer> all, Spool spool) throws InterruptedException {
         StringBuilder text = new StringBuilder();
         for (Offer offer : all) {
             try {
-                client.records(offer.donor(), new RecordReader(seqno, seqno, Spool.HEAP, records -> {}));
+                client.records(offer.donor(), new RecordReader(seqno, seqno, spool, records -> {}));
             } catch (QuorateException e) {
                 text.append("; ").append(offer.donor()).append(": ").append(e.detail());
             } catch (IOException e) {

@@ -211,7 +211,8 @@ public final class IncrementalTransfer {
                 if (e.code() != ErrorCode.CACHE_PASSED) {
                     throw e;
                 }
-                throw new QuorateException(e.code(), e.detail() + requests.untilWhen(reader.next(), now), e);
+                throw new QuorateException(
+                        e.code(), e.detail() + requests.untilWhen(reader.next(), now, cache.spool()), e);
             }
             if (!asked) {
                 Thread.sleep(DonorChoice.REST_MILLIS / 4);

@@ -81,7 +81,11 @@ public final class RecordReader {
         }
         batchBytes += body;
         try {
-            return RecordCodec.decode(whole.position(RecordCodec.HEAD_BYTES));
+            Certified record = RecordCodec.decode(whole.position(RecordCodec.HEAD_BYTES));
+            if (whole.hasRemaining()) {
+                throw new IOException(whole.remaining() + " bytes follow seqno " + read + " in its record");
+            }
+            return record;
         } catch (IllegalArgumentException e) {
             throw new IOException("seqno " + read + " is not understood", e);
         }

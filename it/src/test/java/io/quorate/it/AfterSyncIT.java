@@ -236,13 +236,19 @@ class AfterSyncIT {
             writer.start();
         }
         cluster.awaitQuery(1, "SELECT COUNT(*) > 20 FROM bank.drained", "1");
+        assertThat(cluster.probe(1, "/ready/write")).isEqualTo(200);
         cluster.drain(1);
+        // No proxy sends clients there any more; that is no reason to start the service anew.
+        assertThat(cluster.probe(1, "/ready/write")).isEqualTo(503);
+        assertThat(cluster.probe(1, "/ready/read")).isEqualTo(503);
+        assertThat(cluster.probe(1, "/livez")).isEqualTo(200);
         cluster.mysql(1).stop();
         for (Thread writer : writers) {
             writer.join(LIMIT.toMillis());
             assertThat(writer.isAlive()).isFalse();
         }
         assertThat(cluster.restart(1)).isTrue();
+        assertThat(cluster.probe(1, "/ready/write")).isEqualTo(200);
         cluster.assertConverged();
         Set<Integer> there = new TreeSet<>();
         cluster.mysql(2).query("SELECT id FROM bank.drained").forEach(row -> there.add(Integer.parseInt(row.get(0))));

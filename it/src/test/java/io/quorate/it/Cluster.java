@@ -3,6 +3,7 @@ package io.quorate.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quorate.cli.AskedNode;
 import io.quorate.cli.Draining;
 import io.quorate.sandbox.Checksums;
 import io.quorate.sandbox.MySqlServer;
@@ -98,7 +99,7 @@ final class Cluster implements AutoCloseable {
     private boolean hasLostPorts() {
         return sandbox.nodes().stream()
                 .map(SandboxNode::ports)
-                .flatMapToInt(p -> IntStream.of(p.mysql(), p.http(), p.raft(), p.channel()))
+                .flatMapToInt(p -> IntStream.of(p.mysql(), p.http(), p.probe(), p.raft(), p.channel()))
                 .anyMatch(port -> !Ports.isFree(port));
     }
 
@@ -208,7 +209,7 @@ final class Cluster implements AutoCloseable {
 
     /** Empties a node's server of clients, as an operator does before it is stopped. */
     void drain(int node) {
-        Draining.drain(node(node).host() + ":" + node(node).ports().http(), DRAIN_LIMIT);
+        Draining.drain(node(node).asked(), DRAIN_LIMIT);
     }
 
     /** Whether somebody wants tests to run in mode {@code async}, whatever they choose. */
@@ -519,10 +520,22 @@ final class Cluster implements AutoCloseable {
                         .POST(HttpRequest.BodyPublishers.ofString(json)));
     }
 
+    /** The status with which a probe of a node is answered. */
+    int probe(int node, String path) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(
+                        "http://" + node(node).host() + ":" + node(node).ports().probe() + path))
+                .timeout(PATIENCE)
+                .build();
+        return HTTP.send(request, HttpResponse.BodyHandlers.ofString()).statusCode();
+    }
+
     private String send(HttpClient client, int node, String path, HttpRequest.Builder request)
             throws IOException, InterruptedException {
-        URI uri = URI.create(
-                "http://" + node(node).host() + ":" + node(node).ports().http() + path);
+        AskedNode asked = node(node).asked();
+        URI uri = URI.create("http://" + asked.address() + path);
+        if (asked.authorization() != null) {
+            request.header("Authorization", asked.authorization());
+        }
         return client.send(
                         request.uri(uri)
                                 .timeout(Duration.ofSeconds(30))

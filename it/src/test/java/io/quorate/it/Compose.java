@@ -288,10 +288,10 @@ final class Compose implements AutoCloseable {
             throw new UncheckedIOException(e);
         }
         return IntStream.range(0, 256)
-                .mapToObj(third -> "198.19." + third)
+                .mapToObj(third -> "10.219." + third)
                 .filter(subnet -> taken.stream().noneMatch(address -> address.startsWith(subnet + ".")))
                 .findFirst()
-                .orElseThrow(() -> new IllegalStateException("no subnet of 198.19.0.0/16 is free: " + taken));
+                .orElseThrow(() -> new IllegalStateException("no subnet of 10.219.0.0/16 is free: " + taken));
     }
 
     private static List<String> aliases(String service, Object attached) {

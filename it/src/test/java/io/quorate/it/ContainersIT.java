@@ -3,6 +3,7 @@ package io.quorate.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quorate.cli.AskedNode;
 import io.quorate.sandbox.NodeReport;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -43,6 +44,8 @@ class ContainersIT {
     private static final long SEED = System.nanoTime();
     private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final String CLUSTER = "cluster";
+    /** Of all nodes: from outside of its container, nobody asks one without it. */
+    private static final String TOKEN = "the-token-of-these-tests";
 
     private static Compose compose;
     private static boolean started;
@@ -53,6 +56,9 @@ class ContainersIT {
         Assumptions.assumeTrue(Compose.hasEngine(), "no Docker engine");
         if (compose == null) {
             compose = new Compose(Path.of("../node/docker/compose.yaml"));
+            for (int n = 1; n <= 4; n++) {
+                compose.environment("n" + n, "QUORATE_TOKEN", TOKEN);
+            }
             CompletableFuture<Void> node = CompletableFuture.runAsync(() -> Compose.buildNodeImage(Compose.NODE_IMAGE));
             Compose.provideMySqlImage("mysql:8.0.33");
             compose.up("mysql1", "mysql2", "mysql3");
@@ -204,7 +210,11 @@ class ContainersIT {
             awaitSynced(4);
             URI metrics = URI.create("http://" + compose.address("n4", "host4") + ":8080/actuator/prometheus");
             String measured = HttpClient.newHttpClient()
-                    .send(HttpRequest.newBuilder(metrics).build(), HttpResponse.BodyHandlers.ofString())
+                    .send(
+                            HttpRequest.newBuilder(metrics)
+                                    .header("Authorization", "Bearer " + TOKEN)
+                                    .build(),
+                            HttpResponse.BodyHandlers.ofString())
                     .body();
             assertThat(Cluster.steps(measured, "copy_completed")).isEqualTo(method.equals("clone") ? 1 : 0);
             goesOn(load, 1, 2);
@@ -215,6 +225,7 @@ class ContainersIT {
     private static void takeOutTheFourth() throws Exception {
         HttpRequest leave = HttpRequest.newBuilder(
                         URI.create("http://" + compose.address("n1", "host1") + ":8080/actuator/members"))
+                .header("Authorization", "Bearer " + TOKEN)
                 .header("Content-Type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString("{\"action\": \"leave\", \"member\": \"n4\"}"))
                 .build();
@@ -240,7 +251,8 @@ class ContainersIT {
     /** Asked in the network of its host, which reaches it also when the others don't. */
     private static NodeReport report(int node) {
         String address = compose.address("n" + node, "host" + node);
-        return NodeReport.ask(address, 8080).orElse(new NodeReport("UNREACHABLE", false, "", "", 0, 0));
+        return NodeReport.ask(AskedNode.of(address + ":8080", TOKEN))
+                .orElse(new NodeReport("UNREACHABLE", false, "", "", 0, 0));
     }
 
     private static String value(int node, String sql) {

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.Statement;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
@@ -76,6 +77,15 @@ class CopyIT {
     @AfterAll
     static void end() {
         cluster.close();
+    }
+
+    /** The account with which a server is copied is gone from all of them when the copy is complete. */
+    private static void assertNobodyMayCopy() {
+        for (int each : List.of(1, 2, 3)) {
+            assertThat(cluster.mysql(each).query("SELECT user FROM mysql.user WHERE user LIKE 'quorate\\_clone\\_%'"))
+                    .as("accounts for copies at n%d", each)
+                    .isEmpty();
+        }
     }
 
     private static void assertCopied(int node) {
@@ -189,6 +199,7 @@ class CopyIT {
         assertThat(cluster.restart(3)).isTrue();
         assertThat(cluster.steps(3, "copy_preferred")).isEqualTo(1);
         assertCopied(3);
+        assertNobodyMayCopy();
         writes(3);
         cluster.assertConverged();
     }

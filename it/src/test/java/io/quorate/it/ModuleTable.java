@@ -22,7 +22,7 @@ record ModuleTable(Map<String, Rule> rules) {
 
     /** What the table's words stand for, but for names of modules. */
     private static final Map<String, List<String>> WORDS = Map.of(
-            "JDK", List.of("java.."),
+            "JDK", List.of("java..", "javax.naming..", "javax.net.ssl..", "javax.security.auth.x500.."),
             "slf4j", List.of("org.slf4j.."),
             "JDBC", List.of("java.sql..", "javax.sql..", "com.mysql.."),
             "Debezium", List.of("io.debezium..", "com.github.shyiko..", "org.apache.kafka.."),
@@ -30,6 +30,7 @@ record ModuleTable(Map<String, Rule> rules) {
             "Netty", List.of("io.netty.."),
             "zstd", List.of("com.github.luben.zstd.."),
             "picocli", List.of("picocli.."),
+            "Bouncy Castle", List.of("org.bouncycastle.."),
             "Jackson", List.of("tools.jackson..", "com.fasterxml.jackson.annotation.."));
 
     /** For every module, whatever its row says. */

@@ -111,8 +111,14 @@ class ModuleTableTest {
                 | `it/` | tests | all |
                 """);
         assertThat(table.rules().get("ist"))
-                .isEqualTo(new ModuleTable.Rule.Only(
-                        List.of("io.quorate.core..", "com.github.luben.zstd..", "java..", "org.slf4j..")));
+                .isEqualTo(new ModuleTable.Rule.Only(List.of(
+                        "io.quorate.core..",
+                        "com.github.luben.zstd..",
+                        "java..",
+                        "javax.naming..",
+                        "javax.net.ssl..",
+                        "javax.security.auth.x500..",
+                        "org.slf4j..")));
         assertThat(table.rules().get("node"))
                 .isEqualTo(new ModuleTable.Rule.AllBut(List.of("io.quorate.cli..", "io.quorate.ist..")));
         assertThat(table.rules().get("it")).isEqualTo(new ModuleTable.Rule.AllBut(List.of()));
@@ -131,7 +137,7 @@ class ModuleTableTest {
                 .resideInAnyPackage("io.quorate.core..", "io.quorate.certification..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("java.net..", "java.sql..", "java.nio.channels..", "java.nio.file..")
+                .resideInAnyPackage("java.net..", "javax.net..", "java.sql..", "java.nio.channels..", "java.nio.file..")
                 .orShould()
                 .dependOnClassesThat()
                 .belongToAnyOf(Thread.class, Random.class, java.util.Timer.class, java.time.Clock.class)

@@ -30,7 +30,8 @@ class NodeRoomsTest {
             "audit",
             "conflict",
             "definition",
-            "endpoint");
+            "endpoint",
+            "http");
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .importPackages(NODE);

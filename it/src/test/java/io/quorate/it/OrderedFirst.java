@@ -18,10 +18,9 @@ final class OrderedFirst {
     private OrderedFirst() {}
 
     static Said ddl(Cluster cluster, int node, String schema, String statement) {
-        String address =
-                cluster.node(node).host() + ":" + cluster.node(node).ports().http();
         StringWriter text = new StringWriter();
-        int code = OperatorCommands.added(new Root(), directory -> List.of(address))
+        int code = OperatorCommands.added(
+                        new Root(), directory -> List.of(cluster.node(node).asked()))
                 .setExecutionExceptionHandler((failure, command, parsed) -> {
                     command.getErr().println(failure);
                     return 9;

@@ -31,6 +31,7 @@ record MemberRoom(Standing standing, FlowControl flow, MemberDesk desk, Join joi
                 beside.server(),
                 participation,
                 network.members(),
+                network.admitted(),
                 network.configured()::lives,
                 beside.copy()::notGiven,
                 beside.copy()::mayKeep,
@@ -41,6 +42,7 @@ record MemberRoom(Standing standing, FlowControl flow, MemberDesk desk, Join joi
                 base.stream(),
                 base.order(),
                 standing::membership,
+                standing::status,
                 network.members(),
                 network.questions(),
                 network.channels());
@@ -55,7 +57,8 @@ record MemberRoom(Standing standing, FlowControl flow, MemberDesk desk, Join joi
                         base.stream(),
                         base.order(),
                         participation),
-                new Join.Others(network.members(), desk, network.questions(), network.channels(), standing),
+                new Join.Others(
+                        network.members(), network.admitted(), desk, network.questions(), network.channels(), standing),
                 beside.server(),
                 beside.copy(),
                 base.counters().progress(),

@@ -5,14 +5,18 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.Donor;
 import io.quorate.node.config.NodeProperties;
+import io.quorate.node.member.Admitted;
 import io.quorate.node.member.Members;
 import io.quorate.node.question.Answers;
 import io.quorate.node.question.Questions;
 import io.quorate.transport.PeerChannels;
 import io.quorate.transport.TransportSettings;
+import io.quorate.transport.tls.PeerTls;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.time.Clock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -25,32 +29,47 @@ record Network(
         TransportSettings configured,
         PeerChannels channels,
         Members members,
+        Admitted admitted,
         Questions questions,
         Answers answers,
         Donor donor,
         JsonMapper json) {
     /**
+     * @param tls how nodes prove to one another who they are
      * @param left whether this node has left the order, so that what it holds may belong to an earlier life of the
      *     cluster
+     * @param isMember whether a node of that name is a member
      */
-    static Network open(NodeProperties properties, Home home, JsonMapper json, BooleanSupplier left, Opened opened)
+    static Network open(
+            NodeProperties properties,
+            PeerTls tls,
+            Home home,
+            JsonMapper json,
+            BooleanSupplier left,
+            Predicate<String> isMember,
+            Opened opened)
             throws IOException {
-        TransportSettings configured = properties.transport();
+        TransportSettings configured = properties.transport().withTls(tls);
         Members members = new Members(home.directory().resolve("peers.properties"), json);
-        Answers answers = new Answers(json);
+        members.know(configured.peers());
+        members.know(configured.knownMembers());
+        Admitted admitted =
+                new Admitted(home.directory().resolve("admitted.properties"), members::present, Clock.systemUTC());
+        Answers answers = new Answers(json, isMember);
         Donor donor = new Donor(home.stores().cache(), home.stores().checkpoints(), home.incarnation());
         PeerChannels channels = opened.add(PeerChannels.start(
                 configured.withPeers(configured.knownMembersAndSelf(), false),
                 (peer, request, answer) -> {
                     if (Answers.isQuestion(request)) {
-                        answers.serve(request, answer);
+                        answers.serve(peer, request, answer);
                     } else {
                         give(properties.node(), donor, left, peer, request, answer);
                     }
                 },
-                members::heard));
+                members::heard,
+                admitted));
         Questions questions = new Questions(properties.node(), answers, channels, json);
-        return new Network(configured, channels, members, questions, answers, donor, json);
+        return new Network(configured, channels, members, admitted, questions, answers, donor, json);
     }
 
     private static void give(

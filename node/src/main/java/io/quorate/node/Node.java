@@ -23,6 +23,7 @@ import io.quorate.transport.RatisTotalOrder;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
@@ -41,6 +42,7 @@ class Node implements SmartLifecycle, AutoCloseable {
     private final NodeEvents events;
     private final Opened opened = new Opened();
     final Counters counters;
+    final Certificates certificates;
     final Home home;
     final ConflictJournal conflicts;
     final OrderedStream stream;
@@ -57,17 +59,24 @@ class Node implements SmartLifecycle, AutoCloseable {
     private final DiskGuard disk;
     private volatile boolean running;
 
-    Node(NodeProperties properties, ApplicationEventPublisher publisher, JsonMapper json, MeterRegistry meters) {
+    Node(
+            NodeProperties properties,
+            SslBundles bundles,
+            ApplicationEventPublisher publisher,
+            JsonMapper json,
+            MeterRegistry meters) {
         this.properties = properties;
         this.events = new NodeEvents(this, publisher);
         this.counters = new Counters(meters);
         boolean complete = false;
         try {
-            NodeKind kind = NodeKind.of(properties, opened);
+            PrivateDirectory rights = PrivateDirectory.open(properties.dataDir());
+            NodeKind kind = NodeKind.of(properties, bundles, opened);
             Faults faults = new Faults(events::failed, Runtime.getRuntime()::halt);
 
             // What the node keeps of the order, and how the order changes the node's state.
-            home = Home.open(properties, opened);
+            certificates = Certificates.of(properties, bundles);
+            home = Home.open(properties, rights, opened);
             conflicts = opened.add(new ConflictJournal(
                     home.directory().resolve("conflicts"),
                     properties.conflicts(),
@@ -84,7 +93,8 @@ class Node implements SmartLifecycle, AutoCloseable {
             loop = opened.add(new NodeLoop(kind.machine(), events::look, events::stateChanged, faults::loopEnded));
 
             // The other nodes, and the order.
-            network = Network.open(properties, home, json, events::hasLeft, opened);
+            network =
+                    Network.open(properties, certificates.tls(), home, json, events::hasLeft, events::isMember, opened);
             Participation participation = new Participation();
             order = opened.add(new PausableOrder(
                     () -> RatisTotalOrder.start(participation.toStart(), stream, network.channels()),

@@ -89,6 +89,11 @@ final class NodeEvents {
         return node.order == null || node.order.holds(PausableOrder.Hold.LEFT);
     }
 
+    boolean isMember(String peer) {
+        // Peers may ask before the members are known.
+        return node.members != null && node.members.standing().isMember(peer);
+    }
+
     /** From now on nobody is lost: the node leaves the others. */
     void stopping() {
         stopping = true;

@@ -8,13 +8,18 @@ import io.quorate.node.definition.Definitions;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.springframework.boot.ssl.SslBundles;
 
 /** Everything in which a node beside a server differs from one without a server, an arbitrator. */
 interface NodeKind {
-    /** The kind of a node with this configuration. If the node has a server, that is checked. */
-    static NodeKind of(NodeProperties properties, Opened opened) {
+    /**
+     * The kind of a node with this configuration. If the node has a server, that is checked.
+     *
+     * @param bundles certificates and keys for connections
+     */
+    static NodeKind of(NodeProperties properties, SslBundles bundles, Opened opened) {
         properties.requireServerUnlessArbitrator();
-        return properties.arbitrator() ? new ArbitratorKind(properties) : ServerKind.of(properties, opened);
+        return properties.arbitrator() ? new ArbitratorKind(properties) : ServerKind.of(properties, bundles, opened);
     }
 
     /** The machine that decides which state the node is in. */

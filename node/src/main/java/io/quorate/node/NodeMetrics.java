@@ -57,6 +57,7 @@ class NodeMetrics implements MeterBinder {
                 .progress()
                 .transactions());
         bindFlow(registry);
+        bindCertificate(registry);
         bindTransfer(registry);
         bindCopy(registry);
         bindAudit(registry);
@@ -85,6 +86,17 @@ class NodeMetrics implements MeterBinder {
                 "quorate.flow.left.behind",
                 "1 while nobody waits for this node",
                 n -> n.members.flow().isLeftBehind() ? 1 : 0);
+    }
+
+    private void bindCertificate(MeterRegistry registry) {
+        gauge(
+                registry,
+                "quorate.tls.expires.seconds",
+                "until this node's certificate expires, negative afterwards; NaN without one",
+                n -> {
+                    Instant end = n.certificates.expires();
+                    return end == null ? Double.NaN : Duration.between(Instant.now(), end).toMillis() / 1e3;
+                });
     }
 
     private void bindTransfer(MeterRegistry registry) {

@@ -4,11 +4,14 @@ package io.quorate.node;
 import io.quorate.certification.OrderedStream;
 import io.quorate.ist.Donor;
 import io.quorate.node.audit.Audit;
+import io.quorate.node.config.NodeProperties;
 import io.quorate.node.conflict.ConflictJournal;
 import io.quorate.node.copy.GivenCopies;
 import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.definition.Definitions;
+import io.quorate.node.http.Token;
 import io.quorate.node.join.Join;
+import io.quorate.node.member.Admitted;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.member.Members;
 import io.quorate.node.member.Standing;
@@ -30,6 +33,11 @@ class NodeParts {
     @Bean(destroyMethod = "")
     Join join(Node node) {
         return node.members.join();
+    }
+
+    @Bean(destroyMethod = "")
+    Admitted admitted(Node node) {
+        return node.network.admitted();
     }
 
     @Bean(destroyMethod = "")
@@ -100,6 +108,12 @@ class NodeParts {
     @Bean(destroyMethod = "")
     Stores stores(Node node) {
         return node.home.stores();
+    }
+
+    /** Drawn only once the data directory is this node's alone. */
+    @Bean
+    Token token(Node node, NodeProperties properties) {
+        return Token.of(properties, System.getenv());
     }
 
     @Bean(destroyMethod = "")

@@ -18,11 +18,13 @@ import io.quorate.node.server.Server;
 import io.quorate.node.server.ServerAccess;
 import io.quorate.node.server.ServerLink;
 import io.quorate.node.server.ServerSession;
+import io.quorate.node.server.ServerTlsFiles;
 import io.quorate.node.server.UnsafeTables;
 import io.quorate.transport.TransportSettings;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.springframework.boot.ssl.SslBundles;
 
 /** A node beside a MySQL server. */
 final class ServerKind implements NodeKind {
@@ -34,8 +36,8 @@ final class ServerKind implements NodeKind {
         this.access = access;
     }
 
-    static ServerKind of(NodeProperties properties, Opened opened) {
-        ServerAccess access = opened.add(new ServerAccess(properties));
+    static ServerKind of(NodeProperties properties, SslBundles bundles, Opened opened) {
+        ServerAccess access = opened.add(new ServerAccess(properties, ServerTlsFiles.of(properties, bundles)));
         ServerLink.checkNow(access);
         return new ServerKind(properties, access);
     }

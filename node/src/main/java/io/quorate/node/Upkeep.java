@@ -49,6 +49,7 @@ final class Upkeep {
             part.members().forEach(m -> network.members().generation(m.name(), m.generation()));
         }
         forecast.look(MonotonicClock.millis(), members.standing().absent());
+        base.home().rights().look(MonotonicClock.millis());
         boolean gives = !network.donor().running().isEmpty();
         if (gives != gave) {
             gave = gives;

@@ -76,6 +76,7 @@ class AnswersTest {
                 5,
                 "clients are slowed to 90 commits/s for n2",
                 false,
+                true,
                 4711);
         Difference row = new Difference(
                 "shop.item",

@@ -13,6 +13,8 @@ import java.util.HashMap;
 import java.util.Map;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import org.springframework.boot.ssl.DefaultSslBundleRegistry;
+import org.springframework.boot.ssl.SslBundles;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Nodes in the test's own process, each a cluster of its own. */
@@ -20,6 +22,10 @@ final class LocalNode {
     private LocalNode() {}
 
     static Node start(String cluster, Path data, Map<String, String> more) throws Exception {
+        return start(cluster, data, more, new DefaultSslBundleRegistry());
+    }
+
+    static Node start(String cluster, Path data, Map<String, String> more, SslBundles bundles) throws Exception {
         int port = Ports.freeBlock(0, 1);
         Map<String, String> keys = new HashMap<>(Map.of(
                 "quorate.cluster",
@@ -40,7 +46,7 @@ final class LocalNode {
         NodeProperties properties = new Binder(new MapConfigurationPropertySource(keys))
                 .bind("quorate", NodeProperties.class)
                 .get();
-        Node node = new Node(properties, event -> {}, JsonMapper.shared(), new SimpleMeterRegistry());
+        Node node = new Node(properties, bundles, event -> {}, JsonMapper.shared(), new SimpleMeterRegistry());
         node.start();
         return node;
     }

@@ -5,11 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.NodeState;
 import io.quorate.sandbox.MySqlServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,6 +75,45 @@ class NodeFaultsIT {
         } finally {
             node.stop();
         }
+    }
+
+    /** Ratis makes its own files as the process's umask says. */
+    @Test
+    void nobodyElseCanReadWhatARunningNodeKeeps() throws Exception {
+        mysql.execute("DROP DATABASE IF EXISTS quorate", "SET GLOBAL read_only = OFF");
+        Path data = directory.resolve("data");
+        Node node = start(LocalNode.beside(mysql));
+        try {
+            assertThat(readableByOthers(data)).doesNotContain(data);
+            LocalNode.awaitState(node, NodeState.SYNCED);
+            mysql.execute("CREATE DATABASE IF NOT EXISTS kept", "CREATE OR REPLACE VIEW kept.v AS SELECT 1");
+            while (!readableByOthers(data).isEmpty()) {
+                Thread.sleep(20);
+            }
+            try (Stream<Path> files = Files.walk(data.resolve("order"))) {
+                assertThat(files.filter(Files::isRegularFile)).hasSizeGreaterThan(2);
+            }
+        } finally {
+            node.stop();
+        }
+    }
+
+    private static List<Path> readableByOthers(Path directory) throws IOException {
+        List<Path> found = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path each : files.toList()) {
+                // Some files are there for a moment only.
+                boolean wide = Files.exists(each)
+                        && !PosixFilePermissions.toString(Files.getPosixFilePermissions(each))
+                                .endsWith("------");
+                if (wide) {
+                    found.add(each);
+                }
+            }
+        } catch (NoSuchFileException | UncheckedIOException e) {
+            return readableByOthers(directory);
+        }
+        return found;
     }
 
     @ParameterizedTest

@@ -355,6 +355,15 @@ public final class MySqlServer implements AutoCloseable {
                 + "?sslMode=DISABLED&allowPublicKeyRetrieval=true&connectTimeout=10000";
     }
 
+    /** From now on the server shows this certificate, and trusts those of clients that the same authority signed. */
+    public void useCertificate(CertificateAuthority authority, CertificateAuthority.Issued issued) {
+        execute(
+                "SET GLOBAL ssl_ca = '" + authority.certificate() + "'",
+                "SET GLOBAL ssl_cert = '" + issued.certificate() + "'",
+                "SET GLOBAL ssl_key = '" + issued.key() + "'",
+                "ALTER INSTANCE RELOAD TLS");
+    }
+
     /** A new connection as root. */
     public Connection connect() throws SQLException {
         return connect("root", "", "");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.cli.CertificateAuthority;
 import java.nio.file.Path;
 import java.util.Map;
 import tools.jackson.databind.json.JsonMapper;
@@ -19,9 +20,10 @@ final class NodeConfiguration {
 
     /**
      * @param node from 1
+     * @param sandbox the directory of all nodes
      * @param data where the service keeps its files
      */
-    static String yaml(SandboxSettings settings, int node, Path data) {
+    static String yaml(SandboxSettings settings, int node, Path sandbox, Path data) {
         NodePorts own = NodePorts.of(settings.basePort(), node);
         StringBuilder yaml = new StringBuilder(1000);
         yaml.append("server:\n  address: ")
@@ -29,9 +31,11 @@ final class NodeConfiguration {
                 .append("\n  port: ")
                 .append(own.http())
                 .append('\n');
+        appendCertificates(yaml, NodeCertificates.of(sandbox, name(node)));
         yaml.append("quorate:\n  cluster: ").append(quoted(settings.cluster())).append('\n');
         yaml.append("  node: ").append(name(node)).append('\n');
         yaml.append("  data-dir: ").append(quoted(data.toString())).append('\n');
+        yaml.append("  http:\n    probe-port: ").append(own.probe()).append('\n');
         boolean arbitrator = settings.arbitrators().contains(node);
         if (arbitrator) {
             yaml.append("  arbitrator: true\n");
@@ -46,6 +50,7 @@ final class NodeConfiguration {
                             + data.resolveSibling(START_SCRIPT).toString().replace("'", "'\\''") + "'"))
                     .append('\n');
         }
+        yaml.append("  tls:\n    bundle: nodes\n");
         yaml.append("  peers:\n");
         for (int i : settings.numbers()) {
             NodePorts peer = NodePorts.of(settings.basePort(), i);
@@ -56,6 +61,21 @@ final class NodeConfiguration {
         }
         appendSet(yaml, settings, arbitrator);
         return yaml.toString();
+    }
+
+    private static void appendCertificates(StringBuilder yaml, Path own) {
+        yaml.append("spring:\n  ssl:\n    bundle:\n      pem:\n        nodes:\n          reload-on-update: true\n");
+        yaml.append("          keystore:\n            certificate: ")
+                .append(file(own, CertificateAuthority.CERTIFICATE))
+                .append("\n            private-key: ")
+                .append(file(own, CertificateAuthority.KEY))
+                .append("\n          truststore:\n            certificate: ")
+                .append(file(own, CertificateAuthority.AUTHORITY))
+                .append('\n');
+    }
+
+    private static String file(Path directory, String name) {
+        return quoted("file:" + directory.resolve(name));
     }
 
     /** A second YAML document, so that its flat keys replace those of the first one. */

@@ -2,6 +2,7 @@
 package io.quorate.sandbox;
 
 import io.quorate.cli.Answers;
+import io.quorate.cli.AskedNode;
 import io.quorate.core.answer.NodeStatus;
 import java.io.IOException;
 import java.net.URI;
@@ -40,14 +41,17 @@ public record NodeReport(
     }
 
     /** Asks the service there; empty when it doesn't answer, or isn't ready to. */
-    public static Optional<NodeReport> ask(String host, int httpPort) {
-        HttpRequest request = HttpRequest.newBuilder(
-                        URI.create("http://" + host + ":" + httpPort + "/actuator/cluster/self"))
+    public static Optional<NodeReport> ask(AskedNode node) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(
+                        URI.create("http://" + node.address() + "/actuator/cluster/self"))
                 .timeout(PATIENCE)
-                .header("Accept", "application/json")
-                .build();
+                .header("Accept", "application/json");
+        String authorization = node.authorization();
+        if (authorization != null) {
+            request.header("Authorization", authorization);
+        }
         try {
-            HttpResponse<String> response = HTTP.send(request, HttpResponse.BodyHandlers.ofString());
+            HttpResponse<String> response = HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
             return response.statusCode() == 200 ? Optional.of(parse(response.body())) : Optional.empty();
         } catch (JacksonException | IOException e) {
             return Optional.empty();

@@ -38,8 +38,8 @@ final class NodeService {
         }
         Path yaml = directory.resolve("application.yaml");
         try {
-            Files.createDirectories(directory);
-            Files.writeString(yaml, NodeConfiguration.yaml(settings, node, directory.resolve("quorate")));
+            PrivateFiles.createDirectory(directory);
+            PrivateFiles.write(yaml, NodeConfiguration.yaml(settings, node, directory.getParent(), dataDirectory()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -85,6 +85,15 @@ final class NodeService {
 
     Optional<OwnedProcess> process() {
         return OwnedProcess.recordedIn(processFile());
+    }
+
+    /** The service makes it when it starts for the first time. */
+    Path tokenFile() {
+        return dataDirectory().resolve("http.token");
+    }
+
+    private Path dataDirectory() {
+        return directory.resolve("quorate");
     }
 
     private Path processFile() {

@@ -24,6 +24,8 @@ import java.util.concurrent.TimeoutException;
  */
 record OwnedProcess(long pid, long startTicks) {
     private static final long POLL_NANOS = 20_000_000;
+    /** A JVM can't set its own umask; its libraries would make files that everybody can read. */
+    private static final List<String> PRIVATELY = List.of("/bin/sh", "-c", "umask 077; exec \"$@\"", "quorate");
 
     private static boolean noMore;
 
@@ -43,7 +45,7 @@ record OwnedProcess(long pid, long startTicks) {
         if (noMore) {
             throw new SandboxException("not starting " + command.get(0) + ", as this program is ending");
         }
-        List<String> detached = new ArrayList<>();
+        List<String> detached = new ArrayList<>(PRIVATELY);
         Path setsid = Command.onPath("setsid");
         if (setsid != null) {
             detached.add(setsid.toString());
@@ -57,6 +59,7 @@ record OwnedProcess(long pid, long startTicks) {
         withoutOurs(builder.environment());
         builder.environment().putAll(environment);
         try {
+            PrivateFiles.create(output);
             long pid = builder.start().pid();
             OwnedProcess process = new OwnedProcess(pid, startTicks(pid));
             Files.writeString(record, pid + " " + process.startTicks + "\n");

@@ -24,6 +24,7 @@ final class PortCheck {
             }
             if (!node.isServiceAlive()) {
                 needed.put(node.ports().http(), "HTTP");
+                needed.put(node.ports().probe(), "probes");
                 needed.put(node.ports().raft(), "Raft");
                 needed.put(node.ports().channel(), "channel");
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.cli.AskedNode;
 import io.quorate.cli.CommandException;
 import io.quorate.cli.Membership;
 import io.quorate.cli.NodeJar;
@@ -85,7 +86,7 @@ public final class Sandbox {
                 "sandbox-" + Integer.toHexString(ThreadLocalRandom.current().nextInt(0x100000, 0x1000000));
         SandboxSettings settings = new SandboxSettings(cluster, nodes, Set.of(), arbitrators, basePort, set, places);
         try {
-            Files.createDirectories(absolute);
+            PrivateFiles.createDirectory(absolute);
             try (Stream<Path> content = Files.list(absolute)) {
                 if (content.findAny().isPresent()) {
                     throw new SandboxException(absolute + " is not empty and has no sandbox in it; name another --dir");
@@ -197,6 +198,10 @@ public final class Sandbox {
                 some.stream().filter(node -> !node.isServiceAlive()).toList();
         if (!without.isEmpty()) {
             List<String> program = new ServiceProgram(CacheDirectory.ofUser(), progress).arguments(NodeJar.find());
+            NodeCertificates.make(
+                    directory,
+                    settings.cluster(),
+                    without.stream().map(SandboxNode::name).toList());
             progress.accept("starting the service of " + names(without));
             InParallel.run(without, node -> node.service().start(program));
         }
@@ -308,6 +313,14 @@ public final class Sandbox {
         return synced[0];
     }
 
+    private void admit(SandboxNode added) {
+        SandboxNode member = nodes.stream()
+                .filter(SandboxNode::isServiceAlive)
+                .findFirst()
+                .orElseThrow(() -> new SandboxException("no node runs that could take in another one"));
+        Membership.admit(member.asked(), added.name());
+    }
+
     /**
      * Adds a node, with an empty server or as an arbitrator, and returns when it is SYNCED.
      *
@@ -325,6 +338,7 @@ public final class Sandbox {
                     .filter(node -> !before.contains(node.number()))
                     .toList();
             new PortCheck(added).requireFree();
+            added.forEach(this::admit);
             larger[0].bringUp(added);
             new Readiness(larger[0].nodes, progress).awaitSynced(added, limit);
         });
@@ -356,9 +370,9 @@ public final class Sandbox {
     }
 
     private void leave(SandboxNode node) {
-        String by = nodes.stream()
+        AskedNode by = nodes.stream()
                 .filter(other -> other.number() != node.number() && other.isServiceAlive())
-                .map(other -> other.host() + ":" + other.ports().http())
+                .map(SandboxNode::asked)
                 .findFirst()
                 .orElseThrow(() -> new SandboxException("no other node runs; " + node.name() + " is all there is"));
         Membership.leave(by, node.name());

@@ -57,7 +57,7 @@ final class SandboxCommand implements Runnable {
                             paramLabel = "P",
                             description = {
                                 "default 25000; MySQL of node i listens on P+i, HTTP on P+200+i,",
-                                "Raft on P+300+i, the channel on P+400+i"
+                                "probes on P+250+i, Raft on P+300+i, the channel on P+400+i"
                             })
                     Integer basePort,
             @Option(

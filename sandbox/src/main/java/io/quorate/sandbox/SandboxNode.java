@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.cli.AskedNode;
 import io.quorate.cli.CommandException;
 import io.quorate.cli.Draining;
 import java.io.UncheckedIOException;
@@ -74,6 +75,11 @@ public final class SandboxNode {
         return place.host();
     }
 
+    /** Its service, with the token that is in its directory. */
+    public AskedNode asked() {
+        return AskedNode.local(place.host() + ":" + ports.http(), service.tokenFile());
+    }
+
     /** Whether it has a mysqld. */
     public boolean hasServer() {
         return !arbitrator;
@@ -108,14 +114,14 @@ public final class SandboxNode {
 
     /** What the service says about itself; empty when it doesn't answer. */
     public Optional<NodeReport> report() {
-        return service.isAlive() ? NodeReport.ask(place.host(), ports.http()) : Optional.empty();
+        return service.isAlive() ? NodeReport.ask(asked()) : Optional.empty();
     }
 
     /** Empties its server of clients if its service runs. If that can't do it, the server is stopped all the same. */
     void drain() {
         if (hasServer() && service.isAlive()) {
             try {
-                Draining.drain(place.host() + ":" + ports.http(), DRAIN_LIMIT);
+                Draining.drain(asked(), DRAIN_LIMIT);
             } catch (CommandException | UncheckedIOException e) {
                 // It doesn't answer, or the order doesn't: it can't do anything for its clients.
             }

@@ -53,6 +53,8 @@ public record SandboxSettings(
             "quorate.cluster",
             "quorate.node",
             "quorate.data-dir",
+            "quorate.http.token-file",
+            "quorate.http.probe-port",
             "quorate.mysql.host",
             "quorate.mysql.port",
             "quorate.mysql.user",
@@ -118,7 +120,7 @@ public record SandboxSettings(
 
     void write(Path directory) {
         try {
-            Files.writeString(directory.resolve(FILE), JSON.writeValueAsString(this) + "\n");
+            PrivateFiles.write(directory.resolve(FILE), JSON.writeValueAsString(this) + "\n");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

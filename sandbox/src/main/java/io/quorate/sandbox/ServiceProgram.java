@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.cli.AskedNode;
 import io.quorate.cli.NodeJar;
 import java.io.IOException;
 import java.io.InputStream;
@@ -131,7 +132,9 @@ final class ServiceProgram {
     private static void run(Path jar, Path directory, Path work, SandboxSettings settings, int port)
             throws IOException {
         Path yaml = work.resolve("application.yaml");
-        Files.writeString(yaml, NodeConfiguration.yaml(settings, 1, work.resolve("data")));
+        // With them, so that the classes for that are among those archived.
+        NodeCertificates.make(work, settings.cluster(), List.of(NodeConfiguration.name(1)));
+        Files.writeString(yaml, NodeConfiguration.yaml(settings, 1, work, work.resolve("data")));
         OwnedProcess process = OwnedProcess.start(
                 List.of(
                         NodeJar.java(),
@@ -148,18 +151,17 @@ final class ServiceProgram {
                 work.resolve("log"),
                 work.resolve("process"));
         OnExit undo = OnExit.run(process::kill);
-        awaitSynced(process, NodePorts.of(port, 1).http());
+        String address = Place.LOOPBACK_HOST + ":" + NodePorts.of(port, 1).http();
+        awaitSynced(process, AskedNode.local(address, work.resolve("data/http.token")));
         process.stop(TRAINING_LIMIT);
         undo.forget();
     }
 
     /** If something keeps it from that, the real run meets it and explains it. */
-    private static void awaitSynced(OwnedProcess process, int httpPort) {
+    private static void awaitSynced(OwnedProcess process, AskedNode node) {
         long deadline = System.nanoTime() + TRAINING_LIMIT.toNanos();
         while (System.nanoTime() < deadline
-                && !NodeReport.ask(Place.LOOPBACK_HOST, httpPort)
-                        .map(NodeReport::isSynced)
-                        .orElse(false)
+                && !NodeReport.ask(node).map(NodeReport::isSynced).orElse(false)
                 && !process.awaitEnd(Duration.ofMillis(100))) {
             Thread.onSpinWait();
         }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -55,6 +56,28 @@ class OwnedProcessTest {
         } finally {
             other.kill();
         }
+    }
+
+    @Test
+    void nobodyElseCanReadWhatItWrites() throws Exception {
+        Path made = directory.resolve("made");
+        OwnedProcess process = start("sh", "-c", "echo secret; echo secret >" + made);
+        assertThat(process.awaitEnd(Duration.ofSeconds(30))).isTrue();
+        for (Path file : List.of(made, directory.resolve("out"))) {
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                    .as(file.toString())
+                    .isEqualTo("rw-------");
+        }
+    }
+
+    @Test
+    void aFileThatWasWiderIsNarrowedBeforeItIsWritten() throws Exception {
+        Path file = Files.writeString(directory.resolve("application.yaml"), "old");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+        PrivateFiles.write(file, "password: secret");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                .isEqualTo("rw-------");
+        assertThat(file).content().isEqualTo("password: secret");
     }
 
     @Test

@@ -35,7 +35,7 @@ class SandboxSettingsTest {
         SandboxSettings read = SandboxSettings.read(directory).with(Map.of("mysql.max_connections", "50"));
         assertThat(read.place(1)).isEqualTo(first);
         assertThat(read.place(2)).isEqualTo(second);
-        assertThat(NodeConfiguration.yaml(read, 1, Path.of("/d")))
+        assertThat(NodeConfiguration.yaml(read, 1, Path.of("/d"), Path.of("/d")))
                 .contains("address: 10.0.0.1\n", "mysql:\n    host: 127.0.0.1\n", "name: n2, host: 10.0.0.2,");
     }
 
@@ -78,21 +78,36 @@ class SandboxSettingsTest {
                 2,
                 14_000,
                 Map.of("mysql.sync_binlog", "0", "quorate.jvm", "-Xmx1g", "quorate.apply.workers", "\"2\""));
-        assertThat(NodeConfiguration.yaml(settings, 2, Path.of("/d/n2/quorate")))
+        assertThat(NodeConfiguration.yaml(settings, 2, Path.of("/d"), Path.of("/d/n2/quorate")))
                 .isEqualTo("""
                         server:
                           address: 127.0.0.1
                           port: 14202
+                        spring:
+                          ssl:
+                            bundle:
+                              pem:
+                                nodes:
+                                  reload-on-update: true
+                                  keystore:
+                                    certificate: "file:/d/certs/n2/node.crt"
+                                    private-key: "file:/d/certs/n2/node.key"
+                                  truststore:
+                                    certificate: "file:/d/certs/n2/ca.crt"
                         quorate:
                           cluster: "c"
                           node: n2
                           data-dir: "/d/n2/quorate"
+                          http:
+                            probe-port: 14252
                           mysql:
                             host: 127.0.0.1
                             port: 14002
                             user: quorate
                             password: quorate
                             start-command: "sh '/d/n2/start-mysqld'"
+                          tls:
+                            bundle: nodes
                           peers:
                             - {name: n1, host: 127.0.0.1, raft-port: 14301, channel-port: 14401, http: \
                         "127.0.0.1:14201"}
@@ -106,12 +121,12 @@ class SandboxSettingsTest {
     @Test
     void nameNoServerForAnArbitrator() {
         SandboxSettings settings =
-                new SandboxSettings("c", 2, 14_000, Map.of("quorate.mysql.tls", "required")).withOneMore(true);
-        assertThat(NodeConfiguration.yaml(settings, 3, Path.of("/d/n3/quorate")))
+                new SandboxSettings("c", 2, 14_000, Map.of("quorate.mysql.tls.mode", "required")).withOneMore(true);
+        assertThat(NodeConfiguration.yaml(settings, 3, Path.of("/d"), Path.of("/d/n3/quorate")))
                 .contains("arbitrator: true")
                 .doesNotContain("mysql");
-        assertThat(NodeConfiguration.yaml(settings, 1, Path.of("/d/n1/quorate")))
-                .contains("quorate.mysql.tls", "port: 14001")
+        assertThat(NodeConfiguration.yaml(settings, 1, Path.of("/d"), Path.of("/d/n1/quorate")))
+                .contains("quorate.mysql.tls.mode", "port: 14001")
                 .doesNotContain("arbitrator");
         assertThat(settings.without(3).withOneMore(false).arbitrators()).isEmpty();
     }

@@ -30,14 +30,11 @@ public final class CloneCopy {
     /** Errors of an account that lacks a privilege. */
     private static final List<Integer> ACCESS_DENIED = List.of(1044, 1045, 1142, 1227);
 
-    private final Credentials account;
-
     /**
-     * The account of the service, which is the same on both servers: the recipient's is overwritten by the donor's.
-     *
-     * @param tls whether the recipient's server has to speak TLS to the donor's; null for whatever both can
+     * Files on the recipient's host with which its server checks the donor's certificate and shows its own; each empty
+     * for what mysqld has been told otherwise.
      */
-    public record Credentials(String user, String password, Boolean tls) {}
+    public record Certificates(String ca, String cert, String key) {}
 
     /** The result of a copy. */
     public enum Outcome {
@@ -47,8 +44,14 @@ public final class CloneCopy {
         UNKNOWN
     }
 
-    public CloneCopy(Credentials account) {
-        this.account = account;
+    private CloneCopy() {}
+
+    /** As {@link #prepare}, for a donor: the service also has to make the account with which it is copied. */
+    public static void prepareDonor(Connection server, String what) throws SQLException {
+        prepare(server, what, "BACKUP_ADMIN");
+        try (Statement statement = server.createStatement()) {
+            CloneAccount.requireGrants(grants(statement), one(statement, "SELECT CURRENT_USER()"), what);
+        }
     }
 
     /**
@@ -57,7 +60,7 @@ public final class CloneCopy {
      * @param what how a refusal names the server
      * @throws QuorateException COPY_REFUSED with what is missing
      */
-    public void prepare(Connection server, String what, String privilege) throws SQLException {
+    public static void prepare(Connection server, String what, String privilege) throws SQLException {
         try (Statement statement = server.createStatement()) {
             if (!one(
                             statement,
@@ -67,16 +70,20 @@ public final class CloneCopy {
                 install(statement, what);
             }
             String grantee = one(statement, "SELECT CURRENT_USER()");
-            List<String> has = new ArrayList<>();
-            try (ResultSet row = statement.executeQuery("SHOW GRANTS")) {
-                while (row.next()) {
-                    has.add(row.getString(1));
-                }
-            }
-            if (has.stream().noneMatch(grant -> grant.contains(privilege))) {
+            if (grants(statement).stream().noneMatch(grant -> grant.contains(privilege))) {
                 throw refused(grantee + " may not do it at " + what + ": GRANT " + privilege + " ON *.* TO " + grantee);
             }
         }
+    }
+
+    private static List<String> grants(Statement statement) throws SQLException {
+        List<String> has = new ArrayList<>();
+        try (ResultSet row = statement.executeQuery("SHOW GRANTS")) {
+            while (row.next()) {
+                has.add(row.getString(1));
+            }
+        }
+        return has;
     }
 
     private static void install(Statement statement, String what) throws SQLException {
@@ -97,16 +104,26 @@ public final class CloneCopy {
      *
      * @param bytesPerSecondMax what the copy may take, 0 for no limit; MySQL counts whole mebibytes
      */
-    public void clear(Connection recipient, long bytesPerSecondMax) throws SQLException {
+    public static void clear(Connection recipient, long bytesPerSecondMax, Certificates certificates)
+            throws SQLException {
         try (Statement statement = recipient.createStatement()) {
             statement.execute("SET GLOBAL offline_mode = ON");
             long mebibytes = bytesPerSecondMax == 0 ? 0 : Math.max(1, bytesPerSecondMax >> 20);
             statement.execute("SET GLOBAL clone_max_data_bandwidth = " + mebibytes);
             // In minutes. There may be another donor.
             statement.execute("SET GLOBAL clone_donor_timeout_after_network_failure = 1");
+            setIfGiven(statement, "clone_ssl_ca", certificates.ca());
+            setIfGiven(statement, "clone_ssl_cert", certificates.cert());
+            setIfGiven(statement, "clone_ssl_key", certificates.key());
         }
         expect(recipient);
         rollBackPrepared(recipient);
+    }
+
+    private static void setIfGiven(Statement statement, String variable, String value) throws SQLException {
+        if (!value.isEmpty()) {
+            statement.execute("SET GLOBAL " + variable + " = " + quoted(value));
+        }
     }
 
     /**
@@ -158,15 +175,16 @@ public final class CloneCopy {
      * Makes the recipient's server fetch the donor's data. Returns when that is done, or when nobody can tell.
      *
      * @param host of the donor's server, as the recipient's server reaches it
+     * @param account of the donor's server
      * @throws QuorateException COPY_REFUSED when MySQL refuses or breaks it off, with its reason. The recipient may
      *     have lost what it had
      */
-    public Outcome run(Connection recipient, String host, int port) throws SQLException {
+    public static Outcome run(Connection recipient, String host, int port, CloneAccount account) throws SQLException {
         try (Statement statement = recipient.createStatement()) {
             statement.execute("SET GLOBAL clone_valid_donor_list = " + quoted(host + ":" + port));
-            String tls = account.tls == null ? "" : account.tls ? " REQUIRE SSL" : " REQUIRE NO SSL";
-            statement.execute("CLONE INSTANCE FROM " + quoted(account.user) + "@" + quoted(host) + ":" + port
-                    + " IDENTIFIED BY " + quoted(account.password) + tls);
+            statement.execute("CLONE INSTANCE FROM " + quoted(account.user()) + "@" + quoted(host) + ":" + port
+                    + " IDENTIFIED BY " + quoted(account.password())
+                    + (account.tls() ? " REQUIRE SSL" : " REQUIRE NO SSL"));
             return Outcome.COMPLETE;
         } catch (SQLException e) {
             if (e.getErrorCode() == RESTART_FAILED) {

@@ -11,8 +11,10 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.codec.DecoderException;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.transport.tls.PeerTls;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
@@ -22,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import javax.net.ssl.SSLException;
 
 /**
  * This node's end of the channel to one peer. It is opened when first needed, and opened again after a failure, but not
@@ -193,6 +196,7 @@ final class ChannelClient implements AutoCloseable {
                 .handler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel c) {
+                        Reached.require(settings.tls(), peer, c.pipeline());
                         c.pipeline().addLast(Wire.frames(Wire.FRAME_BYTES_MAX), new Connection());
                     }
                 })
@@ -296,11 +300,13 @@ final class ChannelClient implements AutoCloseable {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            if (!(cause instanceof IOException)) {
-                warnings.warn(peer.name(), "The connection to " + peer.name() + " is closed: " + cause.getMessage());
+            Throwable what = cause instanceof DecoderException && cause.getCause() != null ? cause.getCause() : cause;
+            String why = what instanceof SSLException ? PeerTls.why(what) : what.toString();
+            if (what instanceof SSLException || !(what instanceof IOException)) {
+                warnings.warn(peer.name(), "The connection to " + peer.name() + " is closed: " + why);
             }
             if (current(ctx)) {
-                disconnected("the connection to " + peer.name() + " failed: " + cause);
+                disconnected("the connection to " + peer.name() + " failed: " + why);
             }
             ctx.close();
         }

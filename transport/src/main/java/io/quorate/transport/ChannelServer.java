@@ -16,16 +16,23 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.TooLongFrameException;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.PeerStreams;
 import io.quorate.core.QuorateException;
+import io.quorate.transport.tls.PeerTls;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import javax.net.ssl.SSLException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,13 +40,23 @@ import org.slf4j.LoggerFactory;
 @SuppressWarnings("FutureReturnValueIgnored") // Netty reports failures through the pipeline
 final class ChannelServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelServer.class);
-    private static final int CONNECTIONS_MAX = 64;
+    /** Beyond so many that haven't greeted, the oldest of these makes room. */
+    private static final int STRANGERS_MAX = 32;
+
+    /** For one peer: what it fetches with at once, its questions among that. */
+    private static final int FETCHES_MAX = 80;
+
+    private static final int GUESTS_MAX = 8;
     private static final int GREETING_SECONDS_MAX = 5;
 
     private final TransportSettings settings;
     private final Handler handler;
     private final LoggedOnce warnings;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+    /** Those that haven't greeted, the oldest first. */
+    private final Queue<Channel> strangers = new ConcurrentLinkedQueue<>();
+
+    private final Map<String, Peer> peers = new ConcurrentHashMap<>();
     private final LongAdder refused = new LongAdder();
     private final LongAdder malformed = new LongAdder();
     private final Channel listening;
@@ -51,6 +68,9 @@ final class ChannelServer implements AutoCloseable {
 
         /** Whether a node of that name is a member. A node that isn't may report and fetch, and nothing else. */
         boolean isMember(String node);
+
+        /** Whether a node of that name, which is no member, may talk to this one at all. */
+        boolean isGuest(String node);
 
         /** Takes a frame into the local log, or answers that this node is not the leader. */
         CompletableFuture<Answer> entry(byte[] frame);
@@ -91,6 +111,19 @@ final class ChannelServer implements AutoCloseable {
         connections.close();
     }
 
+    /** Ends the connections of those who are members or guests no more. */
+    void expel() {
+        peers.forEach((name, peer) -> {
+            if (!isWelcome(name)) {
+                peer.connections.close();
+            }
+        });
+    }
+
+    private boolean isWelcome(String node) {
+        return handler.isMember(node) || handler.isGuest(node);
+    }
+
     long refusedConnections() {
         return refused.sum();
     }
@@ -106,17 +139,29 @@ final class ChannelServer implements AutoCloseable {
     }
 
     private void accepted(SocketChannel channel) {
-        if (connections.size() >= CONNECTIONS_MAX) {
-            channel.close();
-            return;
+        strangers.add(channel);
+        if (strangers.size() > STRANGERS_MAX) {
+            strangers.remove().close();
         }
         connections.add(channel);
+        if (settings.tls().isOn()) {
+            channel.pipeline().addLast(settings.tls().handler(false));
+        }
         channel.pipeline().addLast(Wire.frames(Wire.GREETING_BYTES_MAX), new Connection());
+    }
+
+    /** The connections of one peer that has greeted; on the event loop alone. */
+    private static final class Peer {
+        final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+        /** The one with its entries and reports; it has no other, so another one means that this one is dead. */
+        Channel ordered;
     }
 
     /** The connection of one peer, or of anybody else. */
     private final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
         private String peer;
+        /** Whose certificate it has; null without TLS. */
+        private String proven;
         /** Whether the peer takes part in the same order, rather than only fetching something. */
         private boolean ordered;
 
@@ -130,10 +175,20 @@ final class ChannelServer implements AutoCloseable {
                             () -> {
                                 if (peer == null && !over) {
                                     exceptionCaught(ctx, Wire.malformed("no greeting"));
+                                } else if (!ordered && answer == null && !over) {
+                                    exceptionCaught(ctx, Wire.malformed("a greeting and no request"));
                                 }
                             },
                             GREETING_SECONDS_MAX,
                             TimeUnit.SECONDS);
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
+            if (event instanceof SslHandshakeCompletionEvent shaken && shaken.isSuccess()) {
+                proven = PeerTls.name(ctx.pipeline());
+            }
+            ctx.fireUserEventTriggered(event);
         }
 
         @Override
@@ -147,7 +202,7 @@ final class ChannelServer implements AutoCloseable {
             } else if (peer != null && type == Wire.ENTRY && ordered && handler.isMember(peer)) {
                 entry(ctx, Wire.readRequest(message), message);
             } else if (peer != null && type == Wire.REPORT && ordered) {
-                handler.report(peer, Wire.readBytes(message));
+                handler.report(peer, Wire.readReport(message));
             } else if (peer != null && type == Wire.FETCH && answer == null) {
                 answer = new PeerOutput(ctx.channel());
                 answer.serve(handler, peer, Wire.readBytes(message));
@@ -174,14 +229,52 @@ final class ChannelServer implements AutoCloseable {
                         ctx,
                         ErrorCode.FOREIGN_CLUSTER,
                         hello.node() + " takes " + settings.self() + " for " + hello.meant());
+            } else if (proven != null && !hello.node().equals(proven)) {
+                refuse(
+                        ctx,
+                        ErrorCode.NOT_ADMITTED,
+                        "the certificate is that of " + proven + ", and not of " + hello.node());
+            } else if (!isWelcome(hello.node())) {
+                refuse(
+                        ctx,
+                        ErrorCode.NOT_ADMITTED,
+                        hello.node() + " is no member of cluster " + settings.cluster()
+                                + ", and nobody has admitted it, as far as " + settings.self() + " knows");
             } else if (!isOfThisLife(hello)) {
                 refuseLife(ctx, hello);
+            } else if (!hasRoom(hello)) {
+                refuse(ctx, ErrorCode.NOT_ADMITTED, hello.node() + " has too many connections, or others have");
             } else {
-                ordered = !hello.lives().equals(Lives.ANY);
-                peer = hello.node();
-                Wire.acceptEntries(ctx.channel());
-                ctx.writeAndFlush(Wire.welcome(ctx.alloc(), settings.self()), ctx.voidPromise());
+                welcome(ctx, hello);
             }
+        }
+
+        private boolean hasRoom(Wire.Hello hello) {
+            Peer known = peers.get(hello.node());
+            if (known != null) {
+                return known.connections.size() <= FETCHES_MAX;
+            }
+            return handler.isMember(hello.node())
+                    || peers.keySet().stream()
+                                    .filter(name -> !handler.isMember(name))
+                                    .count()
+                            < GUESTS_MAX;
+        }
+
+        private void welcome(ChannelHandlerContext ctx, Wire.Hello hello) {
+            strangers.remove(ctx.channel());
+            ordered = !hello.lives().equals(Lives.ANY);
+            peer = hello.node();
+            Peer whose = peers.computeIfAbsent(peer, name -> new Peer());
+            whose.connections.add(ctx.channel());
+            if (ordered) {
+                if (whose.ordered != null) {
+                    whose.ordered.close();
+                }
+                whose.ordered = ctx.channel();
+            }
+            Wire.accept(ctx.channel(), ordered ? Wire.FRAME_BYTES_MAX : Wire.REQUEST_BYTES_MAX);
+            ctx.writeAndFlush(Wire.welcome(ctx.alloc(), settings.self()), ctx.voidPromise());
         }
 
         private boolean isOfThisLife(Wire.Hello hello) {
@@ -246,6 +339,13 @@ final class ChannelServer implements AutoCloseable {
 
         @Override
         public void channelInactive(ChannelHandlerContext ctx) {
+            strangers.remove(ctx.channel());
+            if (peer != null) {
+                peers.computeIfPresent(peer, (name, whose) -> {
+                    whose.connections.remove(ctx.channel());
+                    return whose.connections.isEmpty() ? null : whose;
+                });
+            }
             if (answer != null) {
                 answer.changed();
             }
@@ -258,8 +358,14 @@ final class ChannelServer implements AutoCloseable {
             }
             over = true;
             Throwable what = cause instanceof DecoderException && cause.getCause() != null ? cause.getCause() : cause;
-            String from = peer == null ? String.valueOf(ctx.channel().remoteAddress()) : peer;
-            if (what instanceof IOException) {
+            String address = ctx.channel().remoteAddress() instanceof InetSocketAddress a
+                    ? String.valueOf(a.getAddress())
+                    : String.valueOf(ctx.channel().remoteAddress());
+            String from = peer == null ? address : peer;
+            if (what instanceof SSLException) {
+                refused.increment();
+                warnings.warn("tls" + from, "A connection from " + from + " is refused: " + PeerTls.why(what));
+            } else if (what instanceof IOException) {
                 LOG.debug("Connection of {}: {}", from, what.toString());
             } else {
                 malformed.increment();
@@ -267,9 +373,6 @@ final class ChannelServer implements AutoCloseable {
                         ? q
                         : Wire.malformed(
                                 what instanceof TooLongFrameException ? "a message too long to be one" : "" + what);
-                String address = ctx.channel().remoteAddress() instanceof InetSocketAddress a
-                        ? String.valueOf(a.getAddress())
-                        : from;
                 warnings.warn("malformed" + address, known.getMessage() + " (from " + from + ")");
             }
             ctx.close();

@@ -2,6 +2,7 @@
 package io.quorate.transport;
 
 import io.quorate.core.ErrorCode;
+import io.quorate.core.FromOutside;
 import io.quorate.core.QuorateException;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
@@ -26,6 +27,7 @@ import org.apache.ratis.protocol.RaftPeerId;
  */
 final class Membership {
     private static final String FILE = "members.properties";
+    private static final int FILE_BYTES_MAX = 64 << 10;
     private static final char GENERATION = '#';
     /** A key beside the names; no name looks like this. */
     private static final String LIVES = "#lives";
@@ -95,6 +97,9 @@ final class Membership {
         }
         Properties kept = new Properties();
         try (Reader in = Files.newBufferedReader(file)) {
+            if (Files.size(file) > FILE_BYTES_MAX) {
+                throw new IOException(Files.size(file) + " bytes, at most " + FILE_BYTES_MAX + " can be right");
+            }
             kept.load(in);
             Lives lives = Lives.of(kept.getProperty(LIVES, ""));
             kept.remove(LIVES);
@@ -105,13 +110,22 @@ final class Membership {
                             .toList(),
                     lives);
         } catch (IOException | RuntimeException e) {
-            throw new QuorateException(ErrorCode.DISK, file + " is unreadable: " + e, e);
+            throw new QuorateException(
+                    ErrorCode.DISK,
+                    file + " is not what this service wrote there: "
+                            + FromOutside.oneLine(String.valueOf(e.getMessage()))
+                            + "; restore it, or rebuild this node",
+                    e);
         }
     }
 
     private static Peer member(String name, String[] values) {
-        return new Peer(
+        Peer member = new Peer(
                 name, values[0], Integer.parseInt(values[1]), Integer.parseInt(values[2]), Integer.parseInt(values[3]));
+        if (!FromOutside.isName(name) || !FromOutside.isHost(member.host())) {
+            throw new IllegalArgumentException("a member that can't be, " + name);
+        }
+        return member;
     }
 
     /** Writes them durably. */

@@ -34,6 +34,7 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
     private final TransportSettings settings;
     private final PeerStreams.Server streams;
     private final BiConsumer<String, byte[]> reports;
+    private final Guests guests;
     private final LoggedOnce warnings = new LoggedOnce(LOG);
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(
             1, new DefaultThreadFactory("quorate-channel", true), NioIoHandler.newFactory());
@@ -48,25 +49,28 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
      *
      * @param streams answers what peers fetch; each on a thread of its own
      * @param reports is told, on the event loop, what members report about themselves
+     * @param guests who may talk to this node besides members
      * @throws QuorateException CONFIGURATION when the port is in use
      */
     public static PeerChannels start(
-            TransportSettings settings, PeerStreams.Server streams, BiConsumer<String, byte[]> reports) {
-        return new PeerChannels(settings, streams, reports);
+            TransportSettings settings, PeerStreams.Server streams, BiConsumer<String, byte[]> reports, Guests guests) {
+        return new PeerChannels(settings, streams, reports, guests);
     }
 
-    private PeerChannels(TransportSettings settings, PeerStreams.Server streams, BiConsumer<String, byte[]> reports) {
+    private PeerChannels(
+            TransportSettings settings, PeerStreams.Server streams, BiConsumer<String, byte[]> reports, Guests guests) {
+        this.guests = guests;
         this.settings = settings;
         this.streams = streams;
         this.reports = reports;
         lives = settings.lives();
+        reach(settings.peers()); // before anybody calls
         try {
             server = new ChannelServer(loops, settings, new Requests(), warnings);
         } catch (RuntimeException e) {
             loops.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
             throw e;
         }
-        members(settings.peers());
     }
 
     /** For a node that needs only the order. */
@@ -76,7 +80,8 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
                 (peer, request, answer) -> {
                     throw new QuorateException(ErrorCode.MALFORMED_MESSAGE, "this node serves nothing");
                 },
-                (peer, report) -> {});
+                (peer, report) -> {},
+                (node, members) -> false);
     }
 
     /** The cluster has begun another life, or this node takes part in another one. */
@@ -97,6 +102,11 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
 
     /** Sets the members. */
     public synchronized void members(Collection<TransportSettings.Peer> members) {
+        reach(members);
+        server.expel();
+    }
+
+    private void reach(Collection<TransportSettings.Peer> members) {
         for (TransportSettings.Peer peer : members) {
             if (!peer.name().equals(settings.self())) {
                 clients.compute(peer.name(), (name, known) -> {
@@ -118,6 +128,11 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
             }
             return gone;
         });
+    }
+
+    /** Whether a node of that name is a member, as far as this one has heard. */
+    boolean isMember(String node) {
+        return clients.containsKey(node);
     }
 
     /** Adds members that became known while this node takes no part in the order, which otherwise names them. */
@@ -207,7 +222,12 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
 
         @Override
         public boolean isMember(String node) {
-            return clients.containsKey(node);
+            return PeerChannels.this.isMember(node);
+        }
+
+        @Override
+        public boolean isGuest(String node) {
+            return !settings.tls().isOn() || guests.isGuest(node, this::isMember);
         }
 
         @Override

@@ -11,10 +11,13 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.codec.DecoderException;
 import io.quorate.core.QuorateException;
+import io.quorate.transport.tls.PeerTls;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
+import javax.net.ssl.SSLException;
 
 /**
  * The answer to one FETCH, on a connection of its own. The amount that has arrived and is not read yet is bounded: the
@@ -55,6 +58,7 @@ final class PeerInput extends InputStream {
                 .handler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel c) {
+                        Reached.require(settings.tls(), peer, c.pipeline());
                         c.pipeline().addLast(Wire.frames(Wire.FRAME_BYTES_MAX), new Connection());
                     }
                 })
@@ -170,7 +174,9 @@ final class PeerInput extends InputStream {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            end(ctx, new IOException("the connection to " + peer.name() + " failed: " + cause.getMessage(), cause));
+            Throwable what = cause instanceof DecoderException && cause.getCause() != null ? cause.getCause() : cause;
+            String why = what instanceof SSLException ? PeerTls.why(what) : what.getMessage();
+            end(ctx, new IOException("the connection to " + peer.name() + " failed: " + why, what));
         }
 
         private void end(ChannelHandlerContext ctx, Exception failure) {

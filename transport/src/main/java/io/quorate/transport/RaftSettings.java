@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
@@ -145,7 +146,7 @@ final class RaftSettings {
     }
 
     /** How the members' Ratis servers talk to one another. */
-    static RpcSettings rpc(TransportSettings settings, Lives lives) {
+    static RpcSettings rpc(TransportSettings settings, Lives lives, Predicate<String> isKnown) {
         TransportSettings.Peer self = settings.selfPeer();
         return new RpcSettings(
                 groupId(settings, lives),
@@ -153,6 +154,9 @@ final class RaftSettings {
                 self.raftPort(),
                 ENTRY_BYTES_MAX + ENVELOPE_BYTES_MAX,
                 ANSWER_MAX,
-                settings.timeoutMax());
+                settings.timeoutMax(),
+                settings.tls(),
+                Membership::name,
+                isKnown);
     }
 }

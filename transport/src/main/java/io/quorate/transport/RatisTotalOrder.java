@@ -118,8 +118,12 @@ public final class RatisTotalOrder implements TotalOrder {
                     settings.directory().resolve("reassembly"),
                     settings.checkpointEntries(),
                     new MachineEvents());
+            if (given == null) {
+                opened = PeerChannels.forOrderAlone(settings);
+            }
+            channels = given == null ? opened : given;
             RaftProperties properties = RaftSettings.properties(settings);
-            rpc = new RaftRpc(RaftSettings.rpc(settings, lives));
+            rpc = new RaftRpc(RaftSettings.rpc(settings, lives, channels::isMember));
             Parameters parameters = rpc.install(properties);
             RaftServer.Builder builder = RaftServer.newBuilder()
                     .setServerId(Membership.id(settings.selfPeer()))
@@ -136,10 +140,6 @@ public final class RatisTotalOrder implements TotalOrder {
             changes = new MemberChanges(server, division);
             stuckFollowers = new StuckFollowers(settings, changes, division);
             known = settings.joining() ? List.of() : settings.peers();
-            if (given == null) {
-                opened = PeerChannels.forOrderAlone(settings);
-            }
-            channels = given == null ? opened : given;
             submitter = new Submitter(settings, new LeaderRoute(), cause -> broken("the thread that submits", cause));
             channels.entries(this::forwarded);
             held.start();

@@ -33,6 +33,10 @@ import org.slf4j.LoggerFactory;
 final class Reassembly {
     private static final Logger LOG = LoggerFactory.getLogger(Reassembly.class);
 
+    /** What can be mapped at a time. The same on every node, or they would differ in what they leave out. */
+    static final long ENTRY_BYTES_MAX = Integer.MAX_VALUE;
+
+    private final long entryBytesMax;
     private final Path directory;
     private final BiConsumer<LogPosition, ByteBuffer> entries;
     private final Map<String, Open> open = new HashMap<>();
@@ -40,7 +44,14 @@ final class Reassembly {
     private final LongAdder malformed = new LongAdder();
 
     private record Open(
-            long stream, long sequence, int count, int next, LogPosition before, Path file, FileChannel out) {
+            long stream,
+            long sequence,
+            int count,
+            int next,
+            long bytes,
+            LogPosition before,
+            Path file,
+            FileChannel out) {
         boolean continuedBy(EntryFrame frame) {
             return frame.stream() == stream
                     && frame.sequence() == sequence
@@ -48,8 +59,8 @@ final class Reassembly {
                     && frame.index() == next;
         }
 
-        Open advanced() {
-            return new Open(stream, sequence, count, next + 1, before, file, out);
+        Open advanced(int more) {
+            return new Open(stream, sequence, count, next + 1, bytes + more, before, file, out);
         }
     }
 
@@ -57,6 +68,11 @@ final class Reassembly {
      * @param entries takes each whole entry, with the position after which the log must be read again to miss nothing
      */
     Reassembly(Path directory, BiConsumer<LogPosition, ByteBuffer> entries) {
+        this(directory, entries, ENTRY_BYTES_MAX);
+    }
+
+    Reassembly(Path directory, BiConsumer<LogPosition, ByteBuffer> entries, long entryBytesMax) {
+        this.entryBytesMax = entryBytesMax;
         this.directory = directory;
         this.entries = entries;
         try {
@@ -104,8 +120,18 @@ final class Reassembly {
             }
             current = open(frame, before);
         }
+        if (current.bytes + frame.body().remaining() > entryBytesMax) {
+            malformed.increment();
+            LOG.error(
+                    "the order's log has up to {} more than {} bytes of {} that are to be one entry; they are left out",
+                    here,
+                    entryBytesMax,
+                    frame.submitter());
+            abandon(frame.submitter(), current);
+            return;
+        }
+        Open advanced = current.advanced(frame.body().remaining());
         write(current.out, frame.body());
-        Open advanced = current.advanced();
         open.put(frame.submitter(), advanced);
         if (advanced.next == advanced.count) {
             open.remove(frame.submitter());
@@ -147,7 +173,7 @@ final class Reassembly {
                 StandardOpenOption.TRUNCATE_EXISTING,
                 StandardOpenOption.READ,
                 StandardOpenOption.WRITE);
-        return new Open(frame.stream(), frame.sequence(), frame.count(), 0, before, file, out);
+        return new Open(frame.stream(), frame.sequence(), frame.count(), 0, 0, before, file, out);
     }
 
     private void complete(Open entry, LogPosition here) throws IOException {

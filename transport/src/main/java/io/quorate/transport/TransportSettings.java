@@ -3,6 +3,7 @@ package io.quorate.transport;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.transport.tls.PeerTls;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,6 +34,7 @@ import java.util.regex.Pattern;
  * @param checkpointEntries log entries after which the listener is asked for a checkpoint, and older ones may be purged
  * @param logBytesMax what the log may keep for members that are away; beyond it the oldest entries are purged once they
  *     are in this node's own stores, and a member that lacks them fetches them from there (QRT-3008)
+ * @param tls how nodes prove to one another who they are
  */
 public record TransportSettings(
         String cluster,
@@ -48,7 +50,8 @@ public record TransportSettings(
         int segmentBytes,
         int segmentsCached,
         int checkpointEntries,
-        long logBytesMax) {
+        long logBytesMax,
+        PeerTls tls) {
 
     /** Ratis limits an entry to {@link RaftSettings#ENTRY_BYTES_MAX}; this leaves room for its framing and ours. */
     public static final int FRAGMENT_BYTES_MAX = 2 << 20;
@@ -125,7 +128,8 @@ public record TransportSettings(
                 16 << 20,
                 1,
                 20_000,
-                512L << 20);
+                512L << 20,
+                PeerTls.OFF);
     }
 
     public TransportSettings withTimeouts(Duration min, Duration max) {
@@ -143,7 +147,8 @@ public record TransportSettings(
                 segmentBytes,
                 segmentsCached,
                 checkpointEntries,
-                logBytesMax);
+                logBytesMax,
+                tls);
     }
 
     public TransportSettings withEntryBytes(int max, int fragment, long inFlightMax) {
@@ -161,7 +166,8 @@ public record TransportSettings(
                 segmentBytes,
                 segmentsCached,
                 checkpointEntries,
-                logBytesMax);
+                logBytesMax,
+                tls);
     }
 
     public TransportSettings withLog(
@@ -180,7 +186,28 @@ public record TransportSettings(
                 bytesPerSegment,
                 cachedSegments,
                 entriesPerCheckpoint,
-                bytesForAbsent);
+                bytesForAbsent,
+                tls);
+    }
+
+    /** The same settings with other ways to prove who is who. */
+    public TransportSettings withTls(PeerTls other) {
+        return new TransportSettings(
+                cluster,
+                self,
+                peers,
+                joining,
+                directory,
+                timeoutMin,
+                timeoutMax,
+                entryBytesMax,
+                fragmentBytes,
+                inFlightBytesMax,
+                segmentBytes,
+                segmentsCached,
+                checkpointEntries,
+                logBytesMax,
+                other);
     }
 
     /**
@@ -208,7 +235,8 @@ public record TransportSettings(
                 segmentBytes,
                 segmentsCached,
                 checkpointEntries,
-                logBytesMax);
+                logBytesMax,
+                tls);
     }
 
     /**

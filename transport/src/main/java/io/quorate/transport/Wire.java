@@ -7,6 +7,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.FromOutside;
 import io.quorate.core.QuorateException;
 import java.nio.charset.StandardCharsets;
 
@@ -26,14 +27,18 @@ import java.nio.charset.StandardCharsets;
  * END      peer -> node     nothing: the answer is complete. REFUSED instead when it won't be
  * </pre>
  *
- * A connection begins with HELLO and its answer. Until then nothing longer than {@link #GREETING_BYTES_MAX} is
- * accepted. Whatever is not as described closes the connection with {@link ErrorCode#MALFORMED_MESSAGE}.
+ * Where nodes have certificates, all of it goes over TLS. A connection begins with HELLO and its answer. Until then
+ * nothing longer than {@link #GREETING_BYTES_MAX} is accepted, and from who only fetches nothing longer than {@link
+ * #REQUEST_BYTES_MAX}. Whatever is not as described closes the connection with {@link ErrorCode#MALFORMED_MESSAGE}.
  */
 final class Wire {
     static final short VERSION = 4;
     static final int MAGIC = 0x51525445;
     static final int GREETING_BYTES_MAX = 1024;
     static final int FRAME_BYTES_MAX = RaftSettings.ENTRY_BYTES_MAX;
+    /** A request or a report. */
+    static final int REQUEST_BYTES_MAX = 64 << 10;
+
     static final int DETAIL_BYTES_MAX = 1000;
 
     static final byte HELLO = 1;
@@ -91,6 +96,13 @@ final class Wire {
         return bytes;
     }
 
+    static byte[] readReport(ByteBuf in) {
+        if (in.readableBytes() > REQUEST_BYTES_MAX) {
+            throw malformed("a report of " + in.readableBytes() + " bytes");
+        }
+        return readBytes(in);
+    }
+
     /** The body of HELLO, its type already read. */
     static Hello readHello(ByteBuf in) {
         need(in, 6);
@@ -106,7 +118,7 @@ final class Wire {
 
     static Refused readRefused(ByteBuf in) {
         need(in, 4);
-        return new Refused(in.readInt(), readText(in));
+        return new Refused(in.readInt(), FromOutside.oneLine(readText(in)));
     }
 
     static Answer readAnswer(ByteBuf in) {
@@ -143,9 +155,9 @@ final class Wire {
         return new LengthFieldBasedFrameDecoder(bytesMax, 0, 4, 0, 4);
     }
 
-    /** After the greeting a connection carries whole entries. */
-    static void acceptEntries(Channel channel) {
-        channel.pipeline().replace(LengthFieldBasedFrameDecoder.class, "frames", frames(FRAME_BYTES_MAX));
+    /** After the greeting longer messages come. */
+    static void accept(Channel channel, int bytesMax) {
+        channel.pipeline().replace(LengthFieldBasedFrameDecoder.class, "frames", frames(bytesMax));
     }
 
     /** The code with that number, MALFORMED_MESSAGE when this version has none. */

@@ -190,7 +190,8 @@ class ChannelTest {
             answer.write(request);
             throw new StackOverflowError("on purpose");
         };
-        try (PeerChannels a = PeerChannels.start(settings("here", "a", both), failing, (peer, report) -> {});
+        try (PeerChannels a = PeerChannels.start(
+                        settings("here", "a", both), failing, (peer, report) -> {}, (node, members) -> false);
                 PeerChannels b = PeerChannels.forOrderAlone(settings("here", "b", both));
                 InputStream answer = b.open(serving, new byte[10])) {
             assertThatThrownBy(answer::readAllBytes)
@@ -209,8 +210,10 @@ class ChannelTest {
         Peer gone = new Peer("c", "127.0.0.1", ports.get(4), ports.get(5));
         PeerStreams.Server echo = (peer, request, answer) -> answer.write(request);
         List<Peer> all = List.of(first, asking, gone);
-        try (PeerChannels a = PeerChannels.start(settings("here", "a", all), echo, (peer, report) -> {});
-                PeerChannels b = PeerChannels.start(settings("here", "b", all), echo, (peer, report) -> {})) {
+        try (PeerChannels a = PeerChannels.start(
+                        settings("here", "a", all), echo, (peer, report) -> {}, (node, members) -> false);
+                PeerChannels b = PeerChannels.start(
+                        settings("here", "b", all), echo, (peer, report) -> {}, (node, members) -> false)) {
             b.members(List.of(asking, gone));
             assertThatThrownBy(() -> b.open("a", new byte[] {1}))
                     .isInstanceOf(IOException.class)

@@ -115,7 +115,10 @@ final class Nodes implements AutoCloseable {
         joined.put(joiner.name(), joiner);
         TransportSettings settings = tuning.apply(
                 TransportSettings.of("test", joiner.name(), List.of(joiner), directory.resolve(joiner.name())));
-        return start(joiner.name(), settings.withPeers(List.of(joiner), true));
+        List<Peer> known = new ArrayList<>(peers);
+        known.removeIf(peer -> peer.name().equals(joiner.name()));
+        known.add(joiner);
+        return start(joiner.name(), settings.withPeers(known, true));
     }
 
     private RatisTotalOrder start(String name, TransportSettings settings) {

@@ -4,7 +4,6 @@ package io.quorate.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.transport.TransportSettings.Peer;
-import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -31,7 +30,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** The port at which the members' Ratis servers talk, with others at it than these. */
 @Timeout(600)
 class RaftPortTest {
-    private static final byte HELLO = 1;
     private static final byte WELCOME = 2;
     private static final byte REFUSED = 3;
     private static final byte APPEND = 5;
@@ -116,7 +114,7 @@ class RaftPortTest {
                 held.push(third.accept());
                 DataInputStream in = new DataInputStream(held.peek().getInputStream());
                 in.readFully(new byte[in.readInt()]);
-                held.peek().getOutputStream().write(frame(WELCOME, new byte[2]));
+                held.peek().getOutputStream().write(RpcHello.frame(WELCOME, new byte[2]));
                 greeted.incrementAndGet();
             } catch (IOException e) {
                 // Closed, or given up by the other side.
@@ -149,12 +147,12 @@ class RaftPortTest {
             case 1 -> out.writeInt(random.nextInt());
             case 2 -> out.write("GET / HTTP/1.1\r\nHost: n1\r\n\r\n".getBytes(StandardCharsets.UTF_8));
             case 3 -> {
-                out.write(hello(group, "x" + random.nextInt(3), peer.name()));
-                out.write(frame((byte) random.nextInt(256), bytes));
+                out.write(RpcHello.of(group, "x" + random.nextInt(3), peer.name()));
+                out.write(RpcHello.frame((byte) random.nextInt(256), bytes));
             }
             default -> {
-                out.write(hello(group, "x" + random.nextInt(3), peer.name()));
-                out.write(frame(APPEND, bytes));
+                out.write(RpcHello.of(group, "x" + random.nextInt(3), peer.name()));
+                out.write(RpcHello.frame(APPEND, bytes));
             }
         }
         out.flush();
@@ -180,7 +178,7 @@ class RaftPortTest {
     /** Why it was refused; empty if it was welcome. */
     private static String greet(Nodes nodes, UUID group, String caller, String meant) throws IOException {
         try (Socket socket = connect(nodes.peers().get(0))) {
-            socket.getOutputStream().write(hello(group, caller, meant));
+            socket.getOutputStream().write(RpcHello.of(group, caller, meant));
             DataInputStream in = new DataInputStream(socket.getInputStream());
             in.readInt();
             byte type = in.readByte();
@@ -198,27 +196,5 @@ class RaftPortTest {
         Socket socket = new Socket(InetAddress.getLoopbackAddress(), peer.raftPort());
         socket.setSoTimeout(30_000);
         return socket;
-    }
-
-    private static byte[] hello(UUID group, String caller, String meant) throws IOException {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        DataOutputStream out = new DataOutputStream(bytes);
-        out.writeBytes("QRTR");
-        out.writeShort(1);
-        out.writeLong(group.getMostSignificantBits());
-        out.writeLong(group.getLeastSignificantBits());
-        out.writeUTF(caller);
-        out.writeUTF(meant);
-        return frame(HELLO, bytes.toByteArray());
-    }
-
-    private static byte[] frame(byte type, byte[] body) throws IOException {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        DataOutputStream out = new DataOutputStream(bytes);
-        out.writeInt(1 + 8 + body.length);
-        out.writeByte(type);
-        out.writeLong(1);
-        out.write(body);
-        return bytes.toByteArray();
     }
 }

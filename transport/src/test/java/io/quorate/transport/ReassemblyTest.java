@@ -79,6 +79,26 @@ class ReassemblyTest {
                 .hasMessageContaining("QRT-3002");
     }
 
+    /** It couldn't be mapped, and the node would stop; and every node after it. */
+    @Test
+    void leavesOutWhatIsTogetherLongerThanAnEntry() throws IOException {
+        Reassembly reassembly = new Reassembly(
+                directory,
+                (resumeAfter, entry) -> delivered.add(new Delivered(
+                        resumeAfter.index(),
+                        StandardCharsets.UTF_8.decode(entry).toString())),
+                20);
+        take(reassembly, 5, "a", 1, 0, 3, "0123456789");
+        take(reassembly, 6, "a", 1, 1, 3, "0123456789");
+        take(reassembly, 7, "a", 1, 2, 3, "!");
+        take(reassembly, 8, "a", 1, 2, 3, "!");
+        take(reassembly, 9, "a", 2, 0, 2, "0123456789");
+        take(reassembly, 10, "a", 2, 1, 2, "0123456789");
+        assertThat(delivered).containsExactly(new Delivered(10, "01234567890123456789"));
+        assertThat(reassembly.malformedEntries()).isEqualTo(1);
+        assertThat(reassembly.openEntries()).isZero();
+    }
+
     /** A node that starts again after any position it was told decides as if it had never stopped. */
     @Test
     void decidesAlikeFromEveryPositionItMayResumeAfter() throws IOException {

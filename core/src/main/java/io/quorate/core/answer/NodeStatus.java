@@ -17,6 +17,7 @@ package io.quorate.core.answer;
  *     waits
  * @param slowed how much flow control slows its clients, for which node and why; empty when it doesn't
  * @param leftBehind whether flow control doesn't wait for it, because it was too far behind for too long
+ * @param insecure whether nothing proves who the other nodes are, although they may be reached over a network
  * @param servicePid process id of the service
  */
 public record NodeStatus(
@@ -32,6 +33,7 @@ public record NodeStatus(
         long applyLagMillis,
         String slowed,
         boolean leftBehind,
+        boolean insecure,
         long servicePid) {
     public static final String UNREACHABLE = "UNREACHABLE";
 
@@ -44,6 +46,7 @@ public record NodeStatus(
 
     /** Of a peer that doesn't answer there. */
     public static NodeStatus unreachable(String name, String http) {
-        return new NodeStatus(name, UNREACHABLE, false, "does not answer", null, null, http, 0, 0, 0, "", false, 0);
+        return new NodeStatus(
+                name, UNREACHABLE, false, "does not answer", null, null, http, 0, 0, 0, "", false, false, 0);
     }
 }

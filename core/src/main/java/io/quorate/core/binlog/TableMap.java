@@ -101,8 +101,9 @@ public final class TableMap {
         schema = in.name();
         table = in.name();
         int columns = in.packedInt();
+        int from = in.skip(columns);
         types = new int[columns];
-        for (int i = 0, from = in.skip(columns); i < columns; i++) {
+        for (int i = 0; i < columns; i++) {
             types[i] = Bytes.u8(in.bytes, from + i);
         }
         metadata = new int[columns];

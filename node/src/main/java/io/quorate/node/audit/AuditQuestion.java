@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.audit;
 
+import io.quorate.core.FromOutside;
 import io.quorate.node.question.Question;
 import io.quorate.sst.audit.AuditedTable;
 import io.quorate.sst.audit.AuditedTable.Stretch;
@@ -10,6 +11,13 @@ import org.jspecify.annotations.Nullable;
 
 /** What the node that carries out an audit asks every node, itself included. {@link AuditSource} answers. */
 sealed interface AuditQuestion<A> extends Question<A> {
+    /** The definitions of all tables, as texts. */
+    int TABLES_BYTES_MAX = 512 << 20;
+    /** Identities and hashes of the rows of one stretch; whoever answers gives no more than half of that. */
+    int ROWS_BYTES_MAX = 32 << 20;
+    /** One row, as large as a packet of the server, and in two forms. */
+    int ROW_BYTES_MAX = 512 << 20;
+
     /** A table's name in its two parts. */
     record TableName(String schema, String name) {
         /** The parts of {@code schema.table}. */
@@ -30,6 +38,7 @@ sealed interface AuditQuestion<A> extends Question<A> {
      * @param after the server has to hold everything up to this seqno
      */
     @Question.Name("audit.tables")
+    @Question.AnswerBytesMax(TABLES_BYTES_MAX)
     record Tables(long after) implements AuditQuestion<Versions> {}
 
     /** By which seqno does the order have everything that clients of your server have committed by now? */
@@ -51,7 +60,11 @@ sealed interface AuditQuestion<A> extends Question<A> {
      * @param rows about how many rows the table has
      * @param unreadable why this table isn't audited; null when it is
      */
-    record End(@Nullable String to, long rows, @Nullable String unreadable) {}
+    record End(@Nullable String to, long rows, @Nullable String unreadable) {
+        public End {
+            unreadable = FromOutside.oneLine(unreadable);
+        }
+    }
 
     /** Which sum do the rows of this stretch have? */
     @Question.Name("audit.sum")
@@ -63,6 +76,7 @@ sealed interface AuditQuestion<A> extends Question<A> {
      * @param after the server has to hold everything up to this seqno
      */
     @Question.Name("audit.rows")
+    @Question.AnswerBytesMax(ROWS_BYTES_MAX)
     record Rows(TableName table, Stretch stretch, long after) implements AuditQuestion<Versions> {}
 
     /**
@@ -79,6 +93,7 @@ sealed interface AuditQuestion<A> extends Question<A> {
      * @param after the server has to hold everything up to this seqno
      */
     @Question.Name("audit.row")
+    @Question.AnswerBytesMax(ROW_BYTES_MAX)
     record WholeRow(TableName table, String identity, long after) implements AuditQuestion<FoundRow> {}
 
     /** @param row null when there is no such row */
@@ -89,6 +104,7 @@ sealed interface AuditQuestion<A> extends Question<A> {
      * to a server.
      */
     @Question.Name("audit.shown")
+    @Question.AnswerBytesMax(ROWS_BYTES_MAX)
     record Shown(TableName table, List<String> identities) implements AuditQuestion<ShownRows> {}
 
     /** @param rows those of the rows that exist, by identity */
@@ -117,5 +133,9 @@ sealed interface AuditQuestion<A> extends Question<A> {
             @Nullable String right) {}
 
     /** @param outcome a sentence, which begins with "repaired" when the row was repaired */
-    record Repaired(String outcome) {}
+    record Repaired(String outcome) {
+        public Repaired {
+            outcome = FromOutside.oneLine(outcome);
+        }
+    }
 }

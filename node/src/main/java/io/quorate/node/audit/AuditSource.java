@@ -48,6 +48,8 @@ public final class AuditSource implements AutoCloseable {
     /** How much of a value is shown. */
     static final int SHOWN_CHARACTERS = 200;
 
+    private static final int SHOWN_ROWS_MAX = 1000;
+
     /** About how large a stretch may become; so a stretch of wide rows has fewer rows. */
     private static final long STRETCH_BYTES = 16 << 20;
 
@@ -209,6 +211,9 @@ public final class AuditSource implements AutoCloseable {
     }
 
     private ShownRows shown(Connection server, Shown question) throws SQLException {
+        if (question.identities().size() > SHOWN_ROWS_MAX) {
+            throw refused("shows at most " + SHOWN_ROWS_MAX + " rows at a time");
+        }
         AuditedTable table = table(server, question.table());
         Map<String, Row> rows = new LinkedHashMap<>();
         for (String identity : question.identities()) {

@@ -8,6 +8,7 @@ import io.quorate.node.audit.AuditQuestion.ShownRows;
 import io.quorate.node.audit.AuditQuestion.TableName;
 import io.quorate.sst.audit.AuditedTable.Row;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,8 @@ import java.util.TreeMap;
 final class DifferenceText {
     /** How many rows of a stretch are shown with their values. */
     private static final int SHOWN_ROWS = 100;
+    /** What a question has room for, with its other parts. */
+    private static final int SHOWN_CHARACTERS = 32 << 10;
 
     private final AuditedNodes nodes;
     private final ColumnMask mask;
@@ -27,11 +30,25 @@ final class DifferenceText {
         this.mask = mask;
     }
 
+    /** The first of these rows, as many as one question can name. */
+    private static List<String> shown(Collection<String> identities) {
+        List<String> shown = new ArrayList<>();
+        int characters = 0;
+        for (String identity : identities) {
+            characters += identity.length();
+            if (shown.size() == SHOWN_ROWS || characters > SHOWN_CHARACTERS) {
+                break;
+            }
+            shown.add(identity);
+        }
+        return shown;
+    }
+
     /** @param differing for each row, by its identity, its version by node */
     List<Difference> describe(Set<String> servers, String table, Map<String, Map<String, String>> differing)
             throws InterruptedException {
         TableName name = TableName.of(table);
-        List<String> shown = differing.keySet().stream().limit(SHOWN_ROWS).toList();
+        List<String> shown = shown(differing.keySet());
         Map<String, ShownRows> rows = nodes.ask(servers, new Shown(name, shown)).given();
         List<Difference> described = new ArrayList<>();
         differing.forEach((identity, versions) ->

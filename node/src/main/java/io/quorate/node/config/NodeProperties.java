@@ -5,6 +5,7 @@ import io.quorate.applier.ApplierSettings;
 import io.quorate.core.ColumnMask;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.core.ServerTls;
 import io.quorate.sst.stream.Omitted;
 import io.quorate.transport.TransportSettings;
 import jakarta.validation.Valid;
@@ -16,13 +17,13 @@ import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotEmpty;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Pattern;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import org.hibernate.validator.constraints.time.DurationMin;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
@@ -37,9 +38,12 @@ import org.springframework.validation.annotation.Validated;
  * @param zone where this node is, a name of your choice; transfers come from the same zone if possible
  * @param arbitrator whether this node votes and keeps the order without a MySQL server
  * @param peers all nodes of the cluster, including this one; the list is the same on each node
+ * @param insecure whether this node starts although others may be reached over a network, and nothing there proves who
+ *     they are
  * @param commitMode when clients of this node's server get their OK
  * @param commitTimeout in mode {@code AFTER_SYNC}: how long a client waits for the order before its session is ended
  * @param commitWithoutService in mode {@code AFTER_SYNC}: what becomes of commits while this service isn't there
+ * @param http who may ask this node over HTTP, and where its probes are
  */
 @Validated
 @ConfigurationProperties(value = "quorate", ignoreUnknownFields = false)
@@ -50,6 +54,8 @@ public record NodeProperties(
         @DefaultValue("") String zone,
         @DefaultValue("false") boolean arbitrator,
         @NotEmpty List<@Valid Peer> peers,
+        @DefaultValue PeerTls tls,
+        @DefaultValue("false") boolean insecure,
         @DefaultValue("async") CommitMode commitMode,
         @DefaultValue("10s") Duration commitTimeout,
         @DefaultValue("wait") WithoutService commitWithoutService,
@@ -64,7 +70,8 @@ public record NodeProperties(
         @DefaultValue @Valid Conflicts conflicts,
         @DefaultValue @Valid Ddl ddl,
         @DefaultValue @Valid Sst sst,
-        @DefaultValue @Valid Audit audit) {
+        @DefaultValue @Valid Audit audit,
+        @DefaultValue @Valid Http http) {
     /** How writesets are applied to the server. */
     public ApplierSettings applierSettings() {
         return ApplierSettings.DEFAULTS
@@ -113,6 +120,33 @@ public record NodeProperties(
                 .withCheckpoints(order.checkpointEntries(), order.logBytesMax().toBytes());
     }
 
+    /**
+     * Whether nothing proves who the other nodes are, although they may be reached over a network: they have no
+     * certificates, and not all of them are on loopback.
+     */
+    public boolean isOpen() {
+        return tls.bundle().isEmpty() && !peers.stream().allMatch(peer -> isLoopback(peer.host()));
+    }
+
+    /** Whether that is this host, without asking anybody for its address. */
+    public static boolean isLoopback(String host) {
+        return LOOPBACK.matcher(host).matches();
+    }
+
+    /**
+     * @param bundle name of a bundle of Spring Boot's ({@code spring.ssl.bundle.*}) with this node's certificate, whose
+     *     common name is the node's, and the cluster's authority; empty for no TLS between nodes
+     */
+    public record PeerTls(@DefaultValue("") String bundle) {}
+
+    /** Whether it can be the name of a node. */
+    public static boolean isName(String text) {
+        return text.matches(NAME);
+    }
+
+    private static final java.util.regex.Pattern LOOPBACK =
+            java.util.regex.Pattern.compile("localhost|127(\\.[0-9]{1,3}){3}|\\[?(::1|(0{1,4}:){7}0{0,3}1)]?");
+
     static final String NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,62}";
 
     /**
@@ -145,25 +179,32 @@ public record NodeProperties(
     }
 
     /**
-     * Whether connections to the server are encrypted; the values except {@code AUTO} are those of MySQL's own {@code
-     * --ssl-mode}.
+     * Whether connections to the server are encrypted, and by what it is known.
+     *
+     * @param bundle name of the SSL bundle ({@code spring.ssl.bundle}) with the authorities that may sign the server's
+     *     certificate, and this service's own certificate; if it is left out, the JVM's authorities and none
      */
-    public enum Tls {
-        /**
-         * No encryption over loopback, where nobody listens in, and where it would cost more than everything else that
-         * the service does; otherwise as {@code PREFERRED}.
-         */
-        AUTO,
-        DISABLED,
-        PREFERRED,
-        REQUIRED,
-        VERIFY_CA,
-        VERIFY_IDENTITY
+    public record Tls(
+            @DefaultValue("auto") Mode mode,
+            @DefaultValue("") String bundle) {
+        /** Those except {@code AUTO} as MySQL's own {@code --ssl-mode}. */
+        public enum Mode {
+            /**
+             * {@code DISABLED} over loopback, where nobody listens in, and where TLS would cost more than everything
+             * else that the service does; otherwise {@code VERIFY_IDENTITY}.
+             */
+            AUTO,
+            VERIFY_IDENTITY,
+            VERIFY_CA,
+            REQUIRED,
+            DISABLED
+        }
     }
 
     /**
      * The server beside this node, and the account that {@code docs/accounts.md} describes.
      *
+     * @param passwordFile file that holds the account's password, instead of {@code password}
      * @param advertise host and port at which other nodes' servers reach this one for a full copy; if it is left out,
      *     {@code host} and {@code port}, with the node's own host instead of loopback
      * @param startCommand starts mysqld, by {@code /bin/sh}, when it has ended to start again with a full copy; if it
@@ -174,25 +215,55 @@ public record NodeProperties(
             @DefaultValue("3306") @Min(1) @Max(65535) int port,
             @DefaultValue("quorate") @NotBlank String user,
             @DefaultValue("") String password,
-            @DefaultValue("auto") Tls tls,
+            @DefaultValue("") String passwordFile,
+            @DefaultValue @Valid Tls tls,
             @DefaultValue("1s") Duration retry,
 
             @DefaultValue("") @Pattern(regexp = "|[^:]+(:[0-9]{1,5})?")
             String advertise,
 
             @DefaultValue("") String startCommand) {
-        /** {@link #tls} as Connector/J and Debezium name it, in lower case. */
-        public String sslMode() {
-            Tls mode = tls != Tls.AUTO ? tls : isLoopback() ? Tls.DISABLED : Tls.PREFERRED;
-            return mode.name().toLowerCase(Locale.ROOT);
+        /** How connections are encrypted, with {@code AUTO} decided. */
+        public ServerTls.Mode tlsMode() {
+            return tls.mode() != Tls.Mode.AUTO
+                    ? ServerTls.Mode.valueOf(tls.mode().name())
+                    : isLoopback() ? ServerTls.Mode.DISABLED : ServerTls.Mode.VERIFY_IDENTITY;
         }
 
-        private boolean isLoopback() {
-            try {
-                return InetAddress.getByName(host).isLoopbackAddress();
-            } catch (UnknownHostException e) {
-                return false;
+        /**
+         * Whether the server is on loopback, whatever anybody says who answers for the names of hosts: apart from
+         * {@code localhost}, only addresses are.
+         */
+        public boolean isLoopback() {
+            return NodeProperties.isLoopback(host);
+        }
+
+        /**
+         * The account's password: {@link #password}, or what {@link #passwordFile} holds, without the end of its line.
+         *
+         * @throws QuorateException {@link ErrorCode#CONFIGURATION} when there are both, or the file can't be read
+         */
+        public String secret() {
+            if (passwordFile.isEmpty()) {
+                return password;
             }
+            if (!password.isEmpty()) {
+                throw new QuorateException(
+                        ErrorCode.CONFIGURATION,
+                        "quorate.mysql.password and quorate.mysql.password-file are both set; leave out one of them");
+            }
+            try {
+                return Files.readString(Path.of(passwordFile)).replaceFirst("\\R\\z", "");
+            } catch (IOException e) {
+                throw new QuorateException(
+                        ErrorCode.CONFIGURATION, "quorate.mysql.password-file can't be read: " + e, e);
+            }
+        }
+
+        /** Without the password. */
+        @Override
+        public String toString() {
+            return user + "@" + host + ":" + port;
         }
     }
 
@@ -328,6 +399,10 @@ public record NodeProperties(
      * @param donorLagMax for {@code STREAM}: a donor gives slowly while it hasn't applied what was ordered this long
      *     ago; 0 for never
      * @param without for {@code STREAM}: what is not copied
+     * @param tls for {@code CLONE}: whether the servers encrypt what they send each other
+     * @param tlsCa,tlsCert,tlsKey for {@code CLONE}: files on the host of this node's server, with the authorities that
+     *     may sign the donor's certificate, and with its own certificate and key; what is left out stays as mysqld has
+     *     it
      */
     public record Sst(
             @DefaultValue("auto") Method method,
@@ -338,7 +413,19 @@ public record NodeProperties(
             @DefaultValue("4") @Min(1) @Max(64) int streams,
             @DefaultValue("16MB") DataSize chunk,
             @DefaultValue("1s") Duration donorLagMax,
-            @DefaultValue List<Part> without) {
+            @DefaultValue List<Part> without,
+            @DefaultValue("auto") Encryption tls,
+            @DefaultValue("") String tlsCa,
+            @DefaultValue("") String tlsCert,
+            @DefaultValue("") String tlsKey) {
+        /** Whether a copy between servers is encrypted. */
+        public enum Encryption {
+            /** Unless the two servers are on one host. */
+            AUTO,
+            REQUIRED,
+            DISABLED
+        }
+
         /** What a server has besides tables. */
         public enum Part {
             ACCOUNTS,
@@ -389,4 +476,19 @@ public record NodeProperties(
 
             @DefaultValue("2000") @Min(1) @Max(100000) long stretchRows,
             @DefaultValue("100000") @Min(0) long keylessRowsMax) {}
+
+    /**
+     * @param tokenFile has the token that those who ask must know; null for {@code http.token} in the data directory,
+     *     which the node makes
+     * @param hosts names by which this node is asked, besides its own and those of loopback
+     * @param loopbackReads whether nobody who asks from this host needs the token, as long as nothing is changed
+     * @param probePort port for probes; 0 for none
+     * @param probeAddress address at which that port is; empty for the node's own host
+     */
+    public record Http(
+            @Nullable Path tokenFile,
+            @DefaultValue List<String> hosts,
+            @DefaultValue("true") boolean loopbackReads,
+            @DefaultValue("0") @Min(0) @Max(65535) int probePort,
+            @DefaultValue("") String probeAddress) {}
 }

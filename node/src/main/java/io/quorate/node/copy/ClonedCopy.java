@@ -6,10 +6,12 @@ import io.quorate.applier.TakenBack;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.node.config.NodeProperties;
 import io.quorate.node.server.JoinCounts;
 import io.quorate.node.server.LinkSignals;
 import io.quorate.node.server.ServerAccess;
 import io.quorate.node.thread.OwnedThread;
+import io.quorate.sst.CloneAccount;
 import io.quorate.sst.CloneCopy;
 import io.quorate.sst.CopyProgress;
 import java.io.IOException;
@@ -134,8 +136,12 @@ final class ClonedCopy {
             owner.keep(owner.note().again());
             return;
         }
-        CloneCopy clone = new CloneCopy(access.credentials());
-        clone.clear(connection, budget.perSecond());
+        String donor = owner.note().donor();
+        CloneRoute route = CloneRoute.to(source.host(), ports.properties());
+        CloneAccount account = account(donor, route);
+        NodeProperties.Sst sst = ports.properties().sst();
+        CloneCopy.clear(
+                connection, budget.perSecond(), new CloneCopy.Certificates(sst.tlsCa(), sst.tlsCert(), sst.tlsKey()));
         ServerAccess.closeAtStart(connection);
         mysqld = ServerAccess.process(connection).orElse(null);
         AtomicReference<Throwable> end = new AtomicReference<>();
@@ -143,7 +149,7 @@ final class ClonedCopy {
                 "quorate-clone",
                 () -> {
                     try (Connection own = access.connectAlone()) {
-                        log.info("CLONE: {}", clone.run(own, source.host(), source.port()));
+                        log.info("CLONE: {}", CloneCopy.run(own, route.host(), source.port(), account));
                     }
                 },
                 (name, cause) -> end.set(cause));
@@ -153,6 +159,9 @@ final class ClonedCopy {
             watch(connection);
             thread.awaitEnd(Duration.ofMillis(1));
         }
+        if (!thread.isAlive()) {
+            over(donor);
+        }
         if (end.get() instanceof QuorateException refused) {
             log.info("the copy of {} has failed, trying again: {}", owner.note().donor(), refused.getMessage());
             ports.joins().count(JoinCounts.Step.COPY_BROKEN_OFF);
@@ -160,6 +169,30 @@ final class ClonedCopy {
             throw refused;
         } else if (end.get() != null) {
             log.info("CLONE: {}", end.get().toString());
+        }
+    }
+
+    private CloneAccount account(String donor, CloneRoute route) throws IOException {
+        CopyQuestion.CloneLogin login;
+        try {
+            login = donors.questions()
+                    .ask(donor, new CopyQuestion.CloneWith(ports.properties().node(), route.tls()));
+        } catch (QuorateException e) {
+            owner.keep(owner.note().again());
+            throw e;
+        } catch (IOException e) {
+            throw new QuorateException(ErrorCode.COPY_NO_DONOR, donor + " doesn't answer: " + e.getMessage(), e);
+        }
+        return new CloneAccount(login.user(), login.password(), login.tls());
+    }
+
+    /** The donor's account for this copy isn't needed any more. If the donor doesn't hear that, it expires in a day. */
+    private void over(String donor) {
+        try {
+            donors.questions()
+                    .ask(donor, new CopyQuestion.CloneOver(ports.properties().node()));
+        } catch (IOException | QuorateException e) {
+            log.info("{} keeps the account for the copy until it expires: {}", donor, e.getMessage());
         }
     }
 
@@ -335,9 +368,15 @@ final class ClonedCopy {
             Copying.unlogged(connection, "DELETE FROM quorate.undone", "DELETE FROM quorate.certified");
             long last = owner.note().ownLast();
             GtidSet ours = last == 0 ? new GtidSet() : new GtidSet().add(ServerAccess.uuid(connection), 1, last);
+            CloneAccount.dropAll(connection);
             ServerAccess.closeAtStartNoMore(connection);
             owner.finish(connection, owner.note().upTo(), ours);
         }
+        // Others may have been the donor of an attempt that this service, or they, didn't see the end of.
+        String self = ports.properties().node();
+        donors.present().get().stream()
+                .filter(m -> m.hasSyncedServer() && !m.node().equals(self))
+                .forEach(m -> over(m.node()));
         progress = null;
     }
 }

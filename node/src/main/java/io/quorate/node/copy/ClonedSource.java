@@ -4,10 +4,12 @@ package io.quorate.node.copy;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.node.config.NodeProperties;
+import io.quorate.node.copy.CopyQuestion.CloneLogin;
 import io.quorate.node.copy.CopyQuestion.CloneSource;
 import io.quorate.node.question.Answers;
 import io.quorate.node.server.ServerAccess;
 import io.quorate.node.server.ServerLifeFile;
+import io.quorate.sst.CloneAccount;
 import io.quorate.sst.CloneCopy;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -19,12 +21,16 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The donor's side of method {@code clone}: prepares this node's server for it, and says where the server is. The two
  * servers do the rest.
  */
 final class ClonedSource {
+    private static final Logger log = LoggerFactory.getLogger(ClonedSource.class);
+
     private static final String NOT_COPIED = """
             SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME, ' (', ENGINE, ')') FROM information_schema.TABLES
             WHERE TABLE_TYPE = 'BASE TABLE' AND ENGINE <> 'InnoDB'
@@ -43,6 +49,31 @@ final class ClonedSource {
 
     void register(Answers answers) {
         answers.on(CopyQuestion.CloneFrom.class, question -> ready());
+        answers.on(CopyQuestion.CloneWith.class, this::account);
+        answers.on(CopyQuestion.CloneOver.class, this::forget);
+    }
+
+    private CloneLogin account(CopyQuestion.CloneWith question) {
+        boolean tls = question.tls() || properties.sst().tls() == NodeProperties.Sst.Encryption.REQUIRED;
+        try (Connection connection = access.connect()) {
+            CloneAccount made = CloneAccount.create(connection, question.joiner(), tls);
+            log.info("{} may copy this node's server: {}", question.joiner(), made);
+            return new CloneLogin(made.user(), made.password(), made.tls());
+        } catch (SQLException e) {
+            // The message of a statement that was refused can have a part of it, not so this one's.
+            throw refused(
+                    ErrorCode.COPY_NO_DONOR,
+                    "can't make an account for the copy: MySQL says " + e.getErrorCode() + ", " + e.getSQLState());
+        }
+    }
+
+    private CopyQuestion.CloneForgotten forget(CopyQuestion.CloneOver question) {
+        try (Connection connection = access.connect()) {
+            CloneAccount.drop(connection, question.joiner());
+            return new CopyQuestion.CloneForgotten(question.joiner());
+        } catch (SQLException e) {
+            throw refused(ErrorCode.COPY_NO_DONOR, access.unreachable(e).getMessage());
+        }
     }
 
     private CloneSource ready() throws IOException {
@@ -51,8 +82,7 @@ final class ClonedSource {
         }
         try (Connection connection = access.connect();
                 Statement statement = connection.createStatement()) {
-            new CloneCopy(access.credentials())
-                    .prepare(connection, "the server of " + properties.node(), "BACKUP_ADMIN");
+            CloneCopy.prepareDonor(connection, "the server of " + properties.node());
             List<String> not = new ArrayList<>();
             try (ResultSet row = statement.executeQuery(NOT_COPIED)) {
                 while (row.next()) {

@@ -18,6 +18,11 @@ import org.jspecify.annotations.Nullable;
  * method {@code stream}.
  */
 public sealed interface CopyQuestion<A> extends Question<A> {
+    /** Enough for a server with a hundred thousand tables. */
+    int CATALOG_BYTES_MAX = 512 << 20;
+    /** A moment may name very many transactions that were undone. */
+    int HEAD_BYTES_MAX = 16 << 20;
+
     /** Prepare your server for CLONE, and say where it is. */
     @Question.Name("copy.clone")
     record CloneFrom() implements CopyQuestion<CloneSource> {}
@@ -34,11 +39,37 @@ public sealed interface CopyQuestion<A> extends Question<A> {
     record CloneSource(String host, int port, UUID server, String version, String reserved, long bytes) {}
 
     /**
+     * Make an account with which your server can be copied.
+     *
+     * @param joiner who asks
+     * @param tls whether it has to be used with TLS
+     */
+    @Question.Name("copy.clone-account")
+    record CloneWith(String joiner, boolean tls) implements CopyQuestion<CloneLogin> {}
+
+    /** @param tls whether it has to be used with TLS; the donor may want that, too */
+    record CloneLogin(String user, String password, boolean tls) {
+        /** Without the password. */
+        @Override
+        public String toString() {
+            return user;
+        }
+    }
+
+    /** The copy has ended, one way or the other: nobody needs that account any more. */
+    @Question.Name("copy.clone-over")
+    record CloneOver(String joiner) implements CopyQuestion<CloneForgotten> {}
+
+    /** @param joiner whose account there is none of any more */
+    record CloneForgotten(String joiner) {}
+
+    /**
      * Asks for everything except the rows.
      *
      * @param after the donor's server has to hold everything up to this seqno
      */
     @Question.Name("copy.catalog")
+    @Question.AnswerBytesMax(CATALOG_BYTES_MAX)
     record CatalogAfter(long after, Omitted omitted) implements CopyQuestion<Contents> {}
 
     /**
@@ -67,6 +98,7 @@ public sealed interface CopyQuestion<A> extends Question<A> {
      *     holds about this many bytes
      */
     @Question.Name("copy.rows-of-stretch")
+    @Question.AnswerBytesMax(HEAD_BYTES_MAX)
     record RowsOfStretch(long after, TableName table, Stretch stretch, long bytes) implements Rows {
         @Override
         public List<TableName> tables() {
@@ -76,6 +108,7 @@ public sealed interface CopyQuestion<A> extends Question<A> {
 
     /** Asks for all rows of these tables, read at a moment at which nobody writes to them. */
     @Question.Name("copy.rows-of-tables")
+    @Question.AnswerBytesMax(HEAD_BYTES_MAX)
     record RowsOfTables(long after, List<TableName> tables) implements Rows {}
 
     /** @param to where the stretch ends; null for the end of the table */

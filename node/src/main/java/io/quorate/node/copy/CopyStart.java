@@ -142,7 +142,7 @@ final class CopyStart {
     private CopyMethod.Choice choose(String donor) throws SQLException {
         try (Connection connection = owner.reach()) {
             return method.choose(() -> owner.ask(donor), () -> {
-                new CloneCopy(access.credentials()).prepare(connection, "this node's server", "CLONE_ADMIN");
+                CloneCopy.prepare(connection, "this node's server", "CLONE_ADMIN");
                 return ServerAccess.version(connection);
             });
         }

@@ -7,6 +7,7 @@ import io.quorate.capture.DefinedTables;
 import io.quorate.certification.OrderedStream;
 import io.quorate.core.Difference;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.FromOutside;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
@@ -38,6 +39,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,6 +58,7 @@ import tools.jackson.databind.json.JsonMapper;
 public final class Copying implements ServerCopy, Refill {
     private static final Logger log = LoggerFactory.getLogger(Copying.class);
     static final long POLL_MILLIS = 250;
+    private static final Pattern VERSION = Pattern.compile("[0-9]{1,4}\\.[0-9A-Za-z.+~_-]{1,60}");
     private static final Retry.Policy AGAIN = Retry.Policy.unbounded(
                     "the node waits for it with a server of no use to anybody, and whatever is in its way may"
                             + " pass or be mended",
@@ -494,9 +497,33 @@ public final class Copying implements ServerCopy, Refill {
 
     CopyQuestion.CloneSource ask(String node) {
         try {
-            return donors.questions().ask(node, new CopyQuestion.CloneFrom());
+            return plausible(node, donors.questions().ask(node, new CopyQuestion.CloneFrom()));
         } catch (IOException e) {
             throw new QuorateException(ErrorCode.COPY_NO_DONOR, node + " doesn't answer: " + e.getMessage(), e);
+        }
+    }
+
+    /** This node's password goes to that server. */
+    private static CopyQuestion.CloneSource plausible(String node, CopyQuestion.CloneSource source) {
+        boolean plausible = FromOutside.isHost(source.host())
+                && FromOutside.isPort(source.port())
+                && source.server() != null
+                && source.version() != null
+                && VERSION.matcher(source.version()).matches()
+                && isGtidSet(source.reserved());
+        if (!plausible) {
+            throw new QuorateException(
+                    ErrorCode.COPY_REFUSED,
+                    node + " says of its server what can't be; look at what its service and its server are");
+        }
+        return source;
+    }
+
+    private static boolean isGtidSet(String text) {
+        try {
+            return text != null && GtidSet.parse(text) != null;
+        } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+            return false;
         }
     }
 

@@ -59,6 +59,9 @@ final class PieceFetcher implements AutoCloseable {
      */
     private static final long AGAIN_MILLIS = 1000;
 
+    /** The memory outside the heap that a piece may ask for, as a power of two: 8 MiB. What donors send needs less. */
+    private static final int WINDOW_LOG_MAX = 23;
+
     private static final long POLL_MILLIS = 50;
     static final String PAUSED = "it is paused; quorate transfer resume";
 
@@ -314,7 +317,7 @@ final class PieceFetcher implements AutoCloseable {
             throws SQLException, IOException, InterruptedException, Spoilt {
         long rows = 0;
         long[] came = {0};
-        DataInputStream plain = new DataInputStream(new ZstdInputStreamNoFinalizer(in));
+        DataInputStream plain = new DataInputStream(new ZstdInputStreamNoFinalizer(in).setLongMax(WINDOW_LOG_MAX));
         for (TableName name : piece.unit().tables()) {
             AuditedTable table = AuditedTable.read(connection, name.schema(), name.table());
             if (table == null) {

@@ -345,6 +345,7 @@ final class StreamedCopy {
                             donor,
                             new CopyQuestion.CatalogAfter(
                                     after, ports.properties().sst().omitted()));
+            contents.catalog().require();
             requireNoneFailed(contents);
             return contents;
         } catch (IOException e) {

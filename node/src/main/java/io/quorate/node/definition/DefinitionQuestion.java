@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.definition;
 
+import io.quorate.core.FromOutside;
 import io.quorate.node.question.Question;
 import org.jspecify.annotations.Nullable;
 
@@ -20,12 +21,20 @@ sealed interface DefinitionQuestion<A> extends Question<A> {
      *
      * @param refusal why clients may still write; null when they don't
      */
-    record Fenced(@Nullable String refusal) {}
+    record Fenced(@Nullable String refusal) {
+        public Fenced {
+            refusal = FromOutside.oneLine(refusal);
+        }
+    }
 
     /** What does your server say about the definition at this seqno? */
     @Question.Name("definition.said")
     record Said(long seqno) implements DefinitionQuestion<Refusal> {}
 
     /** @param error null when it doesn't refuse it */
-    record Refusal(@Nullable String error) {}
+    record Refusal(@Nullable String error) {
+        public Refusal {
+            error = FromOutside.oneLine(error);
+        }
+    }
 }

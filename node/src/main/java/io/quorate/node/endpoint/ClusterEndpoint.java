@@ -5,23 +5,21 @@ import io.quorate.core.answer.ClusterAnswer;
 import io.quorate.core.answer.NodeStatus;
 import io.quorate.ist.WriteSetCacheStats;
 import io.quorate.node.config.NodeProperties;
+import io.quorate.node.member.MemberDesk;
 import io.quorate.node.member.Standing;
 import io.quorate.node.order.CacheForecast;
 import io.quorate.node.order.Stores;
 import io.quorate.node.server.KeylessTables;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.stereotype.Component;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * {@code /actuator/cluster}: every node with its state; {@code /actuator/cluster/self}: this node alone. Also in JMX.
@@ -36,9 +34,7 @@ class ClusterEndpoint {
     private final KeylessTables keyless;
     private final Stores stores;
     private final CacheForecast forecast;
-    private final JsonMapper json;
-    private final HttpClient http =
-            HttpClient.newBuilder().connectTimeout(PATIENCE).build();
+    private final MemberDesk desk;
 
     ClusterEndpoint(
             Standing standing,
@@ -46,13 +42,13 @@ class ClusterEndpoint {
             Stores stores,
             CacheForecast forecast,
             NodeProperties properties,
-            JsonMapper json) {
+            MemberDesk desk) {
         this.properties = properties;
         this.standing = standing;
         this.keyless = keyless;
         this.stores = stores;
         this.forecast = forecast;
-        this.json = json;
+        this.desk = desk;
     }
 
     @ReadOperation
@@ -93,16 +89,10 @@ class ClusterEndpoint {
         return which.equals("self") ? standing.status() : null;
     }
 
+    /** Asks it over the channel between nodes, by which nobody but a node can ask and be asked. */
     private CompletableFuture<NodeStatus> ask(NodeProperties.Peer peer) {
-        if (peer.http() == null) {
-            return CompletableFuture.completedFuture(NodeStatus.unreachable(peer.name(), peer.http()));
-        }
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://" + peer.http() + "/actuator/cluster/self"))
-                .timeout(PATIENCE)
-                .header("Accept", "application/json")
-                .build();
-        return http.sendAsync(request, HttpResponse.BodyHandlers.ofString())
-                .thenApply(response -> json.readValue(response.body(), NodeStatus.class))
-                .exceptionally(failure -> NodeStatus.unreachable(peer.name(), peer.http()));
+        NodeStatus silent = NodeStatus.unreachable(peer.name(), peer.http());
+        return CompletableFuture.supplyAsync(() -> Objects.requireNonNullElse(desk.status(peer.name()), silent))
+                .completeOnTimeout(silent, PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
     }
 }

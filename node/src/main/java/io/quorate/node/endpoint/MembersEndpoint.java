@@ -5,7 +5,9 @@ import io.quorate.core.FlowReport;
 import io.quorate.core.QuorateException;
 import io.quorate.core.answer.MembersAnswer;
 import io.quorate.core.answer.Outcome;
+import io.quorate.node.config.NodeProperties;
 import io.quorate.node.join.Join;
+import io.quorate.node.member.Admitted;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.member.MemberQuestion;
 import io.quorate.node.member.MemberReport;
@@ -14,6 +16,8 @@ import io.quorate.node.member.Membership;
 import io.quorate.node.member.Standing;
 import io.quorate.node.order.CacheForecast;
 import io.quorate.transport.TransportSettings.Peer;
+import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -29,15 +33,21 @@ import org.springframework.stereotype.Component;
 @Component
 @Endpoint(id = "members")
 class MembersEndpoint {
+    /** Time to make its first copy of everything. */
+    private static final Duration ADMITTED_FOR = Duration.ofDays(2);
+
     private final Standing standing;
     private final Members members;
+    private final Admitted admitted;
     private final CacheForecast forecast;
     private final Join join;
     private final MemberDesk desk;
 
-    MembersEndpoint(Standing standing, Members members, CacheForecast forecast, Join join, MemberDesk desk) {
+    MembersEndpoint(
+            Standing standing, Members members, Admitted admitted, CacheForecast forecast, Join join, MemberDesk desk) {
         this.standing = standing;
         this.members = members;
+        this.admitted = admitted;
         this.forecast = forecast;
         this.join = join;
         this.desk = desk;
@@ -94,10 +104,10 @@ class MembersEndpoint {
     }
 
     /**
-     * @param action {@code leave}: takes a member out; {@code lead}: has a member lead; {@code join}: this node asks to
-     *     become a member again; {@code desync}: the others are not to wait for this node; {@code resync}: they may
-     *     wait for it again
-     * @param member for leave and lead: name of the member
+     * @param action {@code admit}: lets a node ask to be a member, once; {@code leave}: takes a member out; {@code
+     *     lead}: has a member lead; {@code join}: this node asks to become a member again; {@code desync}: the others
+     *     are not to wait for this node; {@code resync}: they may wait for it again
+     * @param member for admit, leave and lead: name of the node
      */
     @WriteOperation
     Outcome change(String action, @Nullable String member) {
@@ -108,19 +118,32 @@ class MembersEndpoint {
                     join.join();
                     yield null;
                 }
+                case "admit" -> admit(String.valueOf(member));
                 case "leave" -> byLeader(new MemberQuestion.Leave(String.valueOf(member)));
                 case "lead" -> byLeader(new MemberQuestion.Lead(String.valueOf(member)));
                 case "desync", "resync" -> {
                     standing.desynced(action.equals("desync"));
                     yield null;
                 }
-                default -> "an action is join, leave, lead, desync or resync, not " + action;
+                default -> "an action is admit, join, leave, lead, desync or resync, not " + action;
             };
         } catch (QuorateException e) {
             // Without the advice of its code, which is about configuration keys.
             refusal = e.detail();
         }
         return Outcome.of(refusal);
+    }
+
+    private @Nullable String admit(String node) {
+        if (!NodeProperties.isName(node)) {
+            return "a node's name has 1 to 63 letters, digits, dots, dashes and underscores";
+        }
+        try {
+            admitted.admit(List.of(node), ADMITTED_FOR);
+            return null;
+        } catch (IOException e) {
+            return e.getMessage();
+        }
     }
 
     private String byLeader(MemberQuestion.Change change) {

@@ -147,6 +147,7 @@ final class Admission {
         answers.stream()
                 .filter(answer -> answer.lives().equals(configured.lives()))
                 .forEach(answer -> {
+                    members.know(answer.members());
                     members.heard(answer.report());
                     // What it has to give can be asked for only of those that are known.
                     channels.more(answer.members());

@@ -3,6 +3,7 @@ package io.quorate.node.join;
 
 import io.quorate.core.LogPosition;
 import io.quorate.node.copy.ServerCopy;
+import io.quorate.node.member.Admitted;
 import io.quorate.node.member.MemberReport;
 import io.quorate.node.member.Members;
 import io.quorate.node.member.Participation;
@@ -12,14 +13,25 @@ import io.quorate.transport.NewLife;
 import io.quorate.transport.PeerChannels;
 import io.quorate.transport.RatisTotalOrder;
 import io.quorate.transport.TransportSettings;
+import io.quorate.transport.TransportSettings.Peer;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** When the majority is lost for good: here somebody has this node go on alone, in a new life of the cluster. */
 final class ForcedRecovery {
+    private static final Logger log = LoggerFactory.getLogger(ForcedRecovery.class);
+    /** How long missing members may take to come back. */
+    private static final Duration RETURN_MAX = Duration.ofDays(30);
+
     private final TransportSettings configured;
     private final PausableOrder order;
     private final Members members;
+    private final Admitted admitted;
     private final PeerChannels channels;
     private final Admission admission;
     private final Participation participation;
@@ -29,6 +41,7 @@ final class ForcedRecovery {
         this.configured = own.configured();
         this.order = own.order();
         this.members = others.members();
+        this.admitted = others.admitted();
         this.channels = others.channels();
         this.admission = admission;
         this.participation = own.participation();
@@ -52,15 +65,30 @@ final class ForcedRecovery {
         if (refusal != null) {
             return refusal;
         }
+        List<Peer> before = running == null ? configured.knownMembers() : running.members();
         order.pause(Hold.LEFT);
         try {
             RatisTotalOrder.beginNewLife(participation.toStart());
             admission.alone();
             channels.lives(configured.lives());
             channels.members(participation.peers());
+            admit(before);
         } finally {
             order.resume(Hold.LEFT);
         }
         return null;
+    }
+
+    /** Nobody has taken the missing ones out: they may come back by themselves. */
+    private void admit(List<Peer> before) {
+        List<String> missing = before.stream()
+                .map(Peer::name)
+                .filter(name -> !name.equals(configured.self()))
+                .toList();
+        try {
+            admitted.admit(missing, RETURN_MAX);
+        } catch (IOException e) {
+            log.warn("{} can come back only once each is admitted (quorate admit): {}", missing, e.toString());
+        }
     }
 }

@@ -14,6 +14,7 @@ import io.quorate.ist.TransferProgress;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.join.JoinMachine.Step;
+import io.quorate.node.member.Admitted;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.member.Members;
 import io.quorate.node.member.Participation;
@@ -62,7 +63,12 @@ public final class Join implements AutoCloseable {
 
     /** What is to be known of the others, and how they are reached. */
     public record Others(
-            Members members, MemberDesk desk, Questions questions, PeerChannels channels, Standing standing) {}
+            Members members,
+            Admitted admitted,
+            MemberDesk desk,
+            Questions questions,
+            PeerChannels channels,
+            Standing standing) {}
 
     /**
      * What this node keeps of the order, and its part in it.

@@ -247,6 +247,7 @@ record JoiningNode(
     @Override
     public void meet(List<Peer> members) {
         others.members().forget();
+        others.members().know(members);
         others.channels().members(members);
     }
 

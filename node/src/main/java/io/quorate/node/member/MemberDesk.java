@@ -5,10 +5,13 @@ import io.quorate.certification.OrderedStream;
 import io.quorate.core.Ballot;
 import io.quorate.core.BallotCodec;
 import io.quorate.core.ErrorCode;
+import io.quorate.core.FromOutside;
 import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
+import io.quorate.core.answer.NodeStatus;
 import io.quorate.node.member.MemberQuestion.Change;
 import io.quorate.node.member.MemberQuestion.Changed;
+import io.quorate.node.member.MemberQuestion.HowAreYou;
 import io.quorate.node.member.MemberQuestion.Join;
 import io.quorate.node.member.MemberQuestion.Lead;
 import io.quorate.node.member.MemberQuestion.Leave;
@@ -47,12 +50,14 @@ public final class MemberDesk {
     private final OrderedStream stream;
     private final PausableOrder order;
     private final Supplier<Membership> about;
+    private final Supplier<NodeStatus> status;
     private final Members members;
     private final Questions questions;
     private final PeerChannels channels;
 
     /**
      * @param about who is a member, as this node knows it
+     * @param status the state of this node
      * @param channels by which nodes can be reached that are no members, too
      */
     public MemberDesk(
@@ -60,6 +65,7 @@ public final class MemberDesk {
             OrderedStream stream,
             PausableOrder order,
             Supplier<Membership> about,
+            Supplier<NodeStatus> status,
             Members members,
             Questions questions,
             PeerChannels channels) {
@@ -67,6 +73,7 @@ public final class MemberDesk {
         this.stream = stream;
         this.order = order;
         this.about = about;
+        this.status = status;
         this.members = members;
         this.questions = questions;
         this.channels = channels;
@@ -74,10 +81,23 @@ public final class MemberDesk {
 
     public void register(Answers answers) {
         answers.on(WhoIsMember.class, question -> about.get());
-        answers.on(Join.class, this::carryOut);
+        answers.on(HowAreYou.class, question -> status.get());
+        answers.from(Join.class, this::join);
         answers.on(Leave.class, this::carryOut);
         answers.on(Lead.class, this::carryOut);
         answers.requireAll(MemberQuestion.class);
+    }
+
+    /** Nobody is made a member by another node: it would be replaced under its name. */
+    private Changed join(String peer, Join join) {
+        String wrong = Plausible.wrong(join.member());
+        if (wrong != null || !join.name().equals(peer) || !Plausible.isDirectory(join.directory())) {
+            throw new QuorateException(
+                    ErrorCode.MALFORMED_MESSAGE,
+                    FromOutside.oneLine(peer) + " asks to be made a member as what it can't be: "
+                            + (wrong == null ? "another node" : wrong));
+        }
+        return carryOut(join);
     }
 
     private Changed carryOut(Change change) {
@@ -168,6 +188,24 @@ public final class MemberDesk {
         return questions.ask(peer.name(), request -> channels.open(peer, request), question);
     }
 
+    /**
+     * What a node says of itself.
+     *
+     * @return null when it doesn't answer
+     */
+    public @Nullable NodeStatus status(String node) {
+        Members.Heard heard = members.all().get(node);
+        if (!node.equals(self) && (heard == null || !heard.isFresh())) {
+            // Whom nobody hears wouldn't answer, but might keep the one who asks waiting.
+            return null;
+        }
+        try {
+            return questions.ask(node, new HowAreYou());
+        } catch (IOException | QuorateException e) {
+            return null;
+        }
+    }
+
     /** The answers of all peers that can be asked. */
     public List<Membership> askAll(List<Peer> peers) {
         List<CompletableFuture<Membership>> asked = new ArrayList<>();
@@ -175,7 +213,7 @@ public final class MemberDesk {
             if (!peer.name().equals(self)) {
                 asked.add(CompletableFuture.supplyAsync(() -> {
                     try {
-                        return ask(peer, new WhoIsMember());
+                        return Plausible.membership(peer.name(), ask(peer, new WhoIsMember()));
                     } catch (IOException | QuorateException e) {
                         return null;
                     }

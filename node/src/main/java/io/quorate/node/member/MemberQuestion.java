@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.member;
 
+import io.quorate.core.FromOutside;
+import io.quorate.core.answer.NodeStatus;
 import io.quorate.node.question.Question;
 import io.quorate.transport.TransportSettings.Peer;
 import org.jspecify.annotations.Nullable;
@@ -9,7 +11,12 @@ import org.jspecify.annotations.Nullable;
 public sealed interface MemberQuestion<A> extends Question<A> {
     /** Who is a member, as far as you know? */
     @Question.Name("member.who")
+    @Question.OfJoiners
     record WhoIsMember() implements MemberQuestion<Membership> {}
+
+    /** How are you? */
+    @Question.Name("member.status")
+    record HowAreYou() implements MemberQuestion<NodeStatus> {}
 
     /** A change that only the leader can carry out. It answers when the change is done. */
     sealed interface Change extends MemberQuestion<Changed> {
@@ -18,11 +25,12 @@ public sealed interface MemberQuestion<A> extends Question<A> {
     }
 
     /**
-     * Make this node a member.
+     * Make this node, which asks, a member.
      *
      * @param directory id of its data directory
      */
     @Question.Name("member.join")
+    @Question.OfJoiners
     record Join(Peer member, String directory) implements Change {
         @Override
         public String name() {
@@ -46,5 +54,9 @@ public sealed interface MemberQuestion<A> extends Question<A> {
      * @param refusal why the change was not done; null when it was
      */
     record Changed(
-            String node, @Nullable String leader, @Nullable String refusal) {}
+            String node, @Nullable String leader, @Nullable String refusal) {
+        public Changed {
+            refusal = FromOutside.oneLine(refusal);
+        }
+    }
 }

@@ -3,12 +3,14 @@ package io.quorate.node.member;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.quorate.core.FlowReport;
+import io.quorate.core.FromOutside;
 import io.quorate.core.LogPosition;
 import io.quorate.core.TableName;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +46,8 @@ import org.jspecify.annotations.Nullable;
  * @param flow what flow control needs to know of it; null when an older version doesn't say
  * @param runsEvents whether its server's event scheduler is on; null when somebody keeps it off there, and when an
  *     older version doesn't say
+ * @param admitted nodes that it was told to admit, and until when, in seconds since the epoch; null when an older
+ *     version doesn't say
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record MemberReport(
@@ -72,7 +76,8 @@ public record MemberReport(
         List<TableName> notGiven,
         Boolean mayKeep,
         FlowReport flow,
-        Boolean runsEvents) {
+        Boolean runsEvents,
+        Map<String, Long> admitted) {
     /** Whether the node has a server that holds what the order says. */
     public boolean hasSyncedServer() {
         return mysql != null && (state.equals("SYNCED") || state.equals("DONOR"));
@@ -85,6 +90,41 @@ public record MemberReport(
      */
     public boolean gives(@Nullable Collection<TableName> tables) {
         return hasSyncedServer() || (notGiven != null && tables != null && Collections.disjoint(notGiven, tables));
+    }
+
+    /**
+     * The same in so few words that the others take it ({@link Members#REPORT_BYTES_MAX}): a server that waits for a
+     * copy of very many tables gives none to others, rather than tell which it can't give.
+     */
+    MemberReport withoutTables() {
+        return new MemberReport(
+                node,
+                directory,
+                generation,
+                zone,
+                http,
+                mysql,
+                state,
+                ordered,
+                applied,
+                orderedPerSecond,
+                appliedPerSecond,
+                cacheFirst,
+                cacheLast,
+                checkpoint,
+                checkpointIndex,
+                logTerm,
+                logIndex,
+                queue,
+                FromOutside.oneLine(cause),
+                desynced,
+                waitingCommits,
+                waitingMillis,
+                null,
+                null,
+                flow,
+                runsEvents,
+                admitted);
     }
 
     /** Puts nodes of this zone first. */

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.member;
 
-import io.quorate.transport.DurableFile;
+import io.quorate.core.ErrorCode;
+import io.quorate.core.FromOutside;
+import io.quorate.core.QuorateException;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
-import java.io.Reader;
-import java.io.StringWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -27,19 +27,20 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class Members {
     private static final Logger log = LoggerFactory.getLogger(Members.class);
-    /**
-     * Used in the keys of {@code directories}: between a name and a generation in the key of a data directory, before a
-     * name in the key of the highest generation. No name contains it.
-     */
-    private static final String GENERATION = "#";
-
     /** A node that was not heard for this long counts as absent. */
     private static final Duration FRESH = Duration.ofSeconds(2);
 
-    private final Path file;
-    private final Map<String, String> directories = new ConcurrentHashMap<>();
+    /** Of nodes that are no members, so many are kept; they are only shown. */
+    static final int STRANGERS_MAX = 16;
+
+    /** A report has no more than this, bytes. */
+    public static final int REPORT_BYTES_MAX = 64 << 10;
+
+    private final HeardNames names;
+    private final Set<String> known = ConcurrentHashMap.newKeySet();
     private final JsonMapper json;
     private final Map<String, Heard> heard = new ConcurrentHashMap<>();
+    private final Map<String, Heard> strangers = new ConcurrentHashMap<>();
     private final Map<String, Sent> sent = new ConcurrentHashMap<>();
 
     /** A report that came by itself, as it came and as it reads. */
@@ -60,17 +61,21 @@ public final class Members {
         }
     }
 
-    /** @param file keeps the data directories and generations with which nodes were heard of */
+    /**
+     * @param file keeps the data directories and generations with which members were heard of
+     * @throws QuorateException DISK when that file can't be one
+     */
     public Members(Path file, JsonMapper json) throws IOException {
-        this.file = file;
-        if (Files.exists(file)) {
-            Properties kept = new Properties();
-            try (Reader in = Files.newBufferedReader(file)) {
-                kept.load(in);
-            }
-            kept.stringPropertyNames().forEach(name -> directories.put(name, kept.getProperty(name)));
-        }
+        this.names = new HeardNames(file);
         this.json = json;
+    }
+
+    /** Reports of these count from now on: they are members, or are configured to be. */
+    public void know(Collection<Peer> members) {
+        for (Peer member : members) {
+            known.add(member.name());
+            strangers.remove(member.name());
+        }
     }
 
     /** Takes in a report that has come by itself. One that says what the last one did isn't read again. */
@@ -78,62 +83,67 @@ public final class Members {
         try {
             Sent last = sent.get(node);
             if (last == null || !Arrays.equals(report, last.bytes)) {
-                last = new Sent(report, json.readValue(report, MemberReport.class));
-                sent.put(node, last);
+                last = new Sent(report, read(node, report));
             }
-            heard(last.report);
-        } catch (JacksonException e) {
-            log.debug("a report of {} is not understood: {}", node, e.toString());
+            if (known.contains(node)) {
+                sent.put(node, last);
+                heard(last.report);
+            } else {
+                stranger(last.report);
+            }
+        } catch (QuorateException e) {
+            log.debug("a report is not understood: {}", e.getMessage());
         }
     }
 
-    /** Takes in a report that was asked for. */
+    private MemberReport read(String node, byte[] report) {
+        if (report.length > REPORT_BYTES_MAX) {
+            throw malformed(node + " reports " + report.length + " bytes, at most " + REPORT_BYTES_MAX + " are read");
+        }
+        try {
+            return Plausible.report(node, json.readValue(report, MemberReport.class));
+        } catch (JacksonException e) {
+            throw malformed("a report of " + node + " is none: " + FromOutside.oneLine(e.getMessage()));
+        }
+    }
+
+    private static QuorateException malformed(String what) {
+        return new QuorateException(ErrorCode.MALFORMED_MESSAGE, FromOutside.oneLine(what));
+    }
+
+    /** Takes the place of one that isn't heard any more, if there are too many. */
+    private synchronized void stranger(MemberReport report) {
+        if (!strangers.containsKey(report.node()) && strangers.size() >= STRANGERS_MAX) {
+            strangers.values().removeIf(other -> !other.isFresh());
+        }
+        if (strangers.containsKey(report.node()) || strangers.size() < STRANGERS_MAX) {
+            strangers.put(report.node(), new Heard(report, System.nanoTime()));
+        }
+    }
+
+    /** Takes in a report of a node that was asked for it, or of a member. */
     public void heard(MemberReport report) {
         heard.put(report.node(), new Heard(report, System.nanoTime()));
-        if (report.generation() > 0) {
+        if (report.generation() > 0 && known.contains(report.node())) {
             directory(report.node(), report.generation(), report.directory());
         }
     }
 
-    /** Notes that the node of that name and generation uses that data directory. */
+    /** Notes that the member of that name and generation uses that data directory. */
     void directory(String node, int generation, String id) {
         if (id != null) {
-            keep(directoryKey(node, generation), id);
-        }
-    }
-
-    private static String directoryKey(String node, int generation) {
-        return node + GENERATION + generation;
-    }
-
-    private synchronized void keep(String key, String value) {
-        if (!value.equals(directories.put(key, value))) {
-            try {
-                Properties kept = new Properties();
-                kept.putAll(directories);
-                StringWriter text = new StringWriter();
-                kept.store(text, "The data directories and generations that this node's peers were heard of with");
-                DurableFile.write(file, text.toString());
-            } catch (IOException e) {
-                log.warn("{} can't be written: {}", file, e.toString());
-            }
+            names.directory(node, generation, id);
         }
     }
 
     Map<String, String> directories() {
-        return Map.copyOf(directories);
+        return names.all();
     }
 
     /** Notes that a node of that name was a member in that generation. */
     public void generation(String node, int generation) {
-        String key = GENERATION + node;
-        if (generation > generationOf(node)) {
-            keep(key, Integer.toString(generation));
-        }
-    }
-
-    private int generationOf(String node) {
-        return Integer.parseInt(directories.getOrDefault(GENERATION + node, "0"));
+        known.add(node);
+        names.generation(node, generation);
     }
 
     /**
@@ -141,26 +151,29 @@ public final class Members {
      * never was.
      */
     public static int generation(Map<String, String> directories, String node) {
-        return Integer.parseInt(directories.getOrDefault(GENERATION + node, "0"));
+        return HeardNames.generationOf(directories, node);
     }
 
     /** The data directory of that member, according to {@link #directories}; null when none is known. */
     public static String directory(Map<String, String> directories, Peer member) {
-        return directories.get(directoryKey(member.name(), member.generation()));
+        return directories.get(HeardNames.directoryKey(member.name(), member.generation()));
     }
 
     /** Forgets what was heard, because it belongs to a life of the cluster that is over. */
     public void forget() {
         sent.clear();
         heard.clear();
+        strangers.clear();
     }
 
-    /** The last report of every other node that was ever heard. */
+    /** The last report of every other node that was heard, of some that are no members, too. */
     public Map<String, Heard> all() {
-        return Map.copyOf(heard);
+        Map<String, Heard> all = new HashMap<>(strangers);
+        all.putAll(heard);
+        return Map.copyOf(all);
     }
 
-    /** The last reports of the other nodes that are present now. */
+    /** The last reports of the other members that are present now. */
     public List<MemberReport> present() {
         Collection<Heard> reports = heard.values();
         return reports.stream().filter(Heard::isFresh).map(Heard::report).toList();

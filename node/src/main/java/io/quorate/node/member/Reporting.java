@@ -82,6 +82,9 @@ public final class Reporting implements AutoCloseable {
     private void tell(MemberReport report) {
         if (!report.equals(last)) {
             bytes = json.writeValueAsBytes(report);
+            if (bytes.length > Members.REPORT_BYTES_MAX) {
+                bytes = json.writeValueAsBytes(report.withoutTables());
+            }
             last = report;
             unchanged = 0;
         } else if (++unchanged % REPEATED != 0) {

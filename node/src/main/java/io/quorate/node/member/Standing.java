@@ -53,6 +53,7 @@ public final class Standing {
     private final Server server;
     private final Participation participation;
     private final Members members;
+    private final Admitted admitted;
     private final Supplier<Lives> lives;
     private final Supplier<List<TableName>> notGiven;
     private final Supplier<@Nullable Boolean> mayKeep;
@@ -79,6 +80,7 @@ public final class Standing {
             Server server,
             Participation participation,
             Members members,
+            Admitted admitted,
             Supplier<Lives> lives,
             Supplier<List<TableName>> notGiven,
             Supplier<@Nullable Boolean> mayKeep,
@@ -94,6 +96,7 @@ public final class Standing {
         this.server = server;
         this.participation = participation;
         this.members = members;
+        this.admitted = admitted;
         this.lives = lives;
         this.notGiven = notGiven;
         this.mayKeep = mayKeep;
@@ -109,6 +112,7 @@ public final class Standing {
         RatisTotalOrder running = order.running();
         LogPosition end = running == null ? stream.resumeAfter() : running.logEnd();
         ServerSession session = server.session();
+        admitted.used(known().stream().map(Peer::name).toList());
         WaitingCommits waiting = session == null ? WaitingCommits.NONE : session.waitingCommits();
         return new MemberReport(
                 properties.node(),
@@ -136,7 +140,8 @@ public final class Standing {
                 notGiven.get(),
                 mayKeep.get(),
                 flow.report(lastOrdered(), progress.lastApplied()),
-                runsEvents.get());
+                runsEvents.get(),
+                admitted.report());
     }
 
     private long queue() {
@@ -193,6 +198,21 @@ public final class Standing {
                 : reason;
     }
 
+    /** The state of this node. Takes no lock. */
+    public NodeState state() {
+        return loop.state();
+    }
+
+    /** Whether nobody waits for this node any more, so that its rows may be old. Takes no lock. */
+    public boolean isLeftBehind() {
+        return flow.isLeftBehind();
+    }
+
+    /** Whether the thread that owns the state of this node goes round. Takes no lock. */
+    public boolean isTurning() {
+        return loop.isTurning();
+    }
+
     /** The state of this node, for people. */
     public NodeStatus status() {
         TotalOrder.Quorum quorum = order.quorum();
@@ -210,6 +230,7 @@ public final class Standing {
                 applied >= stream.lastOrdered() ? 0 : progress.lagMicros() / 1000,
                 flow.sentence(),
                 flow.isLeftBehind(),
+                properties.isOpen(),
                 ProcessHandle.current().pid());
     }
 
@@ -235,6 +256,11 @@ public final class Standing {
             return running.members();
         }
         return participation.peers();
+    }
+
+    /** Whether a node of that name is a member, as far as this node knows. Any thread. */
+    public boolean isMember(String node) {
+        return known().stream().anyMatch(member -> member.name().equals(node));
     }
 
     /** The members that are away, with the last seqno each of them is known to have. */

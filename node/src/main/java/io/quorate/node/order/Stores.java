@@ -71,10 +71,7 @@ public final class Stores implements AutoCloseable {
     public static Stores open(Path directory, int keysMax, CacheSettings settings) throws IOException {
         CheckpointStore checkpoints = CheckpointStore.open(directory.resolve("checkpoints"));
         CheckpointStore.Checkpoint newest = checkpoints.newest().orElse(null);
-        Certifier certifier = newest == null ? new Certifier(keysMax) : read(newest);
-        if (certifier.keysMax() != keysMax) {
-            throw keysMax(keysMax, certifier.keysMax());
-        }
+        Certifier certifier = newest == null ? new Certifier(keysMax) : read(newest, keysMax);
         LogPosition position = newest == null ? LogPosition.START : newest.position();
         long durable = newest == null ? 0 : newest.seqno();
         try {
@@ -106,10 +103,7 @@ public final class Stores implements AutoCloseable {
 
     /** Makes a checkpoint that another node sent, and that has proved whole, this node's newest one. */
     public void install(CheckpointStore.Checkpoint received, OrderedStream stream) throws IOException {
-        Certifier state = read(received);
-        if (state.keysMax() != certifier.keysMax()) {
-            throw keysMax(certifier.keysMax(), state.keysMax());
-        }
+        Certifier state = read(received, certifier.keysMax());
         checkpoints.adopt(received);
         stream.install(state, received.position());
     }
@@ -126,9 +120,17 @@ public final class Stores implements AutoCloseable {
                 "quorate.certification.keys-max is " + here + ", the cluster was made with " + cluster);
     }
 
-    private static Certifier read(CheckpointStore.Checkpoint checkpoint) throws IOException {
+    private static Certifier read(CheckpointStore.Checkpoint checkpoint, long keysMax) throws IOException {
+        try (DataInputStream in = checkpoint.open()) {
+            long theirs = Certifier.keysMaxOf(in);
+            if (theirs != keysMax) {
+                throw keysMax(keysMax, theirs);
+            }
+        }
         try (DataInputStream in = checkpoint.open()) {
             return Certifier.readFrom(in);
+        } catch (IllegalArgumentException e) {
+            throw new QuorateException(ErrorCode.STATE_DIVERGED, "certification state that can't be: " + e, e);
         }
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.question;
 
+import io.quorate.core.ErrorCode;
+import io.quorate.core.FromOutside;
 import io.quorate.core.QuorateException;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -9,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import tools.jackson.databind.json.JsonMapper;
@@ -19,6 +22,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class Answers {
     private final QuestionCodec codec;
+    private final Predicate<String> isMember;
     private final Map<String, Registered<?>> registered = new ConcurrentHashMap<>();
 
     /** Answers a question. May be called for any number of questions at once, each on a thread of its own. */
@@ -26,6 +30,16 @@ public final class Answers {
     public interface Handler<Q, A> {
         /** @throws QuorateException the peer gets it as it is */
         A answer(Q question) throws IOException;
+    }
+
+    /** Answers a question for which it matters who asks. */
+    @FunctionalInterface
+    public interface PeerHandler<Q, A> {
+        /**
+         * @param peer name of the node that asks, this node's own too
+         * @throws QuorateException the peer gets it as it is
+         */
+        A answer(String peer, Q question) throws IOException;
     }
 
     /** Answers a question with a stream. */
@@ -36,27 +50,40 @@ public final class Answers {
     }
 
     /** @param handler null for a question that is answered with a stream */
-    private record Registered<Q>(Class<Q> type, Handler<Q, ?> handler, Server<Q> server) {}
+    private record Registered<Q>(Class<Q> type, PeerHandler<Q, ?> handler, Server<Q> server) {
+        boolean isForJoiners() {
+            return type.isAnnotationPresent(Question.OfJoiners.class);
+        }
+    }
 
     @FunctionalInterface
     private interface Server<Q> {
-        void serve(Q question, OutputStream answer) throws IOException;
+        void serve(String peer, Q question, OutputStream answer) throws IOException;
     }
 
-    public Answers(JsonMapper json) {
+    /** @param isMember whether a node of that name is a member; others are answered only what joiners need */
+    public Answers(JsonMapper json, Predicate<String> isMember) {
         this.codec = new QuestionCodec(json);
+        this.isMember = isMember;
     }
 
     /** Registers who answers questions of this type from now on. */
     public <A, Q extends Question<A>> Answers on(Class<Q> type, Handler<Q, A> handler) {
+        return from(type, (peer, question) -> handler.answer(question));
+    }
+
+    /** As {@link #on}, where it matters who asks. */
+    public <A, Q extends Question<A>> Answers from(Class<Q> type, PeerHandler<Q, A> handler) {
         return register(new Registered<>(
-                type, handler, (question, answer) -> codec.writeAnswer(answer(handler, question), answer)));
+                type, handler, (peer, question, answer) -> codec.writeAnswer(answer(handler, peer, question), answer)));
     }
 
     /** Registers who answers questions of this type from now on, with a stream. */
     public <H, Q extends StreamedQuestion<H>> Answers streamed(Class<Q> type, Streamer<Q, H> streamer) {
         return register(new Registered<>(
-                type, null, (question, answer) -> streamer.answer(question, head -> codec.writeHead(head, answer))));
+                type,
+                null,
+                (peer, question, answer) -> streamer.answer(question, head -> codec.writeHead(head, answer))));
     }
 
     private Answers register(Registered<?> one) {
@@ -73,10 +100,10 @@ public final class Answers {
     }
 
     private <Q> void refused(Class<Q> type, Supplier<QuorateException> refusal) {
-        Handler<Q, ?> refusing = question -> {
+        PeerHandler<Q, ?> refusing = (peer, question) -> {
             throw refusal.get();
         };
-        register(new Registered<>(type, refusing, (question, answer) -> refusing.answer(question)));
+        register(new Registered<>(type, refusing, (peer, question, answer) -> refusing.answer(peer, question)));
     }
 
     /** @throws IllegalStateException when nobody answers one of the questions of a sealed family */
@@ -104,31 +131,46 @@ public final class Answers {
     /**
      * Answers a peer.
      *
-     * @throws QuorateException when the handler refuses; MALFORMED_MESSAGE when nobody answers this question here
+     * @param peer its name
+     * @throws QuorateException when the handler refuses; MALFORMED_MESSAGE when nobody answers this question here;
+     *     MEMBERS_ONLY when the peer is no member, and the question none that joiners ask
      * @throws IOException when the peer is gone, or when what it asked for can't be read
      */
-    public void serve(byte[] bytes, OutputStream answer) throws IOException {
+    public void serve(String peer, byte[] bytes, OutputStream answer) throws IOException {
         QuestionCodec.Named asked = QuestionCodec.named(bytes);
-        serve(asked, find(asked.name()), answer);
+        Registered<?> one = find(asked.name());
+        if (!one.isForJoiners() && !isMember.test(peer)) {
+            throw new QuorateException(
+                    ErrorCode.MEMBERS_ONLY,
+                    "the question " + asked.name() + " is answered to members alone, and " + FromOutside.oneLine(peer)
+                            + " is none");
+        }
+        serve(peer, asked, one, answer);
     }
 
-    private <Q> void serve(QuestionCodec.Named asked, Registered<Q> one, OutputStream answer) throws IOException {
-        one.server().serve(codec.decode(asked, one.type()), answer);
+    private <Q> void serve(String peer, QuestionCodec.Named asked, Registered<Q> one, OutputStream answer)
+            throws IOException {
+        one.server().serve(peer, codec.decode(asked, one.type()), answer);
     }
 
-    /** Answers a question of this node itself, without a network. */
+    /**
+     * Answers a question of this node itself, without a network.
+     *
+     * @param self its name
+     */
     @SuppressWarnings("unchecked") // registered with the type of the question, which determines the type of the answer
-    <A> A here(Question<A> question) throws IOException {
+    <A> A here(String self, Question<A> question) throws IOException {
         String name = QuestionCodec.name(question.getClass());
-        Handler<Question<A>, A> handler = (Handler<Question<A>, A>) find(name).handler();
+        PeerHandler<Question<A>, A> handler =
+                (PeerHandler<Question<A>, A>) find(name).handler();
         if (handler == null) {
             throw new IllegalArgumentException(name + " is answered with a stream");
         }
-        return answer(handler, question);
+        return answer(handler, self, question);
     }
 
-    private static <Q, A> A answer(Handler<Q, A> handler, Q question) throws IOException {
-        return Objects.requireNonNull(handler.answer(question), "an answer");
+    private static <Q, A> A answer(PeerHandler<Q, A> handler, String peer, Q question) throws IOException {
+        return Objects.requireNonNull(handler.answer(peer, question), "an answer");
     }
 
     private Registered<?> find(String name) {

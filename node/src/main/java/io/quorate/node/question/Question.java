@@ -19,4 +19,19 @@ public interface Question<A> {
     @interface Name {
         String value();
     }
+
+    /** Marks a question that is answered to a node that is no member: it needs the answer to become one. */
+    @Retention(RetentionPolicy.RUNTIME)
+    @Target(ElementType.TYPE)
+    @interface OfJoiners {}
+
+    /** How many bytes the answer may have, or the head of a streamed one; {@link #ANSWER_BYTES_MAX} without it. */
+    @Retention(RetentionPolicy.RUNTIME)
+    @Target(ElementType.TYPE)
+    @interface AnswerBytesMax {
+        int value();
+    }
+
+    /** What any answer may have that isn't known to have more. */
+    int ANSWER_BYTES_MAX = 1 << 20;
 }

@@ -31,10 +31,10 @@ import tools.jackson.databind.json.JsonMapper;
 final class QuestionCodec {
     static final byte MARK = 'Q';
     static final int NAME_BYTES_MAX = 100;
-    /** Less than the largest message on a channel between nodes. */
-    static final int QUESTION_BYTES_MAX = 3 << 20;
-    /** Enough for the catalog of a server with a hundred thousand tables, which has a few hundred megabytes. */
-    static final int ANSWER_BYTES_MAX = 1 << 30;
+    /** What a node says in one message before it is known what it wants. */
+    static final int QUESTION_BYTES_MAX = 64 << 10;
+    /** No answer takes more than this part of the heap, however much its kind may have. */
+    private static final int HEAP_SHARE = 4;
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9.-]{1," + NAME_BYTES_MAX + "}");
 
@@ -49,12 +49,18 @@ final class QuestionCodec {
     record Named(String name, byte[] bytes, int at) {}
 
     QuestionCodec(JsonMapper json) {
-        this(json, ANSWER_BYTES_MAX);
+        this(json, Runtime.getRuntime().maxMemory() / HEAP_SHARE);
     }
 
-    QuestionCodec(JsonMapper json, int answerBytesMax) {
+    /** @param answerBytesMax no answer may have more, of whatever kind */
+    QuestionCodec(JsonMapper json, long answerBytesMax) {
         this.json = json;
-        this.answerBytesMax = answerBytesMax;
+        this.answerBytesMax = (int) Math.min(Integer.MAX_VALUE - 8, answerBytesMax);
+    }
+
+    private int answerBytesMax(Question<?> question) {
+        Question.AnswerBytesMax own = question.getClass().getAnnotation(Question.AnswerBytesMax.class);
+        return Math.min(answerBytesMax, own == null ? Question.ANSWER_BYTES_MAX : own.value());
     }
 
     /** @throws IllegalStateException when the question has no name, which is a mistake in the program */
@@ -146,8 +152,9 @@ final class QuestionCodec {
 
     /** @param peer name of the node that answers */
     <A> A readAnswer(Question<A> question, String peer, InputStream in) throws IOException {
-        byte[] bytes = in.readNBytes(answerBytesMax);
-        if (bytes.length == answerBytesMax && in.read() >= 0) {
+        int most = answerBytesMax(question);
+        byte[] bytes = in.readNBytes(most);
+        if (bytes.length == most && in.read() >= 0) {
             throw tooLong(peer, question);
         }
         return parsed(question, peer, bytes);
@@ -165,7 +172,7 @@ final class QuestionCodec {
     <H> StreamedAnswer<H> readHead(StreamedQuestion<H> question, String peer, InputStream in) throws IOException {
         DataInputStream data = new DataInputStream(in);
         int length = data.readInt();
-        if (length < 0 || length > answerBytesMax) {
+        if (length < 0 || length > answerBytesMax(question)) {
             throw tooLong(peer, question);
         }
         byte[] bytes = data.readNBytes(length);
@@ -189,8 +196,9 @@ final class QuestionCodec {
     }
 
     private QuorateException tooLong(String peer, Question<?> question) {
-        return malformed(
-                peer + " answered " + name(question.getClass()) + " with more than " + answerBytesMax + " bytes");
+        int most = answerBytesMax(question);
+        return malformed(peer + " answered " + name(question.getClass()) + " with more than " + most + " bytes"
+                + (most == answerBytesMax ? "; a larger heap (-Xmx) takes more" : ""));
     }
 
     static QuorateException malformed(String what) {

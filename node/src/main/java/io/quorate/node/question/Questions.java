@@ -36,7 +36,7 @@ public final class Questions {
      * @throws IOException when the peer can't be reached
      */
     public <A> A ask(String node, Question<A> question) throws IOException {
-        return node.equals(self) ? own.here(question) : ask(node, request -> peers.open(node, request), question);
+        return node.equals(self) ? own.here(self, question) : ask(node, request -> peers.open(node, request), question);
     }
 
     /** As above, but asks a node at the end of a channel. */

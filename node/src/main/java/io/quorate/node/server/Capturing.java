@@ -15,6 +15,7 @@ import io.quorate.core.NodeEvent;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.OwnOrder;
 import io.quorate.core.ProposalWindow;
+import io.quorate.core.ServerTls;
 import io.quorate.core.Spool;
 import io.quorate.core.TotalOrder;
 import io.quorate.node.config.NodeProperties;
@@ -40,6 +41,7 @@ final class Capturing implements AutoCloseable {
     /** What every capture of this node works with. */
     record Ports(
             NodeProperties properties,
+            ServerTls tls,
             String incarnation,
             OwnOrder own,
             TotalOrder order,
@@ -197,11 +199,11 @@ final class Capturing implements AutoCloseable {
                         mysql.host(),
                         mysql.port(),
                         mysql.user(),
-                        mysql.password(),
+                        mysql.secret(),
                         server,
                         0x4000_0000L | (mixed & 0x3fff_ffffL))
                 .with(
-                        mysql.sslMode(),
+                        ports.tls(),
                         Set.of(AppliedDdl.source(ports.incarnation()), AppliedDdl.wholeSource(ports.incarnation())))
                 .withLimits(new CaptureSettings.Limits(
                         p.capture().transactionBytesMax().toBytes(),

@@ -2,10 +2,13 @@
 package io.quorate.node.server;
 
 import io.quorate.node.server.ServerCheck.Finding;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.security.GeneralSecurityException;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,8 +16,9 @@ import java.util.Properties;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * {@code java -jar quorate-node.jar check HOST:PORT USER [json]}, password in {@value #PASSWORD}: checks a server
- * before a service is put beside it. The exit code is 0 when nothing keeps the service from starting, otherwise 1.
+ * {@code java -jar quorate-node.jar check HOST:PORT USER [json|text [TLS [CA-FILE]]]}, password in {@value #PASSWORD}:
+ * checks a server before a service is put beside it. TLS is as for {@code quorate.mysql.tls.mode}. The exit code is 0
+ * when nothing keeps the service from starting, otherwise 1.
  */
 public final class CheckMain {
     static final String PASSWORD = "QUORATE_MYSQL_PASSWORD";
@@ -22,31 +26,49 @@ public final class CheckMain {
     private CheckMain() {}
 
     public static int run(String[] arguments, PrintStream out, PrintStream err) {
-        if (arguments.length < 3) {
-            err.println("usage: check HOST:PORT USER [json]; the password in " + PASSWORD);
+        if (arguments.length < 3 || arguments[1].lastIndexOf(':') < 0) {
+            err.println("usage: check HOST:PORT USER [json|text [TLS [CA-FILE]]]; the password in " + PASSWORD);
             return 2;
         }
+        boolean asJson = arguments.length > 3 && arguments[3].equals("json");
+        String mode = arguments.length > 4 ? arguments[4] : "auto";
+        try (CheckTls tls = CheckTls.of(
+                arguments[1].substring(0, arguments[1].lastIndexOf(':')),
+                mode,
+                arguments.length > 5 ? arguments[5] : "")) {
+            return check(arguments[1], arguments[2], tls, asJson, out);
+        } catch (SQLException e) {
+            err.println("quorate: "
+                    + ServerAccess.unreachable(arguments[2] + "@" + arguments[1], e)
+                            .detail());
+            return 1;
+        } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
+            err.println("quorate: " + e.getMessage());
+            return 2;
+        }
+    }
+
+    private static int check(String address, String user, CheckTls tls, boolean asJson, PrintStream out)
+            throws SQLException {
         Properties properties = new Properties();
-        properties.setProperty("user", arguments[2]);
+        properties.setProperty("user", user);
         properties.setProperty("password", System.getenv().getOrDefault(PASSWORD, ""));
-        properties.setProperty("allowPublicKeyRetrieval", "true");
         properties.setProperty("connectTimeout", "5000");
-        try (Connection connection = DriverManager.getConnection("jdbc:mysql://" + arguments[1] + "/", properties)) {
+        properties.putAll(tls.tls().driverProperties());
+        try (Connection connection = DriverManager.getConnection("jdbc:mysql://" + address + "/", properties)) {
             List<Finding> wrong = ServerCheck.findingsOfNew(connection);
-            List<Finding> advice = SchemaAdvice.findings(connection);
-            if (arguments.length > 3 && arguments[3].equals("json")) {
+            List<Finding> advice = new ArrayList<>(AccountAdvice.findings(connection));
+            advice.addAll(SchemaAdvice.findings(connection));
+            if (asJson) {
                 out.println(json(wrong, advice));
             } else {
                 print(out, "must be changed", wrong);
                 print(out, "should be known", advice);
                 if (wrong.isEmpty()) {
-                    out.println(arguments[1] + " is fit for Quorate");
+                    out.println(address + " is fit for Quorate");
                 }
             }
             return wrong.isEmpty() ? 0 : 1;
-        } catch (SQLException e) {
-            err.println("quorate: " + arguments[2] + "@" + arguments[1] + ": " + e.getMessage());
-            return 1;
         }
     }
 

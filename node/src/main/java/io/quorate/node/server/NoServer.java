@@ -49,6 +49,11 @@ public final class NoServer implements Server {
     }
 
     @Override
+    public boolean isDraining() {
+        return false;
+    }
+
+    @Override
     public String drainNoMore() {
         return "an arbitrator has no server that could be drained";
     }

@@ -36,6 +36,9 @@ public record NodeIdentity(
     private static final Logger log = LoggerFactory.getLogger(NodeIdentity.class);
     private static final String FILE = "node.properties";
 
+    /** In every node's data directory since its first start. */
+    public static final String ID_FILE = "directory.id";
+
     /** Whether this node's directory belongs to a server already. */
     public static boolean isKnown(NodeProperties properties) {
         return read(properties.dataDir(), properties.cluster(), properties.node()) != null;
@@ -128,7 +131,7 @@ public record NodeIdentity(
 
     /** The id of a directory; it is drawn at random when it is first asked for. */
     public static UUID directoryId(Path directory) throws IOException {
-        Path file = directory.resolve("directory.id");
+        Path file = directory.resolve(ID_FILE);
         if (!Files.exists(file)) {
             DurableFile.write(file, UUID.randomUUID().toString());
         }

@@ -57,6 +57,9 @@ public interface Server extends AutoCloseable {
      */
     String drain(Duration limit) throws InterruptedException;
 
+    /** Whether clients are kept out by {@link #drain}. */
+    boolean isDraining();
+
     /** Lets clients connect again. */
     String drainNoMore();
 

@@ -10,12 +10,16 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.Gtid;
 import io.quorate.core.GtidSet;
 import io.quorate.core.QuorateException;
+import io.quorate.core.ServerTls;
 import io.quorate.core.TableName;
 import io.quorate.node.config.NodeProperties;
-import io.quorate.sst.CloneCopy;
+import io.quorate.sst.stream.RowLoader;
 import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.cert.CertificateException;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -24,11 +28,12 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,12 +50,13 @@ public final class ServerAccess implements AutoCloseable {
     private final String url;
     private final String user;
     private final String password;
+    private final ServerTls tls;
     private final HikariDataSource pool = new HikariDataSource();
     private final DataSource workers;
-    private final CloneCopy.Credentials credentials;
     private final ClientWrites clientWrites;
 
-    public ServerAccess(NodeProperties properties) {
+    /** @param tls how connections to the server are encrypted */
+    public ServerAccess(NodeProperties properties, ServerTls tls) {
         NodeProperties.MySql mysql = properties.mysql();
         this.clientWrites = new ClientWrites(
                 properties.commitMode() == NodeProperties.CommitMode.AFTER_SYNC
@@ -59,32 +65,29 @@ public final class ServerAccess implements AutoCloseable {
                 properties.commitTimeout());
         this.account = mysql.user() + "@" + mysql.host() + ":" + mysql.port();
         this.user = mysql.user();
-        this.password = mysql.password();
-        this.url = "jdbc:mysql://" + mysql.host() + ":" + mysql.port()
-                + "/?connectTimeout=3000&allowPublicKeyRetrieval=true&sessionVariables=autocommit%3D1&sslMode="
-                + mysql.sslMode().toUpperCase(Locale.ROOT);
-        this.credentials = new CloneCopy.Credentials(
-                mysql.user(),
-                mysql.password(),
-                switch (mysql.sslMode()) {
-                    case "disabled" -> Boolean.FALSE;
-                    case "preferred" -> null;
-                    default -> Boolean.TRUE;
-                });
-        this.workers = ApplierDataSource.of(url, mysql.user(), mysql.password());
+        this.password = mysql.secret();
+        this.tls = tls;
+        StringBuilder text = new StringBuilder("jdbc:mysql://" + mysql.host() + ":" + mysql.port()
+                + "/?connectTimeout=3000&sessionVariables=autocommit%3D1");
+        tls.driverProperties().forEach((name, value) -> text.append('&')
+                .append(name)
+                .append('=')
+                .append(URLEncoder.encode(value, StandardCharsets.UTF_8)));
+        this.url = text.toString();
+        this.workers = ApplierDataSource.of(url, mysql.user(), password);
         pool.setPoolName("quorate-server");
         pool.setJdbcUrl(url + "&socketTimeout=20000");
         pool.setUsername(mysql.user());
-        pool.setPassword(mysql.password());
+        pool.setPassword(password);
         pool.setMaximumPoolSize(2);
         pool.setMinimumIdle(0);
         pool.setConnectionTimeout(4000);
         pool.setInitializationFailTimeout(-1);
     }
 
-    /** The service's account, in the form in which one server is told to connect to another one. */
-    public CloneCopy.Credentials credentials() {
-        return credentials;
+    /** How connections to the server are encrypted. */
+    ServerTls tls() {
+        return tls;
     }
 
     public static String version(Connection connection) throws SQLException {
@@ -132,12 +135,12 @@ public final class ServerAccess implements AutoCloseable {
     }
 
     /**
-     * Opens a connection outside the pool that allows LOAD DATA LOCAL. If this service doesn't end its session, the
+     * Opens a connection outside the pool for {@link RowLoader}. If this service doesn't end its session, the
      * next one does.
      */
     public Connection connectToLoad() throws SQLException {
         return DriverManager.getConnection(
-                url + "&allowLoadLocalInfile=true&connectionAttributes=" + StaleSessions.ATTRIBUTE + ":"
+                url + "&" + RowLoader.CONNECTION_PARAMETER + "&connectionAttributes=" + StaleSessions.ATTRIBUTE + ":"
                         + StaleSessions.ROLE,
                 user,
                 password);
@@ -399,11 +402,28 @@ public final class ServerAccess implements AutoCloseable {
     }
 
     public QuorateException unreachable(SQLException e) {
+        return unreachable(account, e);
+    }
+
+    /** @param account with which the server was called */
+    static QuorateException unreachable(String account, SQLException e) {
         Throwable root = e;
+        String wayOut = "";
         while (root.getCause() != null) {
             root = root.getCause();
+            if (wayOut.isEmpty() && isRefusedCertificate(root)) {
+                wayOut = ". The password was not sent. The server's certificate must be signed by an authority that"
+                        + " quorate.mysql.tls.bundle (--ca of quorate check) names, for the name in quorate.mysql.host"
+                        + " (docs/security.md#connections-to-the-server)";
+            }
         }
-        return new QuorateException(ErrorCode.SERVER_UNREACHABLE, account + ": " + root.getMessage(), e);
+        return new QuorateException(ErrorCode.SERVER_UNREACHABLE, account + ": " + root.getMessage() + wayOut, e);
+    }
+
+    private static boolean isRefusedCertificate(Throwable cause) {
+        return cause instanceof CertificateException
+                || cause instanceof SSLHandshakeException
+                || cause instanceof SSLPeerUnverifiedException;
     }
 
     @Override

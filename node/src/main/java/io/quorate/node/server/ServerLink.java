@@ -42,6 +42,8 @@ public final class ServerLink implements Server {
     private final Object idle = new Object();
     private final LinkCourse course;
     private volatile ServerSession session;
+    /** When the mysqld was started that has been drained; it is drained no more when it is started again. */
+    private volatile long drained = -1;
     /** The present session, which may not be open yet, or hand over; null while there is none. The thread's own. */
     private ServerSession begun;
 
@@ -76,6 +78,7 @@ public final class ServerLink implements Server {
     public static void checkNow(ServerAccess access) {
         try (Connection connection = access.connect()) {
             ServerCheck.require(connection);
+            AccountAdvice.findings(connection).forEach(finding -> log.warn("{}", finding));
         } catch (SQLException e) {
             log.warn("{}", access.unreachable(e).getMessage());
         }
@@ -160,6 +163,7 @@ public final class ServerLink implements Server {
             return "the service has no session with its server now; clients can't write there";
         }
         try (Connection connection = access.connect()) {
+            drained = s.started();
             return Drain.begin(connection, s, limit);
         } catch (SQLException e) {
             return access.unreachable(e).getMessage();
@@ -167,9 +171,16 @@ public final class ServerLink implements Server {
     }
 
     @Override
+    public boolean isDraining() {
+        ServerSession s = session;
+        return s != null && s.started() == drained;
+    }
+
+    @Override
     public String drainNoMore() {
         try (Connection connection = access.connect()) {
             Drain.end(connection);
+            drained = -1;
             return null;
         } catch (SQLException e) {
             return access.unreachable(e).getMessage();

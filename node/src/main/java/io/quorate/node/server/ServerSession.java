@@ -11,6 +11,7 @@ import io.quorate.certification.OrderedStream;
 import io.quorate.core.GtidSet;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.OwnWrites;
+import io.quorate.core.ServerTls;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.WriteSetLog;
 import io.quorate.node.config.NodeProperties;
@@ -60,8 +61,8 @@ public final class ServerSession implements AutoCloseable {
             return new Applying.Ports(properties, incarnation, cache, progress, events);
         }
 
-        private Capturing.Ports capturing() {
-            return new Capturing.Ports(properties, incarnation, stream, order, events, faults, cache.spool());
+        private Capturing.Ports capturing(ServerTls tls) {
+            return new Capturing.Ports(properties, tls, incarnation, stream, order, events, faults, cache.spool());
         }
 
         private Voting voting(UUID server) {
@@ -130,6 +131,11 @@ public final class ServerSession implements AutoCloseable {
         ServerCheck.require(connection);
     }
 
+    /** When the mysqld was started with which this session has to do. */
+    long started() {
+        return started;
+    }
+
     private void lookAtTables(Connection connection) throws SQLException {
         ports.keyless.look(connection);
         ports.unsafe.look(connection);
@@ -153,7 +159,7 @@ public final class ServerSession implements AutoCloseable {
     /** Makes a register hear of the order. What is captured from now on goes through this register. */
     private SharedOwnWrites attach(OwnWrites own) throws IOException, InterruptedException {
         SharedOwnWrites register = new SharedOwnWrites(own);
-        Capturing next = new Capturing(ports.capturing(), identity, register, gate(), this::appliedSeqno);
+        Capturing next = new Capturing(ports.capturing(access.tls()), identity, register, gate(), this::appliedSeqno);
         capturing = next;
         next.attach();
         return register;

@@ -26,6 +26,8 @@ public final class NodeLoop implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(NodeLoop.class);
     private static final int QUEUE_EVENTS_MAX = 1024;
     private static final long TICK_MILLIS = 100;
+    /** Far more than a turn takes while other programs have the CPU or the disk. */
+    private static final long TURN_NANOS_MAX = 60_000_000_000L;
 
     private final NodeMachine machine;
     private final Supplier<NodeEvent.Progress> progress;
@@ -34,6 +36,7 @@ public final class NodeLoop implements AutoCloseable {
     private final OwnedThread thread;
     private volatile NodeState state;
     private volatile String reason;
+    private volatile long turnedNanos;
 
     /** @param ended is told when the loop ends without having been closed */
     public NodeLoop(
@@ -84,10 +87,17 @@ public final class NodeLoop implements AutoCloseable {
         return reason;
     }
 
+    /** Whether the thread has come to the end of a turn within the last minute. */
+    public boolean isTurning() {
+        return thread.isAlive() && System.nanoTime() - turnedNanos < TURN_NANOS_MAX;
+    }
+
     private void run() throws InterruptedException {
+        turnedNanos = System.nanoTime();
         while (true) {
             NodeEvent event = events.poll(TICK_MILLIS, TimeUnit.MILLISECONDS);
             take(event == null ? look() : event);
+            turnedNanos = System.nanoTime();
         }
     }
 

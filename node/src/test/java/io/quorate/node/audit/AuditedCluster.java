@@ -58,7 +58,7 @@ final class AuditedCluster implements AutoCloseable {
         final String name;
         final Map<String, NavigableMap<String, String>> tables = new TreeMap<>();
         final Map<String, String> definitions = new TreeMap<>();
-        final Answers answers = new Answers(json);
+        final Answers answers = new Answers(json, peer -> true);
         volatile boolean synced = true;
         volatile long settled;
         volatile String unreadable;
@@ -144,7 +144,7 @@ final class AuditedCluster implements AutoCloseable {
             throw new IOException(node + " is gone");
         }
         ByteArrayOutputStream answer = new ByteArrayOutputStream();
-        peer.answers.serve(request, answer);
+        peer.answers.serve("n1", request, answer);
         return new ByteArrayInputStream(answer.toByteArray());
     }
 
@@ -172,6 +172,7 @@ final class AuditedCluster implements AutoCloseable {
                 false,
                 0L,
                 0L,
+                null,
                 null,
                 null,
                 null,

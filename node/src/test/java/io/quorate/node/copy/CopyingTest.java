@@ -4,6 +4,7 @@ package io.quorate.node.copy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.Difference;
+import io.quorate.core.ServerTls;
 import io.quorate.core.TableName;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.server.ServerAccess;
@@ -35,7 +36,7 @@ class CopyingTest {
         return new Copying(
                 new Copying.Ports(properties, "", null, null, null, null),
                 null,
-                new ServerAccess(properties),
+                new ServerAccess(properties, ServerTls.LOOPBACK),
                 null,
                 new Copying.Donors(List::of, null, json),
                 progress -> {});

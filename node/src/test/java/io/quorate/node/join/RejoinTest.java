@@ -86,6 +86,11 @@ class RejoinTest {
         }
 
         @Override
+        public boolean isDraining() {
+            return false;
+        }
+
+        @Override
         public String drainNoMore() {
             return null;
         }

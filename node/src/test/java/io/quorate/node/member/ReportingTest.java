@@ -3,6 +3,7 @@ package io.quorate.node.member;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quorate.transport.TransportSettings.Peer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,7 +22,7 @@ class ReportingTest {
     private static MemberReport report(String node, String state, long ordered) {
         return new MemberReport(
                 node, "d", 1, "", null, "h:1", state, ordered, ordered, 0, 0, 1, ordered, 0, -1, 3, 40, 0, null, false,
-                0L, 0L, null, null, null, null);
+                0L, 0L, null, null, null, null, null);
     }
 
     @Test
@@ -60,6 +61,7 @@ class ReportingTest {
     @Test
     void whoHearsTheSameAgainKnowsItForWhatIsTheCaseNow(@TempDir Path directory) throws Exception {
         Members members = new Members(directory.resolve("peers.properties"), json);
+        members.know(List.of(new Peer("n2", "h", 1, 2)));
         byte[] bytes = json.writeValueAsBytes(report("n2", "SYNCED", 10));
         members.heard("n2", bytes);
         Members.Heard first = members.all().get("n2");

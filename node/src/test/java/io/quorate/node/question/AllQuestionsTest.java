@@ -80,8 +80,9 @@ class AllQuestionsTest {
     private <A, Q extends Question<A>, S extends StreamedQuestion<A>> List<Object> answered(
             Object question, Object answer) throws IOException {
         Object[] came = new Object[1];
-        Answers answers = new Answers(json);
-        Questions questions = new Questions("n1", new Answers(json), (node, request) -> serve(answers, request), json);
+        Answers answers = new Answers(json, peer -> true);
+        Questions questions =
+                new Questions("n1", new Answers(json, peer -> true), (node, request) -> serve(answers, request), json);
         if (question instanceof StreamedQuestion<?>) {
             answers.streamed((Class<S>) question.getClass(), (q, reply) -> {
                 came[0] = q;
@@ -104,7 +105,7 @@ class AllQuestionsTest {
 
     private static ByteArrayInputStream serve(Answers answers, byte[] request) throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        answers.serve(request, out);
+        answers.serve("n1", request, out);
         return new ByteArrayInputStream(out.toByteArray());
     }
 
@@ -119,6 +120,15 @@ class AllQuestionsTest {
         assertThat(question.getInterfaces())
                 .allMatch(family -> family.isSealed()
                         && Arrays.asList(family.getPermittedSubclasses()).contains(question));
+    }
+
+    /** Rows, definitions with the hashes of passwords, and changes of the members are for members. */
+    @Test
+    void joinersAreToldWhoIsAMemberAndAskToBecomeOne() throws Exception {
+        assertThat(questions().stream()
+                        .filter(type -> type.isAnnotationPresent(Question.OfJoiners.class))
+                        .map(QuestionCodec::name))
+                .containsExactlyInAnyOrder("member.who", "member.join");
     }
 
     @Test

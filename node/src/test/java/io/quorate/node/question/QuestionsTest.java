@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
+import io.quorate.fuzz.Fuzz;
 import io.quorate.transport.PeerChannels;
 import io.quorate.transport.TransportSettings;
 import io.quorate.transport.TransportSettings.Peer;
@@ -19,6 +20,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
@@ -46,12 +48,13 @@ class QuestionsTest {
     private static final Hello HELLO = new Hello("n2", List.of("n1"), null);
 
     private final JsonMapper json = JsonMapper.builder().build();
-    private final Answers answers = new Answers(json);
-    private final Questions questions = new Questions("n1", new Answers(json), (node, request) -> serve(request), json);
+    private final Answers answers = new Answers(json, peer -> true);
+    private final Questions questions =
+            new Questions("n1", new Answers(json, peer -> true), (node, request) -> serve(request), json);
 
     private ByteArrayInputStream serve(byte[] request) throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        answers.serve(request, out);
+        answers.serve("n1", request, out);
         return new ByteArrayInputStream(out.toByteArray());
     }
 
@@ -201,6 +204,64 @@ class QuestionsTest {
         assertThatThrownBy(() -> questions.ask("n2", new Nameless())).isInstanceOf(IllegalStateException.class);
     }
 
+    @Question.Name("test.may-i-join")
+    @Question.OfJoiners
+    record MayIJoin(String name) implements Question<Reply> {}
+
+    /** Nothing is done for it before. */
+    @Test
+    void whoIsNoMemberIsAnsweredOnlyWhatJoinersAsk() throws IOException {
+        List<String> done = new ArrayList<>();
+        Answers careful = new Answers(json, peer -> peer.equals("n1"));
+        careful.on(Hello.class, hello -> {
+            done.add(hello.to());
+            return new Reply("done");
+        });
+        careful.streamed(Many.class, (many, reply) -> done.add("many"));
+        careful.from(MayIJoin.class, (peer, question) -> new Reply(peer + " as " + question.name()));
+        QuestionCodec codec = new QuestionCodec(json);
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        for (Question<?> question : List.of(HELLO, new Many(1))) {
+            assertThatThrownBy(() -> careful.serve("x\ny", codec.encode(question), out))
+                    .isInstanceOfSatisfying(
+                            QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.MEMBERS_ONLY))
+                    .hasMessageContaining("x y");
+        }
+        assertThat(done).isEmpty();
+        assertThat(out.size()).isZero();
+        careful.serve("n1", codec.encode(HELLO), out);
+        assertThat(done).containsExactly("n2");
+        out.reset();
+        careful.serve("n4", codec.encode(new MayIJoin("n5")), out);
+        assertThat(out.toString(StandardCharsets.UTF_8)).contains("n4 as n5");
+    }
+
+    @Test
+    void noAnswerIsLongerThanItsKindMayBe() {
+        byte[] longer = bytes("{\"text\":\"" + "x".repeat(Question.ANSWER_BYTES_MAX) + "\"}");
+        assertMalformed(catchThrowable(() -> saying(longer).ask("n2", HELLO)), "more than 1048576 bytes");
+    }
+
+    @Test
+    void questionsTamperedWith() {
+        answers.on(Hello.class, hello -> new Reply(hello.to()));
+        QuestionCodec codec = new QuestionCodec(json);
+        Fuzz.of(List.of(codec.encode(HELLO), codec.encode(new Hello("späť", List.of("a", "b"), "x"))))
+                .refusing(QuorateException.class)
+                .run(request -> serve(request));
+    }
+
+    @Test
+    void answersTamperedWith() {
+        Fuzz.of(List.of(bytes("{\"text\":\"12345\"}")))
+                .refusing(QuorateException.class)
+                .run(answer -> saying(answer).ask("n2", HELLO));
+        Fuzz.of(List.of(bytes("\0\0\0\20{\"text\":\"12345\"}rest")))
+                .refusing(QuorateException.class)
+                .refusing(IOException.class)
+                .run(answer -> saying(answer).open("n2", new Many(1)).close());
+    }
+
     @Test
     void aFamilyIsCompleteWhenEachOfItIsAnswered() {
         answers.on(Hello.class, hello -> new Reply(""));
@@ -224,14 +285,15 @@ class QuestionsTest {
                     new Peer("n3", "127.0.0.1", port(), port()));
             answering = channels("n2", peers, directory.resolve("n2"));
             asking = channels("n1", peers, directory.resolve("n1"));
-            questions = new Questions("n1", new Answers(json), asking, json);
+            questions = new Questions("n1", new Answers(json, peer -> true), asking, json);
         }
 
         private PeerChannels channels(String self, List<Peer> peers, Path directory) {
             return PeerChannels.start(
                     TransportSettings.of("c", self, peers, directory),
-                    (peer, request, answer) -> answers.serve(request, answer),
-                    (peer, report) -> {});
+                    (peer, request, answer) -> answers.serve(peer, request, answer),
+                    (peer, report) -> {},
+                    (node, members) -> false);
         }
 
         private static int port() throws IOException {

@@ -36,7 +36,8 @@ class SchedulerRuleTest {
                 null,
                 null,
                 null,
-                runsEvents);
+                runsEvents,
+                null);
     }
 
     private static MemberReport on(String node) {

@@ -29,6 +29,11 @@ public final class AuditedTable {
     private static final Pattern SEES_TRIGGERS =
             Pattern.compile("GRANT [^`]*\\b(TRIGGER|ALL PRIVILEGES)\\b[^`]* ON \\*\\.\\* TO ");
     private static final int NO_SUCH_TABLE = 1146;
+    /** Ten times what the largest stretch has. */
+    private static final int KEYED_ROWS_MAX = 1_000_000;
+    /** Half of what the answer may have, with the quotes around each. */
+    private static final long ROWS_CHARACTERS_MAX = 16 << 20;
+
     private static final String ROW_TABLES = "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES"
             + " WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN"
             + " ('mysql', 'sys', 'performance_schema', 'information_schema', 'quorate') ORDER BY 1, 2";
@@ -298,18 +303,30 @@ public final class AuditedTable {
     /**
      * The content of a stretch: by identity the row's hash; for a bag, how often the row occurs.
      *
-     * @throws IllegalArgumentException when a bag has more than {@code bagMax} different rows
+     * @throws IllegalArgumentException when a bag has more than {@code bagMax} different rows, or all of it would be
+     *     more than an answer between nodes may have
      */
     public Map<String, String> rows(Connection connection, Stretch stretch, long bagMax) throws SQLException {
         String sql = hasKey()
-                ? "SELECT " + identity() + ", " + hash() + from() + where(stretch) + order()
+                ? "SELECT " + identity() + ", " + hash() + from() + where(stretch) + order() + " LIMIT "
+                        + KEYED_ROWS_MAX
                 : "SELECT " + hash() + " AS h, COUNT(*)" + from() + " GROUP BY h LIMIT " + (bagMax + 1);
         Map<String, String> rows = new LinkedHashMap<>();
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(sql)) {
-            while (row.next()) {
-                rows.put(row.getString(1), row.getString(2));
+        long characters = 0;
+        try (Statement statement =
+                connection.createStatement(ResultSet.TYPE_FORWARD_ONLY, ResultSet.CONCUR_READ_ONLY)) {
+            // Row by row, not all at once.
+            statement.setFetchSize(Integer.MIN_VALUE);
+            try (ResultSet row = statement.executeQuery(sql)) {
+                while (row.next() && characters <= ROWS_CHARACTERS_MAX) {
+                    characters += row.getString(1).length() + row.getString(2).length();
+                    rows.put(row.getString(1), row.getString(2));
+                }
             }
+        }
+        if (characters > ROWS_CHARACTERS_MAX || (hasKey() && rows.size() >= KEYED_ROWS_MAX)) {
+            throw new IllegalArgumentException("has more rows in one stretch of " + schema + "." + name
+                    + " than can be compared one by one; lower quorate.audit.stretch-rows on the node that audits");
         }
         if (!hasKey() && rows.size() > bagMax) {
             throw new IllegalArgumentException("has more than " + bagMax + " different rows in " + schema + "." + name

@@ -142,6 +142,15 @@ public record Catalog(
      */
     public record Role(String name, boolean admin) {}
 
+    /**
+     * Holds what another node has sent to what a copy consists of.
+     *
+     * @throws io.quorate.core.QuorateException COPY_REFUSED, which names what is none of it
+     */
+    public void require() {
+        CatalogRule.require(this);
+    }
+
     /** These tables and their schemas, and all triggers; nothing else. */
     public Catalog only(Set<TableName> names) {
         List<Table> kept = tables.stream()

@@ -26,7 +26,9 @@ import java.util.stream.Collectors;
 public final class CatalogRestore {
     private final Catalog catalog;
 
+    /** @throws QuorateException COPY_REFUSED when the catalog has something that isn't part of a copy */
     public CatalogRestore(Catalog catalog) {
+        catalog.require();
         this.catalog = catalog;
     }
 

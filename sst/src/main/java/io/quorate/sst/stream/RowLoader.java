@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sst.stream;
 
+import com.mysql.cj.conf.PropertyKey;
+import com.mysql.cj.conf.RuntimeProperty;
+import com.mysql.cj.jdbc.JdbcConnection;
 import com.mysql.cj.jdbc.JdbcStatement;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.sst.audit.AuditedTable;
 import io.quorate.sst.audit.TableColumn;
 import java.io.DataInputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -21,7 +25,19 @@ import java.util.function.IntConsumer;
  * fault into a warning; here each warning is an error, and so is a missing row.
  */
 public final class RowLoader {
+    /**
+     * Of the URL of a connection that loads. A server may answer any statement by asking for any file of its client's,
+     * and one that isn't what it should be would get every file that the service can read. With this the driver offers
+     * the protocol's part, but gives nothing: there is no such directory. What is given instead is our own stream, and
+     * that only while a piece is being loaded.
+     */
+    public static final String CONNECTION_PARAMETER = "allowLoadLocalInfileInPath=%2Fdev%2Fnull%2Fnone";
+
     private static final int WARN_DATA_TRUNCATED = 1265;
+    /** Three times the size in which {@link RowWriter} sends the rest of a row that is larger than a block. */
+    private static final int BLOCK_BYTES_MAX = 3 << 20;
+    /** The largest packet that a server takes unless it is told otherwise. */
+    private static final int CORRECTION_BYTES_MAX = 64 << 20;
 
     private final DataInputStream in;
     private final IntConsumer received;
@@ -32,7 +48,7 @@ public final class RowLoader {
         this.received = received;
     }
 
-    /** Prepares a connection of its own, which must allow LOAD DATA LOCAL. Transactions begin implicitly. */
+    /** Prepares a connection of its own, made with {@link #CONNECTION_PARAMETER}. Transactions begin implicitly. */
     public static void prepare(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET SESSION sql_log_bin = 0, time_zone = '+00:00', foreign_key_checks = 0,"
@@ -54,11 +70,18 @@ public final class RowLoader {
         try (Statement statement = connection.createStatement()) {
             statement.setEscapeProcessing(false);
             JdbcStatement local = statement.unwrap(JdbcStatement.class);
+            RuntimeProperty<Boolean> gives = connection
+                    .unwrap(JdbcConnection.class)
+                    .getPropertySet()
+                    .getBooleanProperty(PropertyKey.allowLoadLocalInfile);
+            // In this sequence: where there is no stream, the driver would open the file that the server names.
             local.setLocalInfileInputStream(blocks);
+            gives.setValue(true);
             long loaded;
             try {
                 loaded = statement.executeLargeUpdate(new RowForm(table).load());
             } finally {
+                gives.setValue(false);
                 // It is when its server has gone, and then this would hide why.
                 if (!statement.isClosed()) {
                     local.setLocalInfileInputStream(null);
@@ -71,18 +94,32 @@ public final class RowLoader {
             if (loaded != blocks.rows) {
                 throw unusable(name + ": " + blocks.rows + " rows came, " + loaded + " are here");
             }
-            correct(statement, name);
+            correct(statement, table, name);
             return loaded;
         }
     }
 
-    private void correct(Statement statement, String name) throws SQLException, IOException {
+    private void correct(Statement statement, AuditedTable table, String name) throws SQLException, IOException {
         for (int left = in.readInt(); left > 0; left--) {
-            byte[] text = in.readNBytes(in.readInt());
-            if (statement.executeUpdate(new String(text, StandardCharsets.UTF_8)) > 1) {
+            String update = correction(name);
+            CatalogRule.requireCorrection(table.schema(), table.name(), update);
+            if (statement.executeUpdate(update) > 1) {
                 throw unusable(name + ": a row was corrected twice");
             }
         }
+    }
+
+    private String correction(String name) throws IOException {
+        int bytes = in.readInt();
+        if (bytes < 0 || bytes > CORRECTION_BYTES_MAX) {
+            throw unusable(name + ": a row is to be corrected with " + bytes + " bytes, at most " + CORRECTION_BYTES_MAX
+                    + " are possible; quorate.sst.method=clone has no such limit");
+        }
+        byte[] text = in.readNBytes(bytes);
+        if (text.length < bytes) {
+            throw new EOFException("the donor's data breaks off");
+        }
+        return new String(text, StandardCharsets.UTF_8);
     }
 
     /**
@@ -143,6 +180,9 @@ public final class RowLoader {
 
         private void next() throws IOException {
             left = in.readInt();
+            if (left < 0 || left > BLOCK_BYTES_MAX) {
+                throw new IOException("a block of " + left + " bytes comes, at most " + BLOCK_BYTES_MAX + " are taken");
+            }
             if (left == 0) {
                 over = true;
                 rows = in.readLong();

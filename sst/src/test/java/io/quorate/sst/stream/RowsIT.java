@@ -2,6 +2,7 @@
 package io.quorate.sst.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sst.audit.AuditedTable;
@@ -10,12 +11,14 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,11 +26,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Rows of all types, read at one server and loaded at another one with other settings, compared byte by byte. */
 @Timeout(120)
 class RowsIT {
     private static final Path AWKWARD = Path.of("../applier/src/test/resources/awkward-types.sql");
+
+    @TempDir
+    private Path directory;
 
     @Test
     void everyTypeArrivesExactly() throws Exception {
@@ -63,8 +70,89 @@ class RowsIT {
             extra.removeAll(there);
             assertThat(extra).as("not at the origin; there are: %s", missing).isEmpty();
             assertThat(here).hasSameSizeAs(there).hasSizeGreaterThan(60);
+            whatADonorMakesUpIsNotLoaded(server);
+            assertThat(contents(server)).as("nothing of it is here").isEqualTo(here);
             server.execute("UPDATE awkward.docs SET j = CAST(CAST(j AS CHAR) AS JSON) WHERE id = 2");
             assertThat(contents(server)).as("a type lost is seen").isNotEqualTo(here);
+        }
+    }
+
+    /** As the service connects to its server, to which somebody else may answer. */
+    @Test
+    void aServerGetsNoFileThatItAsksFor() throws Exception {
+        Path secret = Files.writeString(directory.resolve("secret"), "the password");
+        try (MySqlServer server = MySqlServer.builder()
+                        .relaxed()
+                        .option("local-infile", "ON")
+                        .start();
+                HostileServer hostile = new HostileServer(server.port(), secret);
+                Connection load = DriverManager.getConnection(
+                        server.jdbcUrl().replace(":" + server.port(), ":" + hostile.port()) + "&"
+                                + RowLoader.CONNECTION_PARAMETER,
+                        "root",
+                        "")) {
+            server.execute("CREATE DATABASE s", "CREATE TABLE s.t (id INT PRIMARY KEY)");
+            RowLoader.prepare(load);
+            AuditedTable table = AuditedTable.read(load, "s", "t");
+            ByteArrayOutputStream piece = new ByteArrayOutputStream();
+            DataOutputStream out = new DataOutputStream(piece);
+            out.writeInt(3);
+            out.write("17\n".getBytes(StandardCharsets.UTF_8));
+            out.writeInt(0);
+            out.writeLong(1);
+            out.writeInt(0);
+            RowLoader loader =
+                    new RowLoader(new DataInputStream(new ByteArrayInputStream(piece.toByteArray())), count -> {});
+
+            hostile.asksAt("LOAD DATA LOCAL");
+            assertThatThrownBy(() -> loader.load(load, table)).isInstanceOf(Exception.class);
+            assertThat(hostile.given()).isEqualTo("17\n");
+
+            hostile.asksAt("SELECT 4711");
+            assertThatThrownBy(() -> load.createStatement().execute("SELECT 4711"))
+                    .isInstanceOf(SQLException.class);
+            assertThat(hostile.given()).isEmpty();
+        }
+    }
+
+    /** Lengths that aren't there, and statements that are no corrections. */
+    private static void whatADonorMakesUpIsNotLoaded(MySqlServer server) throws Exception {
+        for (int length : new int[] {-1, Integer.MIN_VALUE, Integer.MAX_VALUE, 64 << 20}) {
+            ByteArrayOutputStream block = new ByteArrayOutputStream();
+            new DataOutputStream(block).writeInt(length);
+            assertThatThrownBy(() -> load(server, block.toByteArray())).hasStackTraceContaining("a block of " + length);
+            ByteArrayOutputStream correction = noRows();
+            new DataOutputStream(correction).writeInt(length == 64 << 20 ? (64 << 20) + 1 : length);
+            assertThatThrownBy(() -> load(server, correction.toByteArray())).hasMessageContaining("at most");
+        }
+        for (String statement : List.of(
+                "DELETE FROM awkward.huge",
+                "UPDATE `mysql`.`user` SET `User` = X'41'",
+                "UPDATE `awkward`.`huge` SET `b` = LOAD_FILE('/etc/passwd')",
+                "SET GLOBAL offline_mode = OFF")) {
+            ByteArrayOutputStream correction = noRows();
+            DataOutputStream out = new DataOutputStream(correction);
+            out.writeInt(statement.length());
+            out.writeBytes(statement);
+            assertThatThrownBy(() -> load(server, correction.toByteArray())).hasMessageContaining("QRT-7001");
+        }
+    }
+
+    /** A table's stretch without rows, and with one correction, which follows. */
+    private static ByteArrayOutputStream noRows() throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(bytes);
+        out.writeInt(0);
+        out.writeLong(0);
+        out.writeInt(1);
+        return bytes;
+    }
+
+    private static void load(MySqlServer server, byte[] stream) throws Exception {
+        try (Connection connection = connect(server)) {
+            RowLoader.prepare(connection);
+            DataInputStream in = new DataInputStream(new ByteArrayInputStream(stream));
+            new RowLoader(in, count -> {}).load(connection, AuditedTable.read(connection, "awkward", "huge"));
         }
     }
 
@@ -73,10 +161,7 @@ class RowsIT {
     }
 
     private static Connection connect(MySqlServer server) throws Exception {
-        return DriverManager.getConnection(
-                server.jdbcUrl() + (server.jdbcUrl().contains("?") ? "&" : "?") + "allowLoadLocalInfile=true",
-                "root",
-                "");
+        return DriverManager.getConnection(server.jdbcUrl() + "&" + RowLoader.CONNECTION_PARAMETER, "root", "");
     }
 
     private static void copy(MySqlServer origin, MySqlServer server) throws Exception {

@@ -2,6 +2,7 @@
 package io.quorate.transport.rpc;
 
 import io.quorate.transport.rpc.RpcWire.Frame;
+import io.quorate.transport.tls.PeerTls;
 import java.io.BufferedInputStream;
 import java.io.Closeable;
 import java.io.DataInputStream;
@@ -19,6 +20,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import javax.net.ssl.SSLSocket;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.apache.ratis.thirdparty.com.google.protobuf.Parser;
@@ -146,7 +148,9 @@ final class PeerLink implements AutoCloseable {
 
     /** One connection, from the greeting to its end. */
     final class Connection {
+        /** Closing it, rather than what encrypts it, waits for nobody who is writing. */
         private final Socket socket = new Socket();
+
         private final DataInputStream in;
         private final OutputStream out;
         private final Map<Long, Waiting> waiting = new ConcurrentHashMap<>();
@@ -164,8 +168,9 @@ final class PeerLink implements AutoCloseable {
                                 address.substring(0, colon), Integer.parseInt(address.substring(colon + 1))),
                         CONNECT_MILLIS);
                 socket.setSoTimeout(GREET_MILLIS);
-                in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
-                out = socket.getOutputStream();
+                Socket talking = settings.tls().isOn() ? secured() : socket;
+                in = new DataInputStream(new BufferedInputStream(talking.getInputStream()));
+                out = talking.getOutputStream();
                 greet();
                 socket.setSoTimeout((int) settings.answerWithin().toMillis() / 2);
             } catch (IOException | RuntimeException e) {
@@ -174,6 +179,14 @@ final class PeerLink implements AutoCloseable {
             } finally {
                 opening = null;
             }
+        }
+
+        /** The same connection, to the node that is meant and nobody else. */
+        private Socket secured() throws IOException {
+            SSLSocket secured = settings.tls().secure(socket, true);
+            PeerTls.require(
+                    secured.getSession(), settings.nodeOf().apply(peer.getId().toString()));
+            return secured;
         }
 
         private void greet() throws IOException {

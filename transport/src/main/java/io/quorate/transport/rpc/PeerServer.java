@@ -3,6 +3,7 @@ package io.quorate.transport.rpc;
 
 import io.quorate.transport.rpc.RpcWire.Frame;
 import io.quorate.transport.rpc.RpcWire.Hello;
+import io.quorate.transport.tls.PeerTls;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -11,9 +12,12 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import javax.net.ssl.SSLSocket;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
@@ -37,12 +41,19 @@ final class PeerServer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(PeerServer.class);
     private static final int GREET_MILLIS = 5000;
-    private static final int CONNECTIONS_MAX = 64;
+    /** Beyond so many that haven't said who they are, the oldest of these makes room. */
+    private static final int STRANGERS_MAX = 32;
+
+    /** More than members there are. */
+    private static final int CALLERS_MAX = 64;
+
     private static final long AGAIN_MILLIS = 100;
 
     private final RaftServer server;
     private final RpcSettings settings;
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+    /** Those that haven't greeted, the oldest first. */
+    private final Queue<Socket> strangers = new ConcurrentLinkedQueue<>();
     /** The connection of each caller; it has only one, so another one means that this one is dead. */
     private final Map<String, Socket> callers = new ConcurrentHashMap<>();
 
@@ -84,7 +95,11 @@ final class PeerServer implements AutoCloseable {
             try {
                 Socket socket = listening.accept();
                 open.add(socket);
-                if (closed || open.size() > CONNECTIONS_MAX) {
+                strangers.add(socket);
+                if (strangers.size() > STRANGERS_MAX) {
+                    end(strangers.remove());
+                }
+                if (closed) {
                     end(socket);
                 } else {
                     thread("quorate-raft-" + server.getId() + "-greeted", () -> serve(socket));
@@ -112,12 +127,14 @@ final class PeerServer implements AutoCloseable {
             socket.setTcpNoDelay(true);
             socket.setKeepAlive(true);
             socket.setSoTimeout(GREET_MILLIS);
-            DataInputStream in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
-            OutputStream out = socket.getOutputStream();
-            caller = greeted(in, out);
+            Talking talking = secured(socket);
+            DataInputStream in = new DataInputStream(new BufferedInputStream(talking.socket.getInputStream()));
+            OutputStream out = talking.socket.getOutputStream();
+            caller = greeted(talking.node, in, out);
             if (caller == null) {
                 return;
             }
+            strangers.remove(socket);
             Socket former = callers.put(caller, socket);
             if (former != null) {
                 end(former);
@@ -128,7 +145,11 @@ final class PeerServer implements AutoCloseable {
             UnappliedEntries unapplied = new UnappliedEntries(
                     UNAPPLIED_BYTES_MAX, settings.voteWithin().toMillis() / 8, this::lastApplied);
             while (!closed) {
-                take(RpcWire.read(in, settings.messageBytesMax()), unapplied, answers);
+                Frame request = RpcWire.read(in, settings.messageBytesMax());
+                if (!isMember(caller)) {
+                    throw new IOException("no member any more");
+                }
+                take(request, unapplied, answers);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -144,13 +165,39 @@ final class PeerServer implements AutoCloseable {
         }
     }
 
+    /**
+     * A connection as it is talked over.
+     *
+     * @param node the caller's node as its certificate says; null without TLS
+     */
+    private record Talking(Socket socket, String node) {}
+
+    private Talking secured(Socket socket) throws IOException {
+        if (!settings.tls().isOn()) {
+            return new Talking(socket, null);
+        }
+        SSLSocket secured = settings.tls().secure(socket, false);
+        return new Talking(secured, PeerTls.name(secured.getSession()));
+    }
+
+    /**
+     * Whether that server may ask anything: it is in the configuration that Ratis goes by here, or this node has heard
+     * of it otherwise, as it may have to after it was away. Anybody may where nobody proves who he is.
+     */
+    private boolean isMember(String caller) throws IOException {
+        return !settings.tls().isOn()
+                || server.getDivision(settings.group()).getRaftConf().getAllPeers().stream()
+                        .anyMatch(peer -> peer.getId().toString().equals(caller))
+                || settings.isKnown().test(settings.nodeOf().apply(caller));
+    }
+
     /** The caller's id; null if it was refused. */
-    private String greeted(DataInputStream in, OutputStream out) throws IOException {
+    private String greeted(String node, DataInputStream in, OutputStream out) throws IOException {
         String refusal;
         Hello hello = null;
         try {
             hello = RpcWire.readHello(RpcWire.read(in, RpcWire.GREETING_BYTES_MAX));
-            refusal = refusal(hello);
+            refusal = refusal(node, hello);
         } catch (IOException e) {
             refusal = String.valueOf(e.getMessage());
         }
@@ -162,7 +209,16 @@ final class PeerServer implements AutoCloseable {
         return null;
     }
 
-    private String refusal(Hello hello) {
+    private String refusal(String node, Hello hello) throws IOException {
+        if (node != null && !settings.nodeOf().apply(hello.caller()).equals(node)) {
+            return "the certificate is that of " + node + ", and not of " + hello.caller();
+        }
+        if (!isMember(hello.caller())) {
+            return hello.caller() + " is no member";
+        }
+        if (!callers.containsKey(hello.caller()) && callers.size() >= CALLERS_MAX) {
+            return "there are too many callers";
+        }
         if (!hello.group().equals(settings.group().getUuid())) {
             return "it belongs to another cluster, or to another life of it";
         }
@@ -274,6 +330,7 @@ final class PeerServer implements AutoCloseable {
 
     private void end(Socket socket) {
         open.remove(socket);
+        strangers.remove(socket);
         PeerLink.closeQuietly(socket);
     }
 

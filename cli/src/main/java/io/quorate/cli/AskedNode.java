@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.cli;
+
+import io.quorate.core.answer.Outcome;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+
+/** A node that is asked over HTTP, with the token that it wants of whoever changes something. */
+public final class AskedNode {
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration ANSWER = Duration.ofSeconds(60);
+    private static final int UNAUTHORIZED = 401;
+    private static final int NOT_FOUND = 404;
+    private static final int OK = 200;
+
+    private final String address;
+    private final Credentials credentials;
+
+    AskedNode(String address, Credentials credentials) {
+        this.address = address;
+        this.credentials = credentials;
+    }
+
+    /**
+     * A node of this machine.
+     *
+     * @param address {@code host:port}
+     * @param tokenFile read whenever the node is asked; until it is there, the node is asked without a token
+     */
+    public static AskedNode local(String address, Path tokenFile) {
+        return new AskedNode(address, Credentials.whenThere(tokenFile));
+    }
+
+    /** A node whose token is known. */
+    public static AskedNode of(String address, String token) {
+        return new AskedNode(address, Credentials.of(Map.of(Credentials.VARIABLE, token)));
+    }
+
+    /** {@code host:port}, or a whole URL without a path. */
+    public String address() {
+        return address;
+    }
+
+    /** What a request to it has as its header {@code Authorization}; null without a token. */
+    public String authorization() {
+        String token = credentials.token();
+        return token == null ? null : "Bearer " + token;
+    }
+
+    /** Its answer, as it came. */
+    String ask(String path) {
+        return send(path, HttpRequest.newBuilder().GET(), ANSWER);
+    }
+
+    /** Its answer. */
+    <T> T ask(String path, Class<T> type) {
+        return Answers.read(ask(path), type);
+    }
+
+    /**
+     * Asks it to do something.
+     *
+     * @return its answer, as it came
+     * @throws CommandException with the node's own words when it refuses
+     */
+    String post(String path, Map<String, String> what) {
+        return post(path, what, ANSWER);
+    }
+
+    /**
+     * As above.
+     *
+     * @param answer how long the answer may take
+     */
+    String post(String path, Map<String, String> what, Duration answer) {
+        HttpRequest.Builder request = HttpRequest.newBuilder()
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(Answers.write(what)));
+        return done(send(path, request, answer));
+    }
+
+    /** Asks it to take something back; as {@link #post}. */
+    String delete(String path) {
+        return done(send(path, HttpRequest.newBuilder().DELETE(), ANSWER));
+    }
+
+    private String done(String answer) {
+        Outcome outcome = Answers.read(answer, Outcome.class);
+        if (!outcome.done()) {
+            String why = outcome.refusal();
+            throw new CommandException(why == null ? "the node at " + this + " refused, and doesn't say why" : why);
+        }
+        return answer;
+    }
+
+    private String send(String path, HttpRequest.Builder request, Duration limit) {
+        String authorization = authorization();
+        if (authorization != null) {
+            request.header("Authorization", authorization);
+        }
+        try {
+            HttpResponse<String> response = HttpClient.newBuilder()
+                    .connectTimeout(PATIENCE)
+                    .build()
+                    .send(
+                            request.uri(URI.create((address.contains("://") ? "" : "http://") + address + path))
+                                    .timeout(limit)
+                                    .header("Accept", "application/json")
+                                    .build(),
+                            HttpResponse.BodyHandlers.ofString());
+            return body(path, response, authorization != null);
+        } catch (IOException e) {
+            throw new UncheckedIOException("no node answers at " + address + "; name one with --http", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandException("interrupted");
+        }
+    }
+
+    private String body(String path, HttpResponse<String> response, boolean hadToken) {
+        return switch (response.statusCode()) {
+            case OK -> response.body();
+            case NOT_FOUND -> throw new CommandException("the node at " + address + " has nothing at " + path);
+            case UNAUTHORIZED ->
+                throw new CommandException("the node at " + address
+                        + (hadToken ? " doesn't take this token (" + credentials + "). " : " wants its token. ")
+                        + "It is in the file http.token of the node's data directory, or where its configuration"
+                        + " says (quorate.http.token-file): name a copy of that file with --token-file, or set "
+                        + Credentials.VARIABLE);
+            default ->
+                throw new CommandException(
+                        "the node at " + address + " answers " + response.statusCode() + " " + response.body());
+        };
+    }
+
+    @Override
+    public String toString() {
+        return address;
+    }
+}

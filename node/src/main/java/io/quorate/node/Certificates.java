@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node;
+
+import io.quorate.core.ErrorCode;
+import io.quorate.core.QuorateException;
+import io.quorate.node.config.NodeProperties;
+import io.quorate.transport.tls.PeerTls;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.ssl.NoSuchSslBundleException;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+
+/**
+ * How this node proves to the others who it is: by a bundle of Spring Boot's, of which it always uses what is there
+ * now. Where there is none, all nodes have to be on loopback, unless the configuration says that it may be otherwise.
+ */
+final class Certificates {
+    private static final Logger log = LoggerFactory.getLogger(Certificates.class);
+
+    /** What a bundle holds at a time. */
+    private record Present(SSLContext context, X509Certificate certificate) {}
+
+    private final String node;
+    private final AtomicReference<@Nullable Present> present = new AtomicReference<>();
+
+    private Certificates(String node) {
+        this.node = node;
+    }
+
+    /**
+     * The certificates that the configuration names.
+     *
+     * @throws QuorateException CONFIGURATION where there are none and would have to be, or where they are those of
+     *     another node
+     */
+    static Certificates of(NodeProperties properties, SslBundles bundles) {
+        Certificates certificates = new Certificates(properties.node());
+        String name = properties.tls().bundle();
+        if (name.isEmpty()) {
+            requireNone(properties);
+            return certificates;
+        }
+        try {
+            certificates.present.set(certificates.read(bundles.getBundle(name)));
+            bundles.addBundleUpdateHandler(name, certificates::renewed);
+        } catch (NoSuchSslBundleException e) {
+            throw refusal("there is no spring.ssl.bundle." + name, e);
+        } catch (GeneralSecurityException | RuntimeException e) {
+            throw refusal("the bundle " + name + " can't be used: " + e.getMessage(), e);
+        }
+        log.info("{}", certificates.describe());
+        return certificates;
+    }
+
+    private static QuorateException refusal(String why, Exception cause) {
+        return new QuorateException(ErrorCode.CONFIGURATION, "quorate.tls.bundle: " + why, cause);
+    }
+
+    private static void requireNone(NodeProperties properties) {
+        if (!properties.isOpen()) {
+            return;
+        }
+        if (!properties.insecure()) {
+            throw new QuorateException(
+                    ErrorCode.CONFIGURATION,
+                    "quorate.tls.bundle is missing, and not all of quorate.peers are on loopback: whoever reaches this"
+                            + " node's ports could read and write everything. Make certificates (quorate certs init,"
+                            + " quorate certs issue) and name their bundle; or set quorate.insecure=true where nobody"
+                            + " else can reach these ports");
+        }
+        log.warn("quorate.insecure=true: whoever reaches this node's ports can read and write everything, in the whole"
+                + " cluster");
+    }
+
+    /** How nodes prove to one another who they are. */
+    PeerTls tls() {
+        return present.get() == null ? PeerTls.OFF : PeerTls.of(() -> now().context);
+    }
+
+    /** When this node's certificate expires; null without one. */
+    @Nullable
+    Instant expires() {
+        Present now = present.get();
+        return now == null ? null : now.certificate.getNotAfter().toInstant();
+    }
+
+    private Present now() {
+        Present now = present.get();
+        if (now == null) {
+            throw new IllegalStateException("without certificates");
+        }
+        return now;
+    }
+
+    private String describe() {
+        X509Certificate certificate = now().certificate;
+        return "This node is " + certificate.getSubjectX500Principal() + " to the others, by "
+                + certificate.getIssuerX500Principal() + ", until "
+                + certificate.getNotAfter().toInstant();
+    }
+
+    private void renewed(SslBundle bundle) {
+        try {
+            present.set(read(bundle));
+            log.info("New certificates. {}", describe());
+        } catch (GeneralSecurityException | RuntimeException e) {
+            log.error("The new certificates can't be used, the former ones still are: {}", e.getMessage());
+        }
+    }
+
+    private Present read(SslBundle bundle) throws GeneralSecurityException {
+        X509Certificate certificate = own(bundle.getStores().getKeyStore());
+        String name = PeerTls.name(certificate.getSubjectX500Principal());
+        if (!node.equals(name)) {
+            throw new GeneralSecurityException("the certificate is that of " + name + ", and this node is " + node);
+        }
+        certificate.checkValidity();
+        return new Present(bundle.createSslContext(), certificate);
+    }
+
+    private static X509Certificate own(KeyStore keys) throws GeneralSecurityException {
+        List<String> aliases = keys == null ? List.of() : Collections.list(keys.aliases());
+        for (String alias : aliases) {
+            if (keys.isKeyEntry(alias) && keys.getCertificate(alias) instanceof X509Certificate certificate) {
+                return certificate;
+            }
+        }
+        throw new GeneralSecurityException("it has no private key with a certificate");
+    }
+}
