@@ -95,7 +95,9 @@ class NodeMetrics implements MeterBinder {
                 "until this node's certificate expires, negative afterwards; NaN without one",
                 n -> {
                     Instant end = n.certificates.expires();
-                    return end == null ? Double.NaN : Duration.between(Instant.now(), end).toMillis() / 1e3;
+                    return end == null
+                            ? Double.NaN
+                            : Duration.between(Instant.now(), end).toMillis() / 1e3;
                 });
     }
 
