@@ -166,7 +166,8 @@ public final class MySqlCapture implements AutoCloseable {
                     spool,
                     sink,
                     counters);
-            return read(new Tap(settings, resume.toString(), transactions, counters, replica));
+            QuorateException end = read(new Tap(settings, resume.toString(), transactions, counters, replica));
+            return end.code() == ErrorCode.BINLOG_PURGED && purgedSince(connection) ? againWithPurged(end) : end;
         } catch (SQLException e) {
             return new QuorateException(
                     ErrorCode.SERVER_UNREACHABLE, settings + " can't be asked: " + e.getMessage(), e);
@@ -178,6 +179,25 @@ public final class MySqlCapture implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             return new QuorateException(ErrorCode.CAPTURE_FAILED, "can't start reading " + settings + ": " + e, e);
         }
+    }
+
+    /**
+     * Whether gtid_purged has got GTIDs since the binlog was asked for that this server's binlog never had. Then the
+     * server refuses that request like one that needs purged files, and the next one is good.
+     *
+     * @throws QuorateException BINLOG_PURGED, BINLOG_LOST, WRONG_SERVER, when the next one would not be good
+     */
+    private boolean purgedSince(Connection connection) throws SQLException {
+        return !ServerConnection.check(connection, settings.server(), progress.resume())
+                .isEmpty();
+    }
+
+    private static QuorateException againWithPurged(QuorateException refused) {
+        return new QuorateException(
+                ErrorCode.SERVER_UNREACHABLE,
+                "gtid_purged was set while the binlog was asked for: "
+                        + refused.getCause().getMessage(),
+                refused);
     }
 
     private QuorateException read(Tap tap) throws InterruptedException {

@@ -300,6 +300,19 @@ class ReconnectIT {
         }
     }
 
+    /** It is added between the look at it and the request for the binlog, which the server refuses then. */
+    @Test
+    void goesOnWhereGtidsOfOthersAreAddedWhileItConnects() throws Exception {
+        try (CaptureFixture fixture = new CaptureFixture(server)) {
+            // Each takes a few milliseconds, so one of them meets the moment.
+            for (int added = 0; added < 100 && fixture.capture.stats().restarts() == 0; added++) {
+                server.execute("SET GLOBAL gtid_purged = '+" + UUID.randomUUID() + ":1-7'");
+            }
+            server.execute("INSERT INTO load_test.t VALUES (9004, 1, 1)");
+            fixture.awaitAll();
+        }
+    }
+
     @Test
     void refusesAnotherServer() throws Exception {
         CaptureSettings s = CaptureFixture.settings(server);
