@@ -166,11 +166,14 @@ public final class NodeMachine {
     /** One sentence on why the node is not SYNCED, empty when it is. */
     public String reason() {
         return switch (state) {
-            case OPEN -> "no majority of the nodes has been heard of yet";
+            case OPEN -> quorum.cutOff() != null ? quorum.cutOff() : "no majority of the nodes has been heard of yet";
             case NON_PRIMARY ->
                 diskReason != null
                         ? new QuorateException(ErrorCode.DISK_LOW, diskReason).getMessage()
-                        : new QuorateException(ErrorCode.NO_QUORUM, "this node has lost the majority").getMessage();
+                        : new QuorateException(
+                                        ErrorCode.NO_QUORUM,
+                                        quorum.cutOff() != null ? quorum.cutOff() : "this node has lost the majority")
+                                .getMessage();
             case CONNECTED -> "MySQL server: " + databaseReason;
             case JOINED ->
                 leaderHeard

@@ -40,14 +40,16 @@ public interface TotalOrder extends AutoCloseable {
      * @param primary whether a majority is known to follow a leader this node hears from
      * @param leader the leader's node name, null when none is known
      * @param term Raft's term
-     * @param silentMillis for how long nothing had been heard of a majority when this was noticed; 0 while there is one
+     * @param silentMillis for how long nothing had been heard of a majority when this was noticed, or no entry could
+     *     have reached the leader; 0 while there is one
+     * @param cutOff what keeps this node's entries from a leader that is heard; null when it is nothing of the kind
      */
-    record Quorum(boolean primary, String leader, long term, long silentMillis) {
-        public static final Quorum NONE = new Quorum(false, null, 0, 0);
+    record Quorum(boolean primary, String leader, long term, long silentMillis, String cutOff) {
+        public static final Quorum NONE = new Quorum(false, null, 0);
 
         /** With a majority that has just been heard. */
         public Quorum(boolean primary, String leader, long term) {
-            this(primary, leader, term, 0);
+            this(primary, leader, term, 0, null);
         }
     }
 }

@@ -150,11 +150,21 @@ class NodeMachineTest {
         synced();
         machine.on(lost(1000, 400));
         assertThat(machine.on(new NodeEvent.Progress(7, 7, 1099))).isFalse();
-        assertThat(machine.on(new NodeEvent.QuorumChanged(new TotalOrder.Quorum(false, "n2", 4, 400), 1099)))
+        assertThat(machine.on(new NodeEvent.QuorumChanged(new TotalOrder.Quorum(false, "n2", 4, 400, null), 1099)))
                 .as("another leader without a majority doesn't prolong it")
                 .isFalse();
         machine.on(new NodeEvent.Progress(7, 7, 1100));
         assertThat(machine.state()).isEqualTo(NodeState.NON_PRIMARY);
+    }
+
+    @Test
+    void saysWhatKeepsItFromTheLeader() {
+        synced();
+        machine.on(new NodeEvent.QuorumChanged(
+                new TotalOrder.Quorum(false, "n2", 3, 1000, "the port of n2 is closed"), 1000));
+        machine.on(new NodeEvent.Progress(7, 7, 2000));
+        assertThat(machine.state()).isEqualTo(NodeState.NON_PRIMARY);
+        assertThat(machine.reason()).contains("QRT-3003").contains("the port of n2 is closed");
     }
 
     /** It may have been silent only because this machine stood still. */
@@ -167,7 +177,7 @@ class NodeMachineTest {
     }
 
     private static NodeEvent lost(long nowMillis, long silentMillis) {
-        return new NodeEvent.QuorumChanged(new TotalOrder.Quorum(false, null, 3, silentMillis), nowMillis);
+        return new NodeEvent.QuorumChanged(new TotalOrder.Quorum(false, null, 3, silentMillis, null), nowMillis);
     }
 
     @Test

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.Network;
@@ -43,6 +44,7 @@ final class Compose implements AutoCloseable {
     private final Map<String, Network> networks = new LinkedHashMap<>();
     private final Map<String, GenericContainer<?>> containers = new LinkedHashMap<>();
     private final Set<String> volumes = new LinkedHashSet<>();
+    private final Map<String, Path> elsewhere = new HashMap<>();
     private final Map<String, Map<String, String>> moreEnvironment = new HashMap<>();
     private final String prefix = "quorate-it-" + ProcessHandle.current().pid() + "-";
 
@@ -115,8 +117,7 @@ final class Compose implements AutoCloseable {
         for (String mount : strings(service.get("volumes"))) {
             String[] parts = mount.split(":");
             if (parts[0].startsWith(".")) {
-                container.withCopyFileToContainer(
-                        MountableFile.forHostPath(directory.resolve(parts[0]), FILE_MODE), parts[1]);
+                copy(hostPath(parts[0]), container, parts[1]);
             } else {
                 volumes.add(prefix + parts[0]);
                 binds.add(new Bind(prefix + parts[0], new Volume(parts[1])));
@@ -133,6 +134,32 @@ final class Compose implements AutoCloseable {
                     .withContainerId(container.getContainerId())
                     .withContainerNetwork(new ContainerNetwork().withAliases(aliases(name, attached.get(more))))
                     .exec();
+        }
+    }
+
+    /** A path of the file begins with this directory, which is that one in these tests. */
+    void directory(String begins, Path is) {
+        elsewhere.put(begins, is);
+    }
+
+    private Path hostPath(String path) {
+        return elsewhere.entrySet().stream()
+                .filter(e -> path.startsWith(e.getKey() + "/"))
+                .map(e -> e.getValue().resolve(path.substring(e.getKey().length() + 1)))
+                .findFirst()
+                .orElse(directory.resolve(path));
+    }
+
+    /** Readable for all, because the image's user is nobody on this host. */
+    private static void copy(Path from, GenericContainer<?> container, String to) throws UncheckedIOException {
+        if (!Files.isDirectory(from)) {
+            container.withCopyFileToContainer(MountableFile.forHostPath(from, FILE_MODE), to);
+            return;
+        }
+        try (Stream<Path> files = Files.list(from)) {
+            files.forEach(file -> copy(file, container, to + "/" + file.getFileName()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

@@ -4,11 +4,14 @@ package io.quorate.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.cli.AskedNode;
+import io.quorate.cli.CertificateAuthority;
 import io.quorate.sandbox.NodeReport;
+import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -16,6 +19,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +35,7 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -47,6 +52,9 @@ class ContainersIT {
     /** Of all nodes: from outside of its container, nobody asks one without it. */
     private static final String TOKEN = "the-token-of-these-tests";
 
+    @TempDir
+    static Path certificates;
+
     private static Compose compose;
     private static boolean started;
     private static int nodes = 3;
@@ -56,6 +64,7 @@ class ContainersIT {
         Assumptions.assumeTrue(Compose.hasEngine(), "no Docker engine");
         if (compose == null) {
             compose = new Compose(Path.of("../node/docker/compose.yaml"));
+            compose.directory("./certs", certificates("n1", "n2", "n3", "n4"));
             for (int n = 1; n <= 4; n++) {
                 compose.environment("n" + n, "QUORATE_TOKEN", TOKEN);
             }
@@ -205,6 +214,7 @@ class ContainersIT {
         compose.environment("n4", "QUORATE_SST_METHOD", method);
         try (Load load = new Load(ContainersIT::app, SEED, 1, 2)) {
             goesOn(load, 1, 2);
+            fourth("admit");
             compose.up("mysql4", "n4");
             nodes = 4;
             awaitSynced(4);
@@ -222,15 +232,31 @@ class ContainersIT {
         }
     }
 
-    private static void takeOutTheFourth() throws Exception {
-        HttpRequest leave = HttpRequest.newBuilder(
+    private static Path certificates(String... names) throws IOException {
+        Path directory = Files.createDirectories(certificates.resolve("certs"));
+        CertificateAuthority authority =
+                CertificateAuthority.create(directory, "compose", InstantSource.system());
+        for (String name : names) {
+            authority.issue(name, Duration.ofDays(1));
+        }
+        return directory;
+    }
+
+    /** Has the first node do something with the fourth. */
+    private static void fourth(String action) throws Exception {
+        HttpRequest asked = HttpRequest.newBuilder(
                         URI.create("http://" + compose.address("n1", "host1") + ":8080/actuator/members"))
                 .header("Authorization", "Bearer " + TOKEN)
                 .header("Content-Type", "application/json")
-                .POST(HttpRequest.BodyPublishers.ofString("{\"action\": \"leave\", \"member\": \"n4\"}"))
+                .POST(HttpRequest.BodyPublishers.ofString(
+                        "{\"action\": \"" + action + "\", \"member\": \"n4\"}"))
                 .build();
-        HttpResponse<String> left = HttpClient.newHttpClient().send(leave, HttpResponse.BodyHandlers.ofString());
-        assertThat(left.statusCode()).as(left.body()).isEqualTo(200);
+        HttpResponse<String> done = HttpClient.newHttpClient().send(asked, HttpResponse.BodyHandlers.ofString());
+        assertThat(done.statusCode()).as(done.body()).isEqualTo(200);
+    }
+
+    private static void takeOutTheFourth() throws Exception {
+        fourth("leave");
         compose.delete("n4", "mysql4");
         nodes = 3;
     }

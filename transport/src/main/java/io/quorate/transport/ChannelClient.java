@@ -43,6 +43,14 @@ final class ChannelClient implements AutoCloseable {
         ENDED
     }
 
+    /**
+     * What keeps frames from the peer.
+     *
+     * @param sinceNanos since when, by {@link System#nanoTime}
+     * @param before whether there has been a connection before
+     */
+    private record Broken(long sinceNanos, boolean before, String why) {}
+
     private record Waiting(byte[] frame, CompletableFuture<Answer> answer) {}
 
     private record Pending(CompletableFuture<Answer> answer, long sentNanos) {}
@@ -55,6 +63,9 @@ final class ChannelClient implements AutoCloseable {
     private final LoggedOnce warnings;
     private final long answerNanosMax;
     private final LongAdder connects = new LongAdder();
+
+    /** Null while there is a connection. */
+    private volatile Broken broken = new Broken(System.nanoTime(), false, "not connected yet");
 
     private State state = State.CLOSED;
     private Channel channel;
@@ -127,6 +138,18 @@ final class ChannelClient implements AutoCloseable {
                 connect();
             }
         });
+    }
+
+    /** What keeps frames from the peer; null while there is a connection. */
+    Unreachable unreachable() {
+        Broken now = broken;
+        return now == null
+                ? null
+                : new Unreachable(
+                        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - now.sinceNanos),
+                        now.before,
+                        "entries can't be handed to " + peer.name() + ", which leads, at " + peer.host() + ":"
+                                + peer.channelPort() + " (" + now.why + ")");
     }
 
     /** Fails the frames that the peer has left unanswered for too long, and closes the connection with them. */
@@ -215,6 +238,10 @@ final class ChannelClient implements AutoCloseable {
             return;
         }
         state = State.CLOSED;
+        Broken before = broken;
+        broken = before == null
+                ? new Broken(System.nanoTime(), true, why)
+                : new Broken(before.sinceNanos, before.before, why);
         retryAtNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(backoffMillis);
         backoffMillis = Math.min(2 * backoffMillis, BACKOFF_MILLIS_MAX);
         Channel old = channel;
@@ -269,6 +296,7 @@ final class ChannelClient implements AutoCloseable {
 
         private void welcome() {
             state = State.READY;
+            broken = null;
             backoffMillis = BACKOFF_MILLIS_MIN;
             warnings.mended(peer.name(), "Connected with " + peer.name());
             while (!waiting.isEmpty()) {

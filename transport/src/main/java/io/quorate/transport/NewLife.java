@@ -43,6 +43,9 @@ public final class NewLife {
         if (quorum.primary()) {
             return "there is a majority, led by " + quorum.leader() + "; nothing has to be forced";
         }
+        if (quorum.cutOff() != null) {
+            return quorum.leader() + " leads and is heard; mend this instead: " + quorum.cutOff();
+        }
         if (self.members == 1) {
             return "this node is the whole cluster already, and has a majority in a moment; nothing has to be forced";
         }

@@ -188,6 +188,19 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
         clients.values().forEach(ChannelClient::greet);
     }
 
+    /** What keeps this node's entries from a peer; null when nothing does. Connects again, if it is time to. */
+    Unreachable unreachable(String name) {
+        ChannelClient client = clients.get(name);
+        if (client == null) {
+            return new Unreachable(0, false, name + ", which leads, is no member as far as this node knows");
+        }
+        Unreachable unreachable = client.unreachable();
+        if (unreachable != null) {
+            client.greet();
+        }
+        return unreachable;
+    }
+
     void leaderNoMore(String name) {
         ChannelClient client = clients.get(name);
         if (client != null) {

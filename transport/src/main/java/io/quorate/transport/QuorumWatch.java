@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.RaftPeerId;
@@ -22,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Decides whether this node is part of a primary component: whenever Ratis reports something and, because Ratis is slow
  * to notice silence, every {@link #TICK_MILLIS}. A leader needs a majority that has answered within {@code timeoutMax},
- * a follower a leader it has heard from within that time. Both need an entry of the leader's term applied here, which
+ * a follower a leader it has heard from within that time, and to which it can hand its entries. Both need an entry of the leader's term applied here, which
  * proves that a majority follows that leader and that this node holds what was committed before.
  */
 final class QuorumWatch implements AutoCloseable {
@@ -34,6 +35,7 @@ final class QuorumWatch implements AutoCloseable {
     private final TransportSettings settings;
     private final RaftServer.Division division;
     private final OrderStateMachine machine;
+    private final Function<String, Unreachable> unreachable;
     private final Consumer<Quorum> changed;
     private final Runnable each;
     private final BiConsumer<String, Throwable> broken;
@@ -46,6 +48,7 @@ final class QuorumWatch implements AutoCloseable {
     private int failed;
 
     /**
+     * @param unreachable says what keeps entries from that node, null when nothing does
      * @param changed is told of each change, in order, from one thread
      * @param each is run at every tick
      * @param broken is told when this can't go on: nobody would learn that the quorum is lost
@@ -54,12 +57,14 @@ final class QuorumWatch implements AutoCloseable {
             TransportSettings settings,
             RaftServer.Division division,
             OrderStateMachine machine,
+            Function<String, Unreachable> unreachable,
             Consumer<Quorum> changed,
             Runnable each,
             BiConsumer<String, Throwable> broken) {
         this.settings = settings;
         this.division = division;
         this.machine = machine;
+        this.unreachable = unreachable;
         this.changed = changed;
         this.each = each;
         this.broken = broken;
@@ -147,11 +152,12 @@ final class QuorumWatch implements AutoCloseable {
         quorum = next;
         if (before.primary() != next.primary()) {
             LOG.info(
-                    "{} is {}: leader {}, term {}",
+                    "{} is {}: leader {}, term {}{}",
                     settings.self(),
                     next.primary() ? "primary" : "not primary",
                     next.leader(),
-                    next.term());
+                    next.term(),
+                    next.cutOff() == null ? "" : "; " + next.cutOff());
         }
         try {
             changed.accept(next);
@@ -171,10 +177,23 @@ final class QuorumWatch implements AutoCloseable {
         boolean heard =
                 silentMillis.orElse(Long.MAX_VALUE) <= settings.timeoutMax().toMillis();
         if (heard && machine.appliedTerm() == term) {
-            return new Quorum(true, leader, term);
+            return info.isLeader() ? new Quorum(true, leader, term) : reaching(leader, term);
         }
         long silent = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - heardNanos);
-        return new Quorum(false, leader, term, quorum.primary() ? silent : quorum.silentMillis());
+        return new Quorum(false, leader, term, quorum.primary() ? silent : quorum.silentMillis(), null);
+    }
+
+    /**
+     * The leader is heard over Raft's port. Entries go to it over another one: while that is closed, clients' writes
+     * here would wait for an order that they can't get into.
+     */
+    private Quorum reaching(String leader, long term) {
+        Unreachable leads = unreachable.apply(leader);
+        if (leads == null || (leads.before() && leads.millis() <= settings.timeoutMax().toMillis())) {
+            return new Quorum(true, leader, term);
+        }
+        long silent = leads.before() ? leads.millis() : 0;
+        return new Quorum(false, leader, term, quorum.primary() ? silent : quorum.silentMillis(), leads.why());
     }
 
     /** For how long this follower has heard nothing from the leader, in milliseconds. */

@@ -135,7 +135,14 @@ public final class RatisTotalOrder implements TotalOrder {
             server = held.open(builder, RaftSettings.groupId(settings, lives), machine);
             division = held.division();
             machine.purgeOnly(this::purgeable);
-            watch = new QuorumWatch(settings, division, machine, listener::quorumChanged, this::eachTick, this::broken);
+            watch = new QuorumWatch(
+                    settings,
+                    division,
+                    machine,
+                    channels::unreachable,
+                    listener::quorumChanged,
+                    this::eachTick,
+                    this::broken);
             log = new LeaderLog(division);
             changes = new MemberChanges(server, division);
             stuckFollowers = new StuckFollowers(settings, changes, division);
@@ -170,6 +177,11 @@ public final class RatisTotalOrder implements TotalOrder {
     /** Ratis' division for this order. */
     RaftServer.Division division() {
         return division;
+    }
+
+    /** What carries entries to the leader. */
+    PeerChannels channels() {
+        return channels;
     }
 
     /** What stopped the order at this node, null while it runs. */

@@ -33,6 +33,13 @@ class NewLifeTest {
         assertThat(NewLife.refusal(new Quorum(true, "n2", 3), SELF, Map.of())).contains("majority, led by n2");
     }
 
+    @Test
+    void whereOnlyThePortOfTheLeaderIsClosedNothingIsForced() {
+        assertThat(NewLife.refusal(new Quorum(false, "n2", 3, 0, "its port is closed"), SELF, Map.of()))
+                .contains("n2 leads and is heard")
+                .contains("its port is closed");
+    }
+
     /** Whoever has just been forced has no leader yet. */
     @Test
     void whoIsTheWholeClusterBeginsNoOtherLife() {
