@@ -234,8 +234,7 @@ class ContainersIT {
 
     private static Path certificates(String... names) throws IOException {
         Path directory = Files.createDirectories(certificates.resolve("certs"));
-        CertificateAuthority authority =
-                CertificateAuthority.create(directory, "compose", InstantSource.system());
+        CertificateAuthority authority = CertificateAuthority.create(directory, "compose", InstantSource.system());
         for (String name : names) {
             authority.issue(name, Duration.ofDays(1));
         }
@@ -248,8 +247,7 @@ class ContainersIT {
                         URI.create("http://" + compose.address("n1", "host1") + ":8080/actuator/members"))
                 .header("Authorization", "Bearer " + TOKEN)
                 .header("Content-Type", "application/json")
-                .POST(HttpRequest.BodyPublishers.ofString(
-                        "{\"action\": \"" + action + "\", \"member\": \"n4\"}"))
+                .POST(HttpRequest.BodyPublishers.ofString("{\"action\": \"" + action + "\", \"member\": \"n4\"}"))
                 .build();
         HttpResponse<String> done = HttpClient.newHttpClient().send(asked, HttpResponse.BodyHandlers.ofString());
         assertThat(done.statusCode()).as(done.body()).isEqualTo(200);

@@ -32,6 +32,7 @@ final class Certificates {
 
     private final String node;
     private final AtomicReference<@Nullable Present> present = new AtomicReference<>();
+    private List<String> ciphers = List.of();
 
     private Certificates(String node) {
         this.node = node;
@@ -51,7 +52,9 @@ final class Certificates {
             return certificates;
         }
         try {
-            certificates.present.set(certificates.read(bundles.getBundle(name)));
+            SslBundle bundle = bundles.getBundle(name);
+            certificates.present.set(certificates.read(bundle));
+            certificates.ciphers = ciphers(bundle, certificates.now().context);
             bundles.addBundleUpdateHandler(name, certificates::renewed);
         } catch (NoSuchSslBundleException e) {
             throw refusal("there is no spring.ssl.bundle." + name, e);
@@ -84,7 +87,22 @@ final class Certificates {
 
     /** How nodes prove to one another who they are. */
     PeerTls tls() {
-        return present.get() == null ? PeerTls.OFF : PeerTls.of(() -> now().context);
+        return present.get() == null ? PeerTls.OFF : PeerTls.of(() -> now().context, ciphers);
+    }
+
+    /** Those that the bundle's options name, the best first; none for those of the JVM. */
+    private static List<String> ciphers(SslBundle bundle, SSLContext context) throws GeneralSecurityException {
+        String[] named = bundle.getOptions().getCiphers();
+        if (named == null) {
+            return List.of();
+        }
+        List<String> known = List.of(context.getSupportedSSLParameters().getCipherSuites());
+        for (String cipher : named) {
+            if (!known.contains(cipher)) {
+                throw new GeneralSecurityException("options.ciphers: this JVM doesn't know " + cipher);
+            }
+        }
+        return List.of(named);
     }
 
     /** When this node's certificate expires; null without one. */

@@ -189,7 +189,8 @@ final class QuorumWatch implements AutoCloseable {
      */
     private Quorum reaching(String leader, long term) {
         Unreachable leads = unreachable.apply(leader);
-        if (leads == null || (leads.before() && leads.millis() <= settings.timeoutMax().toMillis())) {
+        if (leads == null
+                || (leads.before() && leads.millis() <= settings.timeoutMax().toMillis())) {
             return new Quorum(true, leader, term);
         }
         long silent = leads.before() ? leads.millis() : 0;

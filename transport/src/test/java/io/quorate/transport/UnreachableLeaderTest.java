@@ -30,7 +30,8 @@ class UnreachableLeaderTest {
             assertThat(nodes.node(follower).quorum().leader()).isEqualTo(leader);
             assertThat(nodes.node(leader).quorum().primary()).isTrue();
 
-            try (PeerChannels again = PeerChannels.forOrderAlone(nodes.settings(leader))) {
+            PeerChannels again = PeerChannels.forOrderAlone(nodes.settings(leader));
+            try (again) {
                 Nodes.await("primary again", () -> nodes.node(follower).quorum().primary());
                 assertThat(nodes.node(follower).quorum().cutOff()).isNull();
             }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.net.Socket;
 import java.security.Principal;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Supplier;
 import javax.naming.InvalidNameException;
 import javax.naming.ldap.LdapName;
@@ -29,7 +30,7 @@ import javax.net.ssl.SSLSocket;
  */
 public final class PeerTls {
     /** Connections are neither encrypted nor authenticated. */
-    public static final PeerTls OFF = new PeerTls(null);
+    public static final PeerTls OFF = new PeerTls(null, List.of());
 
     private static final Duration HANDSHAKE_MAX = Duration.ofSeconds(5);
     private static final String[] PROTOCOLS = {"TLSv1.3"};
@@ -37,13 +38,25 @@ public final class PeerTls {
     /** Null when TLS is off. */
     private final Supplier<SSLContext> present;
 
-    private PeerTls(Supplier<SSLContext> present) {
+    private final List<String> ciphers;
+
+    private PeerTls(Supplier<SSLContext> present, List<String> ciphers) {
         this.present = present;
+        this.ciphers = ciphers;
     }
 
     /** @param present gives the certificates, and the authority that is trusted, as they are now */
     public static PeerTls of(Supplier<SSLContext> present) {
-        return new PeerTls(present);
+        return of(present, List.of());
+    }
+
+    /**
+     * The same, with chosen ciphers.
+     *
+     * @param ciphers the best first; empty for those of the JVM
+     */
+    public static PeerTls of(Supplier<SSLContext> present, List<String> ciphers) {
+        return new PeerTls(present, List.copyOf(ciphers));
     }
 
     public boolean isOn() {
@@ -89,8 +102,11 @@ public final class PeerTls {
         return context;
     }
 
-    private static SSLParameters parameters(SSLParameters parameters, boolean client) {
+    private SSLParameters parameters(SSLParameters parameters, boolean client) {
         parameters.setProtocols(PROTOCOLS);
+        if (!ciphers.isEmpty()) {
+            parameters.setCipherSuites(ciphers.toArray(String[]::new));
+        }
         if (!client) {
             parameters.setNeedClientAuth(true);
         }
