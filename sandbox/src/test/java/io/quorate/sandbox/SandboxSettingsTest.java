@@ -89,6 +89,8 @@ class SandboxSettingsTest {
                               pem:
                                 nodes:
                                   reload-on-update: true
+                                  options:
+                                    ciphers: [TLS_CHACHA20_POLY1305_SHA256, TLS_AES_128_GCM_SHA256]
                                   keystore:
                                     certificate: "file:/d/certs/n2/node.crt"
                                     private-key: "file:/d/certs/n2/node.key"
