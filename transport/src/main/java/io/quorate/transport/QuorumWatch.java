@@ -23,8 +23,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Decides whether this node is part of a primary component: whenever Ratis reports something and, because Ratis is slow
  * to notice silence, every {@link #TICK_MILLIS}. A leader needs a majority that has answered within {@code timeoutMax},
- * a follower a leader it has heard from within that time, and to which it can hand its entries. Both need an entry of the leader's term applied here, which
- * proves that a majority follows that leader and that this node holds what was committed before.
+ * a follower a leader it has heard from within that time, and to which it can hand its entries. Both need an entry of
+ * the leader's term applied here, which proves that a majority follows that leader and that this node holds what was
+ * committed before.
  */
 final class QuorumWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(QuorumWatch.class);
