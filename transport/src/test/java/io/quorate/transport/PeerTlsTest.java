@@ -16,6 +16,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.SSLContext;
@@ -111,6 +112,34 @@ class PeerTlsTest {
             assertFails(settings("b", List.of(a, b), PeerTls.OFF), a, "lost");
             Certified foreign = Certified.in(directory.resolve("foreign"));
             assertFails(settings("b", List.of(a, b), foreign.tls("b")), a, "no TLS connection");
+        }
+    }
+
+    /** Some hold their connection, some shake hands and say nothing, and some greet and are no members. */
+    @Test
+    void whoIsNoMemberTakesNoMembersPlace() throws IOException {
+        List<Socket> held = new ArrayList<>();
+        try (Nodes nodes = nodes(2).start()) {
+            String leader = nodes.awaitLeader();
+            String follower = nodes.awaitFollower();
+            Peer at = nodes.settings(leader).selfPeer();
+            nodes.stop(follower);
+            for (int i = 0; i < 60; i++) {
+                for (int port : List.of(at.channelPort(), at.raftPort())) {
+                    held.add(new Socket(at.host(), port));
+                    held.add(new Socket(at.host(), port));
+                }
+                PeerTls.of(() -> ours.context("n9")).secure(held.get(held.size() - 2), true);
+                assertThat(greetRaft(at, ours.context("n9"), "n9")).contains("n9 is no member");
+            }
+            nodes.start(follower);
+            nodes.awaitLeader();
+            nodes.submitSurely(follower, "a member finds room");
+            nodes.awaitEverywhere("a member finds room");
+        } finally {
+            for (Socket socket : held) {
+                socket.close();
+            }
         }
     }
 
