@@ -4,6 +4,7 @@ package io.quorate.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.quorate.cli.CertificateAuthority;
 import io.quorate.sandbox.Sandbox.Part;
 import io.quorate.sandbox.SandboxException;
 import java.io.IOException;
@@ -12,6 +13,8 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -169,10 +172,13 @@ class MembersIT {
         cluster.assertConverged();
     }
 
-    /** All services, one after the other; then each leads. Not one write is refused or lost. */
+    /**
+     * All nodes get new certificates, then all services are restarted, one after the other, so that the others connect
+     * again; then each leads. Not one write is refused or lost.
+     */
     @Test
     @Order(5)
-    void neitherARollingRestartNorALeaderThatIsChosenRefusesAWrite() throws Exception {
+    void neitherNewCertificatesNorARollingRestartNorALeaderThatIsChosenRefusesAWrite() throws Exception {
         AtomicBoolean stop = new AtomicBoolean();
         AtomicInteger written = new AtomicInteger();
         SQLException[] refused = new SQLException[1];
@@ -182,6 +188,7 @@ class MembersIT {
             writers[i] = new Thread(() -> writeSteadily(node, stop, written, refused));
             writers[i].start();
         }
+        renewCertificates();
         for (int node = 1; node <= 3; node++) {
             cluster.stopService(node);
             assertThat(cluster.restart(node)).isTrue();
@@ -199,6 +206,25 @@ class MembersIT {
         cluster.assertConverged();
         assertThat(cluster.mysql(1).queryLong("SELECT COUNT(*) FROM load_test.steady WHERE node <= 3"))
                 .isEqualTo(written.get());
+    }
+
+    /** The services take them while they run. */
+    private static void renewCertificates() throws IOException, InterruptedException {
+        Duration validity = Duration.ofDays(5);
+        CertificateAuthority authority =
+                CertificateAuthority.open(cluster.directory(1).resolveSibling("certs"), Clock.systemUTC());
+        for (int node = 1; node <= 3; node++) {
+            authority.renew("n" + node, validity);
+        }
+        for (int node = 1; node <= 3; node++) {
+            int each = node;
+            assertThat(Cluster.within(Cluster.LIMIT, () -> {
+                        double expires = cluster.metric(each, "quorate_tls_expires_seconds");
+                        return expires > 0 && expires <= validity.toSeconds();
+                    }))
+                    .as("n%d has its new certificate", node)
+                    .isTrue();
+        }
     }
 
     /** It says so to another node, and again if it wasn't level with the leader just then. */

@@ -119,7 +119,7 @@ class PeerTlsTest {
     @Test
     void whoIsNoMemberTakesNoMembersPlace() throws IOException {
         List<Socket> held = new ArrayList<>();
-        try (Nodes nodes = nodes(2).start()) {
+        try (Nodes nodes = nodes(3).start()) {
             String leader = nodes.awaitLeader();
             String follower = nodes.awaitFollower();
             Peer at = nodes.settings(leader).selfPeer();
