@@ -34,6 +34,7 @@ class ArbitratorIT {
                 3,
                 Set.of(3),
                 Map.of(
+                        "quorate.tls.bundle", "nodes",
                         "quorate.order.checkpoint-entries", "20",
                         "quorate.order.log-bytes-max", "2MB",
                         "quorate.cache.segment-bytes", "4MB",

@@ -60,6 +60,14 @@ final class Cluster implements AutoCloseable {
 
     private static final HttpClient HTTP = HttpClient.newHttpClient();
     /** Any test can be run in another commit mode than it chooses, with {@code -Dquorate.mode=after-sync}. */
+    /** For clusters whose nodes prove to one another who they are. */
+    static final Map<String, String> TLS = Map.of("quorate.tls.bundle", "nodes");
+    /**
+     * Whether all do. TLS is below everything else that these tests are about, and it makes those with many connections
+     * half as long again: C1 makes it slow, and every service that starts begins with handshakes.
+     */
+    private static final boolean ALL_TLS = Boolean.getBoolean("quorate.tls");
+
     private static final String MODE = System.getProperty("quorate.mode", "");
 
     private static final int STORY_LINES = 60;
@@ -123,6 +131,9 @@ final class Cluster implements AutoCloseable {
         Sandbox.endOrphans(directory.getParent(), System.err::println);
         Map<String, String> all = new LinkedHashMap<>(SERVERS);
         all.putAll(set);
+        if (!ALL_TLS && places.isEmpty()) {
+            all.putIfAbsent("quorate.tls.bundle", "");
+        }
         if (!MODE.isEmpty()) {
             all.put("quorate.commit-mode", MODE);
         }

@@ -24,7 +24,7 @@ class ForcedRecoveryIT {
 
     @BeforeAll
     static void start() throws Exception {
-        cluster = Cluster.start(3, Map.of());
+        cluster = Cluster.start(3, Cluster.TLS);
         cluster.mysql(1)
                 .execute("CREATE DATABASE load_test", Load.TABLE, "CREATE TABLE load_test.t (id INT PRIMARY KEY)");
         cluster.assertConverged();

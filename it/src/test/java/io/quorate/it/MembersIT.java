@@ -38,7 +38,7 @@ class MembersIT {
 
     @BeforeAll
     static void start() throws Exception {
-        cluster = Cluster.start(3, Map.of());
+        cluster = Cluster.start(3, Cluster.TLS);
         cluster.mysql(1)
                 .execute(
                         "CREATE DATABASE load_test",

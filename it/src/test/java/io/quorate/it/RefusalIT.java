@@ -79,7 +79,8 @@ class RefusalIT {
                     .doesNotContain("must be changed");
             JsonNode json = JsonMapper.shared().readTree(run(0, List.of("check", address, "root", "json")));
             assertThat(json.get("wrong")).isEmpty();
-            assertThat(json.get("advice")).hasSize(5);
+            assertThat(json.get("advice")).hasSize(6);
+            assertThat(json.get("advice").get(0).get("what").asString()).contains("FILE, SHUTDOWN, SUPER");
             assertThat(run(1, List.of("check", address, "nobody"))).contains("Access denied");
         }
     }

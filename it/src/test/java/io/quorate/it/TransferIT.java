@@ -34,7 +34,8 @@ class TransferIT {
                 Map.of(
                         "quorate.order.checkpoint-entries", "20",
                         "quorate.order.log-bytes-max", "2MB",
-                        "quorate.cache.segment-bytes", "16MB"));
+                        "quorate.cache.segment-bytes", "16MB",
+                        "quorate.tls.bundle", "nodes"));
         cluster.mysql(1)
                 .execute(
                         "CREATE DATABASE load_test",
