@@ -166,13 +166,11 @@ public final class NodeMachine {
     /** One sentence on why the node is not SYNCED, empty when it is. */
     public String reason() {
         return switch (state) {
-            case OPEN -> quorum.cutOff() != null ? quorum.cutOff() : "no majority of the nodes has been heard of yet";
+            case OPEN -> cutOffOr("no majority of the nodes has been heard of yet");
             case NON_PRIMARY ->
                 diskReason != null
                         ? new QuorateException(ErrorCode.DISK_LOW, diskReason).getMessage()
-                        : new QuorateException(
-                                        ErrorCode.NO_QUORUM,
-                                        quorum.cutOff() != null ? quorum.cutOff() : "this node has lost the majority")
+                        : new QuorateException(ErrorCode.NO_QUORUM, cutOffOr("this node has lost the majority"))
                                 .getMessage();
             case CONNECTED -> "MySQL server: " + databaseReason;
             case JOINED ->
@@ -183,6 +181,10 @@ public final class NodeMachine {
             case SYNCED, DONOR, ARBITRATOR -> "";
             case INCONSISTENT -> failure.getMessage();
         };
+    }
+
+    private String cutOffOr(String otherwise) {
+        return quorum.cutOff() != null ? quorum.cutOff() : otherwise;
     }
 
     public TotalOrder.Quorum quorum() {

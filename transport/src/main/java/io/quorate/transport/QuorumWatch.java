@@ -180,8 +180,12 @@ final class QuorumWatch implements AutoCloseable {
         if (heard && machine.appliedTerm() == term) {
             return info.isLeader() ? new Quorum(true, leader, term) : reaching(leader, term);
         }
-        long silent = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - heardNanos);
-        return new Quorum(false, leader, term, quorum.primary() ? silent : quorum.silentMillis(), null);
+        return without(leader, term, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - heardNanos), null);
+    }
+
+    /** No quorum; how long it had been silent by then is said once, when it is lost. */
+    private Quorum without(String leader, long term, long silentMillis, String cutOff) {
+        return new Quorum(false, leader, term, quorum.primary() ? silentMillis : quorum.silentMillis(), cutOff);
     }
 
     /**
@@ -194,8 +198,7 @@ final class QuorumWatch implements AutoCloseable {
                 || (leads.before() && leads.millis() <= settings.timeoutMax().toMillis())) {
             return new Quorum(true, leader, term);
         }
-        long silent = leads.before() ? leads.millis() : 0;
-        return new Quorum(false, leader, term, quorum.primary() ? silent : quorum.silentMillis(), leads.why());
+        return without(leader, term, leads.before() ? leads.millis() : 0, leads.why());
     }
 
     /** For how long this follower has heard nothing from the leader, in milliseconds. */
