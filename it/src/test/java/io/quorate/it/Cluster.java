@@ -38,6 +38,7 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -59,7 +60,6 @@ final class Cluster implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final HttpClient HTTP = HttpClient.newHttpClient();
-    /** Any test can be run in another commit mode than it chooses, with {@code -Dquorate.mode=after-sync}. */
     /** For clusters whose nodes prove to one another who they are. */
     static final Map<String, String> TLS = Map.of("quorate.tls.bundle", "nodes");
     /**
@@ -68,9 +68,9 @@ final class Cluster implements AutoCloseable {
      */
     private static final boolean ALL_TLS = Boolean.getBoolean("quorate.tls");
 
+    /** Any test can be run in another commit mode than it chooses, with {@code -Dquorate.mode=after-sync}. */
     private static final String MODE = System.getProperty("quorate.mode", "");
 
-    private static final int STORY_LINES = 60;
     private static final int ATTEMPTS = 3;
     private static final Pattern LEADER = Pattern.compile("\"leader\" *: *\"n(\\d)\"");
 
@@ -80,6 +80,7 @@ final class Cluster implements AutoCloseable {
     private Cluster(Sandbox sandbox) {
         this.sandbox = sandbox;
         sandbox.endWithThisProgram();
+        Stories.begin(this, this::story);
     }
 
     static Cluster start(int nodes, Map<String, String> set) throws IOException {
@@ -506,12 +507,16 @@ final class Cluster implements AutoCloseable {
     /** The end of what a node has said, for a person to read where a test fails. */
     String story(int node) {
         try (Stream<String> lines = Files.lines(node(node).serviceLog())) {
-            List<String> told =
-                    lines.filter(line -> line.contains(" io.quorate.")).toList();
-            return String.join("\n", told.subList(Math.max(0, told.size() - STORY_LINES), told.size()));
+            return Stories.told(lines);
         } catch (IOException e) {
             return e.toString();
         }
+    }
+
+    private String story() {
+        return sandbox.nodes().stream()
+                .map(node -> node.name() + ":\n" + story(node.number()))
+                .collect(Collectors.joining("\n"));
     }
 
     /** What an endpoint of a node answers. */
@@ -584,6 +589,7 @@ final class Cluster implements AutoCloseable {
 
     @Override
     public void close() {
+        Stories.end(this);
         sandbox.destroy();
     }
 }

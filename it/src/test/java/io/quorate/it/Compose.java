@@ -21,6 +21,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.testcontainers.DockerClientFactory;
@@ -54,6 +55,7 @@ final class Compose implements AutoCloseable {
         try (var reader = Files.newBufferedReader(file)) {
             services = map(map(new Yaml().load(reader)).get("services"));
         }
+        Stories.begin(this, this::story);
     }
 
     /** Whether there is a Docker engine to be had. */
@@ -276,8 +278,15 @@ final class Compose implements AutoCloseable {
         return name + ":\n" + String.join("\n", lines.subList(Math.max(0, lines.size() - 30), lines.size()));
     }
 
+    private String story() {
+        return containers.keySet().stream()
+                .map(name -> name + ":\n" + Stories.told(logs(name).lines()))
+                .collect(Collectors.joining("\n"));
+    }
+
     @Override
     public void close() {
+        Stories.end(this);
         containers.values().forEach(GenericContainer::close);
         networks.values().forEach(Network::close);
         for (String volume : volumes) {
