@@ -48,6 +48,9 @@ import tools.jackson.databind.json.JsonMapper;
 /** A sandbox of real servers and services for one test class, with what tests ask of it. Ends all its processes. */
 final class Cluster implements AutoCloseable {
     static final Duration LIMIT = Duration.ofMinutes(5);
+    /** What clients are told while their node takes no writes. */
+    static final int READ_ONLY = 1290;
+
     /** How long a row of our own may take to be everywhere before it is written again. */
     private static final Duration MARK_AGAIN = Duration.ofSeconds(20);
 

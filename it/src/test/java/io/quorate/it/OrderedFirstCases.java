@@ -19,7 +19,6 @@ import java.util.stream.Collectors;
 
 /** What {@link DefinitionsIT} asks of {@code quorate ddl}, on the same cluster. */
 final class OrderedFirstCases {
-    private static final int READ_ONLY = 1290;
 
     private final Cluster cluster;
 
@@ -137,7 +136,7 @@ final class OrderedFirstCases {
                     writers.awaitMore(10);
                 }
             }
-            assertThat(writers.errors).contains(READ_ONLY);
+            assertThat(writers.errors).contains(Cluster.READ_ONLY);
             all = Set.copyOf(writers.acknowledged);
             assertThat(Cluster.within(Cluster.LIMIT, () -> rows(3).containsAll(all)))
                     .as("rows that are undone")

@@ -13,6 +13,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,11 +29,10 @@ final class Certificates {
     private static final Logger log = LoggerFactory.getLogger(Certificates.class);
 
     /** What a bundle holds at a time. */
-    private record Present(SSLContext context, X509Certificate certificate) {}
+    private record Present(PeerTls.Credentials credentials, X509Certificate certificate) {}
 
     private final String node;
     private final AtomicReference<@Nullable Present> present = new AtomicReference<>();
-    private List<String> ciphers = List.of();
 
     private Certificates(String node) {
         this.node = node;
@@ -54,7 +54,6 @@ final class Certificates {
         try {
             SslBundle bundle = bundles.getBundle(name);
             certificates.present.set(certificates.read(bundle));
-            certificates.ciphers = ciphers(bundle, certificates.now().context);
             bundles.addBundleUpdateHandler(name, certificates::renewed);
         } catch (NoSuchSslBundleException e) {
             throw refusal("there is no spring.ssl.bundle." + name, e);
@@ -87,7 +86,7 @@ final class Certificates {
 
     /** How nodes prove to one another who they are. */
     PeerTls tls() {
-        return present.get() == null ? PeerTls.OFF : PeerTls.of(() -> now().context, ciphers);
+        return present.get() == null ? PeerTls.OFF : PeerTls.of(() -> now().credentials);
     }
 
     /** Those that the bundle's options name, the best first; none for those of the JVM. */
@@ -143,7 +142,18 @@ final class Certificates {
             throw new GeneralSecurityException("the certificate is that of " + name + ", and this node is " + node);
         }
         certificate.checkValidity();
-        return new Present(bundle.createSslContext(), certificate);
+        SSLContext context = bundle.createSslContext();
+        PeerTls.Credentials credentials = new PeerTls.Credentials(context, ciphers(bundle, context));
+        try {
+            PeerTls.of(() -> credentials).requireOwnTrust();
+        } catch (SSLException e) {
+            throw new GeneralSecurityException(
+                    "the certificate, by " + certificate.getIssuerX500Principal()
+                            + ", is none that this node would take from another one: are key store and trust store of"
+                            + " the same authority? " + e.getMessage(),
+                    e);
+        }
+        return new Present(credentials, certificate);
     }
 
     private static X509Certificate own(KeyStore keys) throws GeneralSecurityException {

@@ -47,9 +47,8 @@ final class ChannelClient implements AutoCloseable {
      * What keeps frames from the peer.
      *
      * @param sinceNanos since when, by {@link System#nanoTime}
-     * @param before whether there has been a connection before
      */
-    private record Broken(long sinceNanos, boolean before, String why) {}
+    private record Broken(long sinceNanos, String why) {}
 
     private record Waiting(byte[] frame, CompletableFuture<Answer> answer) {}
 
@@ -65,7 +64,7 @@ final class ChannelClient implements AutoCloseable {
     private final LongAdder connects = new LongAdder();
 
     /** Null while there is a connection. */
-    private volatile Broken broken = new Broken(System.nanoTime(), false, "not connected yet");
+    private volatile Broken broken = new Broken(System.nanoTime(), "not connected yet");
 
     private State state = State.CLOSED;
     private Channel channel;
@@ -74,6 +73,8 @@ final class ChannelClient implements AutoCloseable {
     private long retryAtNanos = System.nanoTime();
     private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
     private final Map<Long, Pending> pending = new LinkedHashMap<>();
+    /** Whether frames are unanswered, as others than the loop may read it. */
+    private volatile boolean unanswered;
 
     /**
      * @param lives of the cluster, as this node knows them when it connects
@@ -140,6 +141,16 @@ final class ChannelClient implements AutoCloseable {
         });
     }
 
+    /** The peer leads now: entries are about to be sent, so it isn't left alone for as long as before. */
+    void leads() {
+        loop.execute(() -> {
+            backoffMillis = BACKOFF_MILLIS_MIN;
+            if (state == State.CLOSED) {
+                connect();
+            }
+        });
+    }
+
     /** What keeps frames from the peer; null while there is a connection. */
     Unreachable unreachable() {
         Broken now = broken;
@@ -147,13 +158,15 @@ final class ChannelClient implements AutoCloseable {
                 ? null
                 : new Unreachable(
                         TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - now.sinceNanos),
-                        now.before,
                         "entries can't be handed to " + peer.name() + ", which leads, at " + peer.host() + ":"
                                 + peer.channelPort() + " (" + now.why + ")");
     }
 
     /** Fails the frames that the peer has left unanswered for too long, and closes the connection with them. */
     void checkAnswers() {
+        if (!unanswered) {
+            return; // The loop isn't woken several times a second for nothing.
+        }
         loop.execute(() -> {
             if (!pending.isEmpty()
                     && System.nanoTime() - pending.values().iterator().next().sentNanos > answerNanosMax) {
@@ -203,6 +216,7 @@ final class ChannelClient implements AutoCloseable {
     private void write(Waiting frame) {
         long request = requests++;
         pending.put(request, new Pending(frame.answer, System.nanoTime()));
+        unanswered = true;
         channel.writeAndFlush(Wire.entry(channel.alloc(), request, frame.frame), channel.voidPromise());
     }
 
@@ -239,9 +253,7 @@ final class ChannelClient implements AutoCloseable {
         }
         state = State.CLOSED;
         Broken before = broken;
-        broken = before == null
-                ? new Broken(System.nanoTime(), true, why)
-                : new Broken(before.sinceNanos, before.before, why);
+        broken = new Broken(before == null ? System.nanoTime() : before.sinceNanos, why);
         retryAtNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(backoffMillis);
         backoffMillis = Math.min(2 * backoffMillis, BACKOFF_MILLIS_MAX);
         Channel old = channel;
@@ -251,9 +263,10 @@ final class ChannelClient implements AutoCloseable {
         while (!waiting.isEmpty()) {
             waiting.remove().answer.complete(answer);
         }
-        Map<Long, Pending> unanswered = new LinkedHashMap<>(pending);
+        Map<Long, Pending> left = new LinkedHashMap<>(pending);
         pending.clear();
-        unanswered.values().forEach(p -> p.answer.complete(answer));
+        unanswered = false;
+        left.values().forEach(p -> p.answer.complete(answer));
     }
 
     private final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
@@ -281,6 +294,7 @@ final class ChannelClient implements AutoCloseable {
             byte type = Wire.readType(message);
             if (type == Wire.ANSWER && state == State.READY) {
                 Pending request = pending.remove(Wire.readRequest(message));
+                unanswered = !pending.isEmpty();
                 Answer answer = Wire.readAnswer(message);
                 if (request != null) {
                     request.answer.complete(answer);

@@ -188,17 +188,28 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
         clients.values().forEach(ChannelClient::greet);
     }
 
-    /** What keeps this node's entries from a peer; null when nothing does. Connects again, if it is time to. */
+    /** What keeps this node's entries from a peer; null when nothing does. */
     Unreachable unreachable(String name) {
         ChannelClient client = clients.get(name);
-        if (client == null) {
-            return new Unreachable(0, false, name + ", which leads, is no member as far as this node knows");
+        return client == null
+                ? new Unreachable(0, name + ", which leads, is no member as far as this node knows")
+                : client.unreachable();
+    }
+
+    /** A peer leads now. Connects with it, if there is no connection. */
+    void leads(String name) {
+        ChannelClient client = clients.get(name);
+        if (client != null) {
+            client.leads();
         }
-        Unreachable unreachable = client.unreachable();
-        if (unreachable != null) {
+    }
+
+    /** A peer still leads. Connects again, if it is time to. */
+    void stillLeads(String name) {
+        ChannelClient client = clients.get(name);
+        if (client != null) {
             client.greet();
         }
-        return unreachable;
     }
 
     void leaderNoMore(String name) {

@@ -37,6 +37,7 @@ final class QuorumWatch implements AutoCloseable {
     private final RaftServer.Division division;
     private final OrderStateMachine machine;
     private final Function<String, Unreachable> unreachable;
+    private final LeaderReach reach;
     private final Consumer<Quorum> changed;
     private final Runnable each;
     private final BiConsumer<String, Throwable> broken;
@@ -66,6 +67,7 @@ final class QuorumWatch implements AutoCloseable {
         this.division = division;
         this.machine = machine;
         this.unreachable = unreachable;
+        reach = new LeaderReach(settings.timeoutMax());
         this.changed = changed;
         this.each = each;
         this.broken = broken;
@@ -171,6 +173,7 @@ final class QuorumWatch implements AutoCloseable {
         DivisionInfo info = division.getInfo();
         long term = info.getCurrentTerm();
         String leader = info.getLifeCycleState() == LifeCycle.State.RUNNING ? leader() : null;
+        reach.leads(leader, System.nanoTime());
         OptionalLong silentMillis = leader == null
                 ? OptionalLong.empty()
                 : info.isLeader() ? majoritySilent(info) : leaderSilent(info, leader);
@@ -188,17 +191,9 @@ final class QuorumWatch implements AutoCloseable {
         return new Quorum(false, leader, term, quorum.primary() ? silentMillis : quorum.silentMillis(), cutOff);
     }
 
-    /**
-     * The leader is heard over Raft's port. Entries go to it over another one: while that is closed, clients' writes
-     * here would wait for an order that they can't get into.
-     */
     private Quorum reaching(String leader, long term) {
-        Unreachable leads = unreachable.apply(leader);
-        if (leads == null
-                || (leads.before() && leads.millis() <= settings.timeoutMax().toMillis())) {
-            return new Quorum(true, leader, term);
-        }
-        return without(leader, term, leads.before() ? leads.millis() : 0, leads.why());
+        Unreachable cutOff = reach.cutOff(quorum.primary(), unreachable.apply(leader), System.nanoTime());
+        return cutOff == null ? new Quorum(true, leader, term) : without(leader, term, cutOff.millis(), cutOff.why());
     }
 
     /** For how long this follower has heard nothing from the leader, in milliseconds. */

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -391,10 +392,21 @@ public final class RatisTotalOrder implements TotalOrder {
             greetedNanos = now;
             channels.greet();
         }
-        if (lastLeader != null && !lastLeader.equals(leader)) {
+        reach(leader);
+    }
+
+    /** Keeps a connection with whoever leads. */
+    private void reach(String leader) {
+        boolean another = !Objects.equals(lastLeader, leader);
+        if (another && lastLeader != null) {
             channels.leaderNoMore(lastLeader);
         }
         lastLeader = leader;
+        if (another && leader != null) {
+            channels.leads(leader);
+        } else if (leader != null) {
+            channels.stillLeads(leader);
+        }
     }
 
     /** Ratis silently ends its threads, and sometimes itself; only a log that can't be written was reported before. */

@@ -5,7 +5,6 @@ package io.quorate.transport;
  * A peer that this node has no connection to for its entries.
  *
  * @param millis for how long
- * @param before whether there has been a connection before
  * @param why in words for people
  */
-record Unreachable(long millis, boolean before, String why) {}
+record Unreachable(long millis, String why) {}

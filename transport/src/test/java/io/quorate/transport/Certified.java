@@ -18,6 +18,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Base64;
+import java.util.List;
+import java.util.function.Supplier;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
@@ -49,7 +51,20 @@ final class Certified {
 
     PeerTls tls(String node) {
         SSLContext context = context(node);
-        return PeerTls.of(() -> context);
+        return tls(() -> context);
+    }
+
+    static PeerTls tls(Supplier<SSLContext> present) {
+        return PeerTls.of(() -> new PeerTls.Credentials(present.get(), List.of()));
+    }
+
+    /** What a node of that name shows that trusts another authority than its own. */
+    PeerTls trusting(String node, Certified other) throws IOException, GeneralSecurityException {
+        context(node);
+        other.context(node);
+        Path trusted = other.directory.resolve(node).resolve(CertificateAuthority.AUTHORITY);
+        SSLContext context = context(directory.resolve(node), trusted);
+        return tls(() -> context);
     }
 
     /** What a node of that name shows; it gets a certificate if it has none. */
@@ -59,7 +74,7 @@ final class Certified {
             if (!Files.exists(own)) {
                 authority.issue(node, Duration.ofHours(1));
             }
-            return context(own);
+            return context(own, own.resolve(CertificateAuthority.AUTHORITY));
         } catch (IOException | GeneralSecurityException e) {
             throw new AssertionError(e);
         }
@@ -67,13 +82,14 @@ final class Certified {
 
     SSLContext renewed(String node) {
         try {
-            return context(authority.renew(node, Duration.ofHours(2)));
+            Path own = authority.renew(node, Duration.ofHours(2));
+            return context(own, own.resolve(CertificateAuthority.AUTHORITY));
         } catch (IOException | GeneralSecurityException e) {
             throw new AssertionError(e);
         }
     }
 
-    private static SSLContext context(Path own) throws IOException, GeneralSecurityException {
+    private static SSLContext context(Path own, Path authority) throws IOException, GeneralSecurityException {
         KeyStore keys = KeyStore.getInstance("PKCS12");
         keys.load(null, null);
         keys.setKeyEntry("node", key(own.resolve(CertificateAuthority.KEY)), NO_PASSWORD, new Certificate[] {
@@ -83,7 +99,7 @@ final class Certified {
         shown.init(keys, NO_PASSWORD);
         KeyStore authorities = KeyStore.getInstance("PKCS12");
         authorities.load(null, null);
-        byte[] trusted = Files.readAllBytes(own.resolve(CertificateAuthority.AUTHORITY));
+        byte[] trusted = Files.readAllBytes(authority);
         authorities.setCertificateEntry(
                 "ca", CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(trusted)));
         TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -129,7 +130,7 @@ class PeerTlsTest {
                     held.add(new Socket(at.host(), port));
                     held.add(new Socket(at.host(), port));
                 }
-                PeerTls.of(() -> ours.context("n9")).secure(held.get(held.size() - 2), true);
+                Certified.tls(() -> ours.context("n9")).secure(held.get(held.size() - 2), true);
                 assertThat(greetRaft(at, ours.context("n9"), "n9")).contains("n9 is no member");
             }
             nodes.start(follower);
@@ -162,7 +163,7 @@ class PeerTlsTest {
         Peer b = new Peer("b", "127.0.0.1", ports.get(2), ports.get(3));
         AtomicReference<SSLContext> shown = new AtomicReference<>(ours.context("a"));
         try (PeerChannels serving = PeerChannels.start(
-                settings("a", List.of(a, b), PeerTls.of(shown::get)),
+                settings("a", List.of(a, b), Certified.tls(shown::get)),
                 echo,
                 (peer, report) -> {},
                 (node, members) -> false)) {
@@ -173,6 +174,16 @@ class PeerTlsTest {
             shown.set(ours.renewed("a"));
             assertThat(fetch(settings("b", List.of(a, b), ours.tls("b")), a)).isEqualTo(REQUEST);
         }
+    }
+
+    @Test
+    void aCertificateOfAnotherAuthorityThanIsTrustedIsFoundOutByItsOwnNode() throws Exception {
+        Certified foreign = Certified.in(directory.resolve("foreign"));
+        ours.tls("a").requireOwnTrust();
+        PeerTls mixed = ours.trusting("a", foreign);
+        assertThatThrownBy(mixed::requireOwnTrust).isInstanceOf(SSLException.class);
+        PeerTls expired = Certified.longAgo(directory.resolve("expired")).tls("a");
+        assertThatThrownBy(expired::requireOwnTrust).isInstanceOf(SSLException.class);
     }
 
     private TransportSettings settings(String self, List<Peer> peers, PeerTls tls) {
@@ -204,7 +215,7 @@ class PeerTlsTest {
     private String greetRaft(Peer peer, SSLContext shown, String caller) {
         try (Socket raw = new Socket(peer.host(), peer.raftPort())) {
             raw.setSoTimeout(30_000);
-            Socket socket = PeerTls.of(() -> shown).secure(raw, true);
+            Socket socket = Certified.tls(() -> shown).secure(raw, true);
             socket.getOutputStream().write(RpcHello.of(caller, peer.name()));
             DataInputStream in = new DataInputStream(socket.getInputStream());
             in.readInt();

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.transport.tls;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelPipeline;
+import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.Socket;
 import java.security.Principal;
@@ -30,33 +33,34 @@ import javax.net.ssl.SSLSocket;
  */
 public final class PeerTls {
     /** Connections are neither encrypted nor authenticated. */
-    public static final PeerTls OFF = new PeerTls(null, List.of());
+    public static final PeerTls OFF = new PeerTls(null);
 
     private static final Duration HANDSHAKE_MAX = Duration.ofSeconds(5);
     private static final String[] PROTOCOLS = {"TLSv1.3"};
-
-    /** Null when TLS is off. */
-    private final Supplier<SSLContext> present;
-
-    private final List<String> ciphers;
-
-    private PeerTls(Supplier<SSLContext> present, List<String> ciphers) {
-        this.present = present;
-        this.ciphers = ciphers;
-    }
-
-    /** @param present gives the certificates, and the authority that is trusted, as they are now */
-    public static PeerTls of(Supplier<SSLContext> present) {
-        return of(present, List.of());
-    }
+    /** Far more messages than there are in a handshake. */
+    private static final int MESSAGES_MAX = 100;
 
     /**
-     * The same, with chosen ciphers.
+     * What a node proves with who it is, and by what it knows the others.
      *
      * @param ciphers the best first; empty for those of the JVM
      */
-    public static PeerTls of(Supplier<SSLContext> present, List<String> ciphers) {
-        return new PeerTls(present, List.copyOf(ciphers));
+    public record Credentials(SSLContext context, List<String> ciphers) {
+        public Credentials {
+            ciphers = List.copyOf(ciphers);
+        }
+    }
+
+    /** Null when TLS is off. */
+    private final Supplier<Credentials> present;
+
+    private PeerTls(Supplier<Credentials> present) {
+        this.present = present;
+    }
+
+    /** @param present gives them as they are now */
+    public static PeerTls of(Supplier<Credentials> present) {
+        return new PeerTls(present);
     }
 
     public boolean isOn() {
@@ -65,9 +69,10 @@ public final class PeerTls {
 
     /** The first handler of a connection's pipeline, at the end that calls ({@code client}) or is called. */
     public SslHandler handler(boolean client) {
-        SSLEngine engine = context().createSSLEngine();
+        Credentials now = now();
+        SSLEngine engine = now.context.createSSLEngine();
         engine.setUseClientMode(client);
-        engine.setSSLParameters(parameters(engine.getSSLParameters(), client));
+        engine.setSSLParameters(parameters(engine.getSSLParameters(), now, client));
         SslHandler handler = new SslHandler(engine);
         handler.setHandshakeTimeoutMillis(HANDSHAKE_MAX.toMillis());
         return handler;
@@ -80,9 +85,10 @@ public final class PeerTls {
      * @throws IOException also when the other end's certificate isn't one of the cluster
      */
     public SSLSocket secure(Socket raw, boolean client) throws IOException {
-        SSLSocket socket = (SSLSocket) context().getSocketFactory().createSocket(raw, null, raw.getPort(), true);
+        Credentials now = now();
+        SSLSocket socket = (SSLSocket) now.context.getSocketFactory().createSocket(raw, null, raw.getPort(), true);
         socket.setUseClientMode(client);
-        socket.setSSLParameters(parameters(socket.getSSLParameters(), client));
+        socket.setSSLParameters(parameters(socket.getSSLParameters(), now, client));
         try {
             socket.startHandshake();
         } catch (SSLException e) {
@@ -91,21 +97,66 @@ public final class PeerTls {
         return socket;
     }
 
-    private SSLContext context() {
+    /**
+     * Has the node shake hands with itself, in memory. If its certificate isn't of the authority that it trusts, the
+     * others would refuse it, and it the others.
+     *
+     * @throws SSLException when it would refuse itself
+     */
+    @SuppressWarnings("FutureReturnValueIgnored") // in memory there is nothing to wait for
+    public void requireOwnTrust() throws SSLException {
+        SslHandler calling = handler(true);
+        SslHandler called = handler(false);
+        EmbeddedChannel callingEnd = new EmbeddedChannel(calling);
+        EmbeddedChannel calledEnd = new EmbeddedChannel(called);
+        try {
+            boolean more = true;
+            for (int message = 0; more && message < MESSAGES_MAX; message++) {
+                more = pass(callingEnd, calledEnd) || pass(calledEnd, callingEnd);
+            }
+            requireShaken(called);
+            requireShaken(calling);
+        } finally {
+            callingEnd.close();
+            calledEnd.close();
+            callingEnd.releaseOutbound();
+            calledEnd.releaseOutbound();
+        }
+    }
+
+    /** Whether there was something to be passed on. */
+    private static boolean pass(EmbeddedChannel from, EmbeddedChannel to) {
+        Object message = from.readOutbound();
+        if (message != null) {
+            to.pipeline().fireChannelRead(message);
+            to.pipeline().fireChannelReadComplete();
+            to.runPendingTasks();
+        }
+        return message != null;
+    }
+
+    private static void requireShaken(SslHandler end) throws SSLException {
+        Future<Channel> shaken = end.handshakeFuture();
+        if (!shaken.isSuccess()) {
+            throw new SSLException(shaken.isDone() ? why(shaken.cause()) : "the handshake doesn't end", shaken.cause());
+        }
+    }
+
+    private Credentials now() {
         if (present == null) {
             throw new IllegalStateException("TLS between nodes is off");
         }
-        SSLContext context = present.get();
+        Credentials now = present.get();
         // Resumption can't be switched off in JSSE; after a second there is nothing to resume.
-        context.getClientSessionContext().setSessionTimeout(1);
-        context.getServerSessionContext().setSessionTimeout(1);
-        return context;
+        now.context.getClientSessionContext().setSessionTimeout(1);
+        now.context.getServerSessionContext().setSessionTimeout(1);
+        return now;
     }
 
-    private SSLParameters parameters(SSLParameters parameters, boolean client) {
+    private static SSLParameters parameters(SSLParameters parameters, Credentials now, boolean client) {
         parameters.setProtocols(PROTOCOLS);
-        if (!ciphers.isEmpty()) {
-            parameters.setCipherSuites(ciphers.toArray(String[]::new));
+        if (!now.ciphers.isEmpty()) {
+            parameters.setCipherSuites(now.ciphers.toArray(String[]::new));
         }
         if (!client) {
             parameters.setNeedClientAuth(true);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.applier;
+
+import io.quorate.sandbox.MySqlServer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+
+/** An applier of a real server, with the binlog of another one as its source. */
+abstract class OriginAndServer {
+    private static final AtomicInteger SCHEMAS = new AtomicInteger();
+    static MySqlServer origin;
+    static MySqlServer server;
+    static String serverUuid;
+
+    Replica replica;
+    String schema;
+
+    @BeforeAll
+    static void startServers() {
+        origin = MySqlServer.builder().relaxed().start();
+        server = MySqlServer.builder().serverId(2).relaxed().start();
+        serverUuid = server.uuid();
+    }
+
+    @AfterAll
+    static void stopServers() {
+        origin.close();
+        server.close();
+    }
+
+    /** Both servers start each test with an empty binlog and an empty schema. */
+    @BeforeEach
+    void begin() {
+        schema = "s" + SCHEMAS.incrementAndGet();
+        server.execute("SET GLOBAL read_only = 0", "DROP DATABASE IF EXISTS quorate", "RESET MASTER");
+        origin.execute("RESET MASTER");
+        server.execute("SET SESSION sql_log_bin = 0", "CREATE DATABASE " + schema);
+        origin.execute("SET SESSION sql_log_bin = 0", "CREATE DATABASE " + schema);
+        replica = new Replica(origin, server);
+    }
+
+    @AfterEach
+    void end() {
+        replica.close();
+    }
+
+    static void await(BooleanSupplier condition) throws InterruptedException {
+        while (!condition.getAsBoolean()) {
+            Thread.sleep(10);
+        }
+    }
+
+    /** A session in a transaction that may be killed. */
+    record Client(Connection connection) implements AutoCloseable {
+        Client(MySqlServer server) throws SQLException {
+            this(server, "root");
+        }
+
+        Client(MySqlServer server, String user) throws SQLException {
+            this(server.connect(user, "", ""));
+            connection.setAutoCommit(false);
+        }
+
+        @Override
+        public void close() throws SQLException {
+            connection.abort(Runnable::run);
+        }
+    }
+}
