@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.function.LongUnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,6 +56,20 @@ class FlowSimulationTest {
         boolean batched;
 
         double batchEnd;
+        /** What it applies is in one binlog with its clients' commits, and waits with them. */
+        boolean coupled;
+        /** How much is in its binlog, and where the group ends whose commit waits; all later ones wait for that. */
+        long logged;
+
+        long groupEnd;
+        /** What its clients have committed, by where that ends in the binlog. */
+        final TreeMap<Long, Long> numbers = new TreeMap<>();
+        /** Where the applier's commit is in the binlog; 0 without one. */
+        long appliedAt;
+        /** Up to where the groups of writesets go that are begun, of which the first one commits. */
+        final ArrayDeque<Double> begun = new ArrayDeque<>();
+        /** So many may be: one for each worker, and one more. */
+        int begunMax = 5;
         /** The order reaches it so late. */
         long orderLateMillis;
 
@@ -78,12 +93,17 @@ class FlowSimulationTest {
         void commit() {
             long number = ++committed;
             acks.captured(number, number, 0, now);
-            acks.read(new BinlogPosition("binlog.000001", number), now);
+            log();
+            numbers.put(logged, number);
             in(ROUND, () -> {
                 order.add(this);
                 orderedAt.add(now);
                 acks.decided(List.of(), ++decided);
             });
+        }
+
+        private void log() {
+            acks.read(new BinlogPosition("binlog.000001", ++logged), now);
         }
 
         void step() {
@@ -92,19 +112,56 @@ class FlowSimulationTest {
                 batchEnd = reached();
             }
             executed = Math.min(batched ? batchEnd : reached(), executed + capacity.applyAsLong(now) / 1000.0);
-            applied = batched || now % groupMillis != 0 ? applied : executed;
-            AckCourse.Ack ack = acks.acknowledged(now);
-            long upTo = ack == null ? 0 : ack.number();
-            for (; answered < upTo; answered++) {
-                in(1, this::commit);
-                answeredMillis = now;
+            if (coupled) {
+                commitApplied();
+            } else {
+                applied = batched || now % groupMillis != 0 ? applied : executed;
             }
+            AckCourse.Ack ack = acks.acknowledged(now);
+            answer(ack == null ? 0 : coupled ? committedGroups(ack.end().offset()) : ack.number());
             if (committed > 0) {
                 silentMillisMax = Math.max(silentMillisMax, now - answeredMillis);
             }
             if (now > 0 && now >= reportsNext) {
                 report();
                 reportsNext = now + REPORTS + (reportsLateMax == 0 ? 0 : random.nextInt(reportsLateMax));
+            }
+        }
+
+        /** One commit after the other. */
+        private void commitApplied() {
+            double last = begun.isEmpty() ? applied : begun.getLast();
+            if ((long) executed > (long) last && begun.size() < begunMax) {
+                begun.add(executed);
+            }
+            if (appliedAt == 0 && !begun.isEmpty()) {
+                log();
+                appliedAt = logged;
+            }
+        }
+
+        /**
+         * The server commits a group when all of it is acknowledged. Meanwhile the next one gathers.
+         *
+         * @return the number up to which clients have been answered
+         */
+        private long committedGroups(long acknowledged) {
+            if (acknowledged >= groupEnd) {
+                if (appliedAt > 0 && appliedAt <= groupEnd) {
+                    applied = begun.remove();
+                    appliedAt = 0;
+                }
+                Map.Entry<Long, Long> last = numbers.floorEntry(groupEnd);
+                groupEnd = logged;
+                return last == null ? 0 : last.getValue();
+            }
+            return answered;
+        }
+
+        private void answer(long upTo) {
+            for (; answered < upTo; answered++) {
+                in(1, this::commit);
+                answeredMillis = now;
             }
         }
 
@@ -209,6 +266,33 @@ class FlowSimulationTest {
         assertThat(servers.get(2).lagMax).as(where).isBetween(TARGET / 4, TARGET);
         assertThat(servers.get(2).leftBehind).as(where).isFalse();
         assertThat(servers.get(0).silentMillisMax).as(where).isLessThan(400);
+    }
+
+    /**
+     * Each is behind because its own clients are kept from OK for the other's sake. If the applier's commits waited for
+     * as long as these, five of them one after the other, both would soon be left behind.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {600, 1200})
+    void writersWhoseServersApplyBesideDontKeepOneAnotherSlow(int capacity) {
+        for (Server server : servers.subList(0, 2)) {
+            server.coupled = true;
+            server.capacity = t -> capacity;
+        }
+        clients(0, 16);
+        clients(1, 16);
+        run(20_000);
+        servers.forEach(s -> s.lagMax = 0);
+        long[] before = answered();
+        run(60_000);
+        long perSecond = (answered()[0] + answered()[1] - before[0] - before[1]) / 60;
+        String where = "seed " + seed + ": " + perSecond + "/s, " + servers.get(0).lagMax + " and "
+                + servers.get(1).lagMax + " ms";
+        assertThat(perSecond).as(where).isBetween(capacity * 3L / 4, capacity * 102L / 100);
+        for (Server server : servers.subList(0, 2)) {
+            assertThat(server.lagMax).as(where).isLessThan(TARGET * 3 / 2);
+            assertThat(server.leftBehind).as(where).isFalse();
+        }
     }
 
     /** Some hundred writesets at once, and then nothing for a second. */
