@@ -114,8 +114,8 @@ public final class PeerTls {
             for (int message = 0; more && message < MESSAGES_MAX; message++) {
                 more = pass(callingEnd, calledEnd) || pass(calledEnd, callingEnd);
             }
-            requireShaken(called);
             requireShaken(calling);
+            requireShaken(called);
         } finally {
             callingEnd.close();
             calledEnd.close();
@@ -138,7 +138,9 @@ public final class PeerTls {
     private static void requireShaken(SslHandler end) throws SSLException {
         Future<Channel> shaken = end.handshakeFuture();
         if (!shaken.isSuccess()) {
-            throw new SSLException(shaken.isDone() ? why(shaken.cause()) : "the handshake doesn't end", shaken.cause());
+            throw shaken.isDone()
+                    ? new SSLException(rootMessage(shaken.cause()), shaken.cause())
+                    : new SSLException("the handshake doesn't end");
         }
     }
 
@@ -211,12 +213,16 @@ public final class PeerTls {
 
     /** What went wrong in a handshake, in words that name the way out. */
     public static String why(Throwable e) {
+        return "no TLS connection: " + rootMessage(e)
+                + " (both nodes need a valid certificate of the cluster's authority; \"quorate certs show\" says what"
+                + " a certificate is)";
+    }
+
+    private static String rootMessage(Throwable e) {
         Throwable cause = e;
         while (cause.getCause() != null) {
             cause = cause.getCause();
         }
-        return "no TLS connection: " + cause.getMessage()
-                + " (both nodes need a valid certificate of the cluster's authority; \"quorate certs show\" says what"
-                + " a certificate is)";
+        return cause.getMessage();
     }
 }
