@@ -461,11 +461,6 @@ class ApplierIT extends OriginAndServer {
         replica.assertSame(schema);
     }
 
-    private static void both(String statement) {
-        origin.execute("SET SESSION sql_log_bin = 0", statement);
-        server.execute("SET SESSION sql_log_bin = 0", statement);
-    }
-
     /**
      * Its client is gone, and the server doesn't know: what it has sent off commits after the next applier has begun.
      */

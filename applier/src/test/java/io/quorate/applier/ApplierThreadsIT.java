@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.core.WriteSetLog;
-import io.quorate.sandbox.MySqlServer;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -17,48 +16,16 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Whatever ends one of the applier's threads ends the applier, and its listener hears of it. */
 @Timeout(300)
-class ApplierThreadsIT {
-    private static MySqlServer origin;
-    private static MySqlServer server;
-    private Replica replica;
-
-    @BeforeAll
-    static void startServers() {
-        origin = MySqlServer.builder().relaxed().start();
-        server = MySqlServer.builder().serverId(2).relaxed().start();
-    }
-
-    @AfterAll
-    static void stopServers() {
-        origin.close();
-        server.close();
-    }
-
+class ApplierThreadsIT extends OriginAndServer {
     @BeforeEach
-    void begin() {
-        for (MySqlServer each : new MySqlServer[] {origin, server}) {
-            each.execute(
-                    "DROP DATABASE IF EXISTS quorate",
-                    "DROP DATABASE IF EXISTS s",
-                    "CREATE DATABASE s",
-                    "CREATE TABLE s.t (a INT PRIMARY KEY)",
-                    "RESET MASTER");
-        }
-        replica = new Replica(origin, server);
-    }
-
-    @AfterEach
-    void end() {
-        replica.close();
+    void makeTable() {
+        both("CREATE TABLE " + schema + ".t (a INT PRIMARY KEY)");
     }
 
     @Test
@@ -102,7 +69,7 @@ class ApplierThreadsIT {
             throw new StackOverflowError("on purpose");
         });
         replica.start(Replica.SETTINGS);
-        origin.execute("INSERT INTO s.t VALUES (1)");
+        origin.execute("INSERT INTO " + schema + ".t VALUES (1)");
         replica.take(seqno -> seqno - 1);
         expect(replica.awaitFailure(), "quorate-applier-");
     }
@@ -114,8 +81,8 @@ class ApplierThreadsIT {
         try (Connection client = server.connect();
                 Statement statement = client.createStatement()) {
             client.setAutoCommit(false);
-            statement.execute("INSERT INTO s.t VALUES (1)");
-            origin.execute("INSERT INTO s.t VALUES (1)");
+            statement.execute("INSERT INTO " + schema + ".t VALUES (1)");
+            origin.execute("INSERT INTO " + schema + ".t VALUES (1)");
             replica.take(seqno -> seqno - 1); // It waits for the client, and the watch looks for who that is.
             expect(replica.awaitFailure(), "quorate-applier-locks");
             client.rollback();

@@ -4,6 +4,8 @@ package io.quorate.applier;
 import io.quorate.sandbox.MySqlServer;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterAll;
@@ -40,14 +42,22 @@ abstract class OriginAndServer {
         schema = "s" + SCHEMAS.incrementAndGet();
         server.execute("SET GLOBAL read_only = 0", "DROP DATABASE IF EXISTS quorate", "RESET MASTER");
         origin.execute("RESET MASTER");
-        server.execute("SET SESSION sql_log_bin = 0", "CREATE DATABASE " + schema);
-        origin.execute("SET SESSION sql_log_bin = 0", "CREATE DATABASE " + schema);
+        both("CREATE DATABASE " + schema);
         replica = new Replica(origin, server);
     }
 
     @AfterEach
     void end() {
         replica.close();
+    }
+
+    /** On both servers, and in no binlog. */
+    static void both(String... statements) {
+        List<String> unlogged = new ArrayList<>(List.of("SET SESSION sql_log_bin = 0"));
+        unlogged.addAll(List.of(statements));
+        for (MySqlServer each : List.of(origin, server)) {
+            each.execute(unlogged.toArray(String[]::new));
+        }
     }
 
     static void await(BooleanSupplier condition) throws InterruptedException {

@@ -21,11 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,18 +34,12 @@ import org.junit.jupiter.params.provider.ValueSource;
  * database already, and go.
  */
 @Timeout(400)
-class UndoIT {
-    private static final AtomicInteger SCHEMAS = new AtomicInteger();
+class UndoIT extends OriginAndServer {
     private static final long ROW = 77;
     private static final Keys CASCADING = new Keys(
             new long[] {ROW, Keys.CASCADES},
             new byte[] {(byte) KeyType.EXCLUSIVE.ordinal(), (byte) KeyType.SHARED.ordinal()});
 
-    private static MySqlServer origin;
-    private static MySqlServer server;
-
-    private Replica replica;
-    private String schema;
     private SharedOwnWrites own;
     private int captured;
     /** Whether the capture says so of what is captured. */
@@ -182,41 +172,13 @@ class UndoIT {
                         List.of("UPDATE t SET k = 1 WHERE id = 1")));
     }
 
-    @BeforeAll
-    static void startServers() {
-        origin = MySqlServer.builder().relaxed().start();
-        server = MySqlServer.builder().serverId(2).relaxed().start();
-    }
-
-    @AfterAll
-    static void stopServers() {
-        origin.close();
-        server.close();
-    }
-
+    @Override
     @BeforeEach
     void begin() {
-        schema = "u" + SCHEMAS.incrementAndGet();
+        super.begin();
         captured = 0;
         own = new SharedOwnWrites(new OwnWrites(0, Map.of(), c -> true));
-        server.execute("DROP DATABASE IF EXISTS quorate", "RESET MASTER");
-        origin.execute("RESET MASTER");
-        both("CREATE DATABASE " + schema);
-        replica = new Replica(origin, server);
         replica.ownWrites((applied, undone, isHere) -> own);
-    }
-
-    @AfterEach
-    void end() {
-        replica.close();
-    }
-
-    private void both(String... statements) {
-        for (MySqlServer s : List.of(origin, server)) {
-            List<String> unlogged = new ArrayList<>(List.of("SET SESSION sql_log_bin = 0"));
-            unlogged.addAll(List.of(statements));
-            s.execute(unlogged.toArray(String[]::new));
-        }
     }
 
     private void in(MySqlServer where, String transaction) {
