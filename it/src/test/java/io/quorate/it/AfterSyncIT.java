@@ -465,10 +465,10 @@ class AfterSyncIT {
             cluster.assertConverged(2);
             CompletableFuture<Void> others = CompletableFuture.runAsync(() -> insertBeside(stop, committed));
             for (int row = 1; row <= 4; row++) {
-                executeWhenWritable(s, "INSERT INTO bank.large (v) VALUES (REPEAT('" + row + "', 15000000))");
+                Cluster.executeWhenWritable(s, "INSERT INTO bank.large (v) VALUES (REPEAT('" + row + "', 15000000))");
             }
             s.execute("SET SESSION cte_max_recursion_depth = 100000");
-            executeWhenWritable(
+            Cluster.executeWhenWritable(
                     s,
                     "INSERT INTO bank.large (v) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i"
                             + " < 17000) SELECT REPEAT(CONCAT(i, ' '), 1300) FROM n");
@@ -491,28 +491,12 @@ class AfterSyncIT {
         try (Connection client = cluster.app(3);
                 Statement s = client.createStatement()) {
             while (!stop.get()) {
-                executeWhenWritable(s, "INSERT INTO bank.beside VALUES ()");
+                Cluster.executeWhenWritable(s, "INSERT INTO bank.beside VALUES ()");
                 committed.incrementAndGet();
                 Thread.sleep(20);
             }
         } catch (SQLException | InterruptedException e) {
             throw new IllegalStateException(e);
-        }
-    }
-
-    /** As clients do: a leader that gets too little CPU is elected away, and the others take no writes meanwhile. */
-    private static void executeWhenWritable(Statement s, String sql) throws SQLException, InterruptedException {
-        long end = System.nanoTime() + LIMIT.toNanos();
-        while (true) {
-            try {
-                s.execute(sql);
-                return;
-            } catch (SQLException e) {
-                if (e.getErrorCode() != Cluster.READ_ONLY || System.nanoTime() > end) {
-                    throw e;
-                }
-                Thread.sleep(100);
-            }
         }
     }
 

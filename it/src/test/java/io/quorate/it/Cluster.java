@@ -48,7 +48,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** A sandbox of real servers and services for one test class, with what tests ask of it. Ends all its processes. */
 final class Cluster implements AutoCloseable {
     static final Duration LIMIT = Duration.ofMinutes(5);
-    /** What clients are told while their node takes no writes. */
+    /** Error of a client whose node takes no writes. */
     static final int READ_ONLY = 1290;
 
     /** How long a row of our own may take to be everywhere before it is written again. */
@@ -239,6 +239,25 @@ final class Cluster implements AutoCloseable {
     /** A client's connection as an application makes it. */
     Connection app(int node) throws SQLException {
         return mysql(node).connect("app", "app", "");
+    }
+
+    /**
+     * Tries again while the node takes no writes, as clients do: a leader that gets too little CPU is elected away, and
+     * nobody takes writes meanwhile.
+     */
+    static void executeWhenWritable(Statement client, String sql) throws SQLException, InterruptedException {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (true) {
+            try {
+                client.execute(sql);
+                return;
+            } catch (SQLException e) {
+                if (e.getErrorCode() != READ_ONLY || System.nanoTime() > end) {
+                    throw e;
+                }
+                Thread.sleep(100);
+            }
+        }
     }
 
     /** Has a node's service do nothing for a while, as a machine does that is busy. */

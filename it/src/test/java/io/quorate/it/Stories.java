@@ -49,9 +49,10 @@ public final class Stories
         }
     }
 
-    private static synchronized void write(ExtensionContext test, Throwable failure) {
+    /** Writes down what the nodes have said, and gives back the failure. */
+    private static synchronized Throwable kept(ExtensionContext test, Throwable failure) {
         if (failure instanceof TestAbortedException) {
-            return;
+            return failure;
         }
         List<String> all = new ArrayList<>(ENDED);
         RUNNING.values().forEach(story -> all.add(story.get()));
@@ -63,6 +64,7 @@ public final class Stories
         } catch (IOException e) {
             failure.addSuppressed(e);
         }
+        return failure;
     }
 
     @Override
@@ -74,25 +76,21 @@ public final class Stories
 
     @Override
     public void handleTestExecutionException(ExtensionContext test, Throwable failure) throws Throwable {
-        write(test, failure);
-        throw failure;
+        throw kept(test, failure);
     }
 
     @Override
     public void handleBeforeAllMethodExecutionException(ExtensionContext test, Throwable failure) throws Throwable {
-        write(test, failure);
-        throw failure;
+        throw kept(test, failure);
     }
 
     @Override
     public void handleBeforeEachMethodExecutionException(ExtensionContext test, Throwable failure) throws Throwable {
-        write(test, failure);
-        throw failure;
+        throw kept(test, failure);
     }
 
     @Override
     public void handleAfterEachMethodExecutionException(ExtensionContext test, Throwable failure) throws Throwable {
-        write(test, failure);
-        throw failure;
+        throw kept(test, failure);
     }
 }
