@@ -17,9 +17,10 @@ import io.quorate.core.QuorateException;
 import io.quorate.transport.tls.PeerTls;
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
@@ -72,9 +73,8 @@ final class ChannelClient implements AutoCloseable {
     private long backoffMillis = BACKOFF_MILLIS_MIN;
     private long retryAtNanos = System.nanoTime();
     private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
-    private final Map<Long, Pending> pending = new LinkedHashMap<>();
-    /** Whether frames are unanswered, as others than the loop may read it. */
-    private volatile boolean unanswered;
+    /** By request; others than the loop may ask whether there are any. */
+    private final ConcurrentNavigableMap<Long, Pending> pending = new ConcurrentSkipListMap<>();
 
     /**
      * @param lives of the cluster, as this node knows them when it connects
@@ -164,12 +164,11 @@ final class ChannelClient implements AutoCloseable {
 
     /** Fails the frames that the peer has left unanswered for too long, and closes the connection with them. */
     void checkAnswers() {
-        if (!unanswered) {
+        if (pending.isEmpty()) {
             return; // The loop isn't woken several times a second for nothing.
         }
         loop.execute(() -> {
-            if (!pending.isEmpty()
-                    && System.nanoTime() - pending.values().iterator().next().sentNanos > answerNanosMax) {
+            if (!pending.isEmpty() && System.nanoTime() - pending.firstEntry().getValue().sentNanos > answerNanosMax) {
                 disconnected("no answer from " + peer.name());
             }
         });
@@ -216,7 +215,6 @@ final class ChannelClient implements AutoCloseable {
     private void write(Waiting frame) {
         long request = requests++;
         pending.put(request, new Pending(frame.answer, System.nanoTime()));
-        unanswered = true;
         channel.writeAndFlush(Wire.entry(channel.alloc(), request, frame.frame), channel.voidPromise());
     }
 
@@ -263,10 +261,9 @@ final class ChannelClient implements AutoCloseable {
         while (!waiting.isEmpty()) {
             waiting.remove().answer.complete(answer);
         }
-        Map<Long, Pending> left = new LinkedHashMap<>(pending);
+        List<Pending> unanswered = List.copyOf(pending.values());
         pending.clear();
-        unanswered = false;
-        left.values().forEach(p -> p.answer.complete(answer));
+        unanswered.forEach(p -> p.answer.complete(answer));
     }
 
     private final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
@@ -294,7 +291,6 @@ final class ChannelClient implements AutoCloseable {
             byte type = Wire.readType(message);
             if (type == Wire.ANSWER && state == State.READY) {
                 Pending request = pending.remove(Wire.readRequest(message));
-                unanswered = !pending.isEmpty();
                 Answer answer = Wire.readAnswer(message);
                 if (request != null) {
                     request.answer.complete(answer);

@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -198,24 +199,22 @@ public final class PeerChannels implements PeerStreams, AutoCloseable {
 
     /** A peer leads now. Connects with it, if there is no connection. */
     void leads(String name) {
-        ChannelClient client = clients.get(name);
-        if (client != null) {
-            client.leads();
-        }
+        ifMember(name, ChannelClient::leads);
     }
 
     /** A peer still leads. Connects again, if it is time to. */
     void stillLeads(String name) {
-        ChannelClient client = clients.get(name);
-        if (client != null) {
-            client.greet();
-        }
+        ifMember(name, ChannelClient::greet);
     }
 
     void leaderNoMore(String name) {
+        ifMember(name, ChannelClient::leaderNoMore);
+    }
+
+    private void ifMember(String name, Consumer<ChannelClient> what) {
         ChannelClient client = clients.get(name);
         if (client != null) {
-            client.leaderNoMore();
+            what.accept(client);
         }
     }
 
