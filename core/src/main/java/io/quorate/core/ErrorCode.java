@@ -154,6 +154,7 @@ public enum ErrorCode {
             Kind.DIFFERENCE,
             "all servers differed, and that one kept its definitions, or somebody chose it with quorate heal --trust; "
                     + Text.COPY),
+    COPY_NOT_GIVEN(5009, Kind.DIFFERENCE, "what showed that this server differs is in the node's log; " + Text.COPY),
 
     CACHE_CORRUPT(6001, Kind.RETRYABLE, "the node fetches what it needs from the others by itself; check this volume"),
     DISK(6002, Kind.FATAL, "free space or repair the volume of quorate.data-dir, then restart this node"),

@@ -32,7 +32,7 @@ final class CopyAnew {
     void begin(NotByTables why) throws SQLException, IOException, InterruptedException {
         if (owner.note().step() == CopyNote.Step.KEEPING) {
             log.warn("this server's own definitions can't stand: {}", why.getMessage());
-            owner.keep(CopyNote.wanted(owner.note().from(), owner.note().where()));
+            owner.keep(owner.note().again());
         } else if (owner.note().isTrust()) {
             trustMore(why);
         } else {

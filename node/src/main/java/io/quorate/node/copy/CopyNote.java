@@ -45,8 +45,15 @@ record CopyNote(
         long upTo,
         Difference where) {
     enum Step {
-        /** A copy is needed, and none is under way. */
+        /** A copy is needed, and the server is as it was. */
         WANTED,
+        /**
+         * As WANTED, after it was tried in vain to have its own tables stand. It holds all that it held, but may be
+         * further in the order than what it differs in.
+         */
+        WANTED_STILL,
+        /** As WANTED, but the server's own data may be gone. */
+        WANTED_ANEW,
         /** A copy by method stream is under way: the server's own data may be gone. */
         STREAMING,
         /** A copy by method clone is under way: the server's own data may be gone. */
@@ -97,7 +104,12 @@ record CopyNote(
 
     /** Whether a copy is needed, and the server still holds all that it held. */
     boolean isUntouched() {
-        return step == Step.WANTED && ownLast == 0;
+        return step == Step.WANTED || step == Step.WANTED_STILL;
+    }
+
+    /** Whether a copy is needed, and none is under way. */
+    boolean isWanted() {
+        return isUntouched() || step == Step.WANTED_ANEW;
     }
 
     /** Whether the server's own tables are right. */
@@ -105,9 +117,17 @@ record CopyNote(
         return step == Step.TRUSTING || step == Step.TRUSTED;
     }
 
-    /** This note with the last GTID number that the server gave out, which is known from an earlier copy. */
-    CopyNote ownLast(long known) {
-        return new CopyNote(step, from, known, donor, donorServer, reserved, after, upTo, where);
+    /** Begins anew, with a copy of everything that has to reach further. */
+    CopyNote everythingFrom(long later) {
+        return new CopyNote(anew(), later, ownLast, "", null, new GtidSet(), 0, 0, Difference.ANYWHERE);
+    }
+
+    private Step anew() {
+        return switch (step) {
+            case WANTED -> Step.WANTED;
+            case WANTED_STILL, KEEPING, TRUSTING -> Step.WANTED_STILL;
+            default -> Step.WANTED_ANEW;
+        };
     }
 
     CopyNote streaming(long last, long ordered) {
@@ -124,7 +144,7 @@ record CopyNote(
 
     /** Begins anew, because more differs than was known. */
     CopyNote wider(Difference more) {
-        return new CopyNote(Step.WANTED, from, ownLast, "", null, new GtidSet(), 0, 0, more);
+        return new CopyNote(anew(), from, ownLast, "", null, new GtidSet(), 0, 0, more);
     }
 
     /** Begins anew, with a copy of everything. */

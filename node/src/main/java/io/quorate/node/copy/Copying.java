@@ -159,10 +159,7 @@ public final class Copying implements ServerCopy, Refill {
         withhold();
         CopyNote before = note;
         // Of a server that was to be copied before, more may be gone than differs now.
-        keep(
-                before == null
-                        ? CopyNote.wanted(from, where)
-                        : CopyNote.wanted(from, Difference.ANYWHERE).ownLast(before.ownLast()));
+        keep(before == null ? CopyNote.wanted(from, where) : before.everythingFrom(from));
         log.warn(
                 "this server needs a copy of {}",
                 note.where().mayBeAnywhere()
@@ -292,8 +289,18 @@ public final class Copying implements ServerCopy, Refill {
     }
 
     @Override
+    public Wish wish() {
+        CopyNote current = note;
+        boolean mayWait = current != null
+                && current.step() == CopyNote.Step.WANTED
+                && current.from() > CopyNote.ANY_PLACE
+                && !current.where().mayBeAnywhere();
+        return mayWait ? new Wish(current.from(), current.where()) : null;
+    }
+
+    @Override
     public boolean forget() throws IOException {
-        if (note == null || note.step() != CopyNote.Step.WANTED || note.ownLast() != 0) {
+        if (note == null || note.step() != CopyNote.Step.WANTED) {
             return false;
         }
         CopyNote.delete(ports.properties().dataDir());
@@ -304,7 +311,7 @@ public final class Copying implements ServerCopy, Refill {
     @Override
     public CopyProgress look() {
         CopyNote current = note;
-        if (current == null || current.step() == CopyNote.Step.WANTED) {
+        if (current == null || current.isWanted()) {
             return null;
         }
         return current.isByStream() ? streamed.look() : cloned.look();
@@ -313,7 +320,7 @@ public final class Copying implements ServerCopy, Refill {
     @Override
     public NodeProperties.Sst.Method method() {
         CopyNote current = note;
-        if (current == null || current.step() == CopyNote.Step.WANTED) {
+        if (current == null || current.isWanted()) {
             return null;
         }
         return current.isByStream() ? NodeProperties.Sst.Method.STREAM : NodeProperties.Sst.Method.CLONE;
@@ -372,7 +379,7 @@ public final class Copying implements ServerCopy, Refill {
         while (note != null && signals.task().serves()) {
             try {
                 switch (note.step()) {
-                    case WANTED -> {
+                    case WANTED, WANTED_STILL, WANTED_ANEW -> {
                         cloned.reset();
                         start.run();
                     }

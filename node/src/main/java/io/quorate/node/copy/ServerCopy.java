@@ -21,6 +21,18 @@ public interface ServerCopy {
     boolean isPending();
 
     /**
+     * A copy that is wanted of a SYNCED server, while nothing was done for it yet.
+     *
+     * @param from it has to reach at least to this seqno
+     * @param where where this server differs; never {@link Difference#ANYWHERE}
+     */
+    record Wish(long from, Difference where) {}
+
+    /** What is wanted of a SYNCED server, and nothing was done for yet; null when it is nothing, or everything. */
+    @Nullable
+    Wish wish();
+
+    /**
      * Says that a copy is needed, which has to reach at least to seqno {@code from}, where this node's cache begins.
      * Only to be called while the link has no session.
      */
@@ -110,6 +122,11 @@ public interface ServerCopy {
         @Override
         public boolean isPending() {
             return false;
+        }
+
+        @Override
+        public @Nullable Wish wish() {
+            return null;
         }
 
         @Override

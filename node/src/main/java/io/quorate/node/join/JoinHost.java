@@ -4,6 +4,7 @@ package io.quorate.node.join;
 import io.quorate.core.Difference;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.IncrementalTransfer.Offer;
+import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.order.PausableOrder.Hold;
 import io.quorate.node.server.Server;
@@ -12,6 +13,7 @@ import io.quorate.transport.Lives;
 import io.quorate.transport.TransportSettings.Peer;
 import java.io.IOException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The node that joins, as {@link JoinTurns} sees it: its part in the order, its server, its directory, and the others
@@ -64,6 +66,16 @@ public interface JoinHost {
 
     /** Whether its server is to have a full copy. */
     boolean isCopyPending();
+
+    /** What its server is to have of a SYNCED one, and nothing was done for yet; null when it is nothing. */
+    ServerCopy.@Nullable Wish wish();
+
+    /**
+     * After {@link #suspendServer}: wants that no more.
+     *
+     * @return false when it is too late for that
+     */
+    boolean forgetWish() throws IOException;
 
     /** Whether its server is to have a full copy wherever it can. */
     boolean isCopyPreferred();
@@ -147,7 +159,7 @@ public interface JoinHost {
     /** Forgets who was a member, and knows these instead. */
     void meet(List<Peer> members);
 
-    /** Names of the nodes whose servers are SYNCED and have applied that seqno. */
+    /** Names of the other nodes whose servers are SYNCED and have applied that seqno. */
     List<String> holders(long seqno);
 
     /** How many servers hold what the order says, as far as the order was told. */

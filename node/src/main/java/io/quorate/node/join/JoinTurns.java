@@ -9,6 +9,7 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.Retry;
 import io.quorate.core.TableName;
 import io.quorate.ist.HistoryCheck;
+import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.join.JoinMachine.Step;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.order.PausableOrder.Hold;
@@ -45,6 +46,8 @@ public final class JoinTurns {
             "only the others can say whether it may take part again, and the node has nothing else to do",
             Duration.ofSeconds(1));
     private static final String NOT_HANDED_OVER = "what this server has committed is being ordered first";
+    /** How often it is looked whether anybody is left who could give the copy that is wanted. */
+    private static final long WISH_MILLIS = 1000;
     /** Until there is news. */
     public static final long FOR_EVER = Long.MAX_VALUE;
 
@@ -427,13 +430,41 @@ public final class JoinTurns {
         return waits("asking to be a member: " + refusal, refusal, "not a member yet");
     }
 
-    private long catchUp() throws InterruptedException {
+    private long catchUp() throws IOException, InterruptedException {
+        if (waitsAgain()) {
+            return 0;
+        }
         long pause = host.choose();
         if (!host.isCopyPending()) {
             // It may just have been given up.
             copying(null);
         }
-        return pause;
+        return host.wish() == null ? pause : Math.min(pause, WISH_MILLIS);
+    }
+
+    /**
+     * Has a server wait as the others do, where it wanted a copy of one of these: two that begin to differ at one time
+     * may each take the other for SYNCED still. Whoever wants a copy of a SYNCED server gives nothing and would keep
+     * all others waiting too ({@link WaitingServers}).
+     */
+    private boolean waitsAgain() throws IOException, InterruptedException {
+        ServerCopy.Wish wish = at() == Step.COPYING ? host.wish() : null;
+        if (wish == null || !host.holders(0).isEmpty()) {
+            return false;
+        }
+        host.suspendServer();
+        if (!host.forgetWish()) {
+            host.resumeServer();
+            return false;
+        }
+        on(m -> m.copyIsNotGiven(
+                new QuorateException(
+                        ErrorCode.COPY_NOT_GIVEN,
+                        "this node wanted a copy of what differs, and those that could give one need one too",
+                        null,
+                        wish.where()),
+                wish.from()));
+        return true;
     }
 
     private long awaitCopy() throws IOException, InterruptedException {

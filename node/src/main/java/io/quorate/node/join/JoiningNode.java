@@ -105,6 +105,16 @@ record JoiningNode(
     }
 
     @Override
+    public ServerCopy.Wish wish() {
+        return copy.wish();
+    }
+
+    @Override
+    public boolean forgetWish() throws IOException {
+        return copy.forget();
+    }
+
+    @Override
     public boolean isCopyPreferred() {
         return copy.isPreferred();
     }

@@ -68,6 +68,27 @@ class CopyingTest {
     }
 
     @Test
+    void aWishIsForgottenOnlyWhileTheServerIsAsItWas() throws Exception {
+        Copying waiting = startedWith(CopyNote.wanted(7, WHERE));
+        assertThat(waiting.wish()).isEqualTo(new ServerCopy.Wish(7, WHERE));
+        assertThat(waiting.forget()).isTrue();
+        assertThat(waiting.isPending()).isFalse();
+        assertThat(waiting.wish()).isNull();
+        for (CopyNote note : List.of(
+                CopyNote.wanted(7, WHERE).tables(0, 50),
+                CopyNote.wanted(7, WHERE).tables(0, 50).again(),
+                CopyNote.keeping(7, TABLES).again())) {
+            Copying touched = startedWith(note);
+            assertThat(touched.wish()).as("%s", note).isNull();
+            assertThat(touched.forget()).as("%s", note).isFalse();
+        }
+        assertThat(startedWith(CopyNote.wanted(CopyNote.ANY_PLACE, WHERE)).wish())
+                .as("of servers that wait")
+                .isNull();
+        assertThat(startedWith(CopyNote.wanted(7, Difference.ANYWHERE)).wish()).isNull();
+    }
+
+    @Test
     void aServerIsChosenAsLongAsItHoldsAllThatItHeld() throws Exception {
         Copying waiting = startedWith(CopyNote.wanted(7, WHERE));
         assertThat(waiting.trust(8, Difference.ANYWHERE)).isNull();

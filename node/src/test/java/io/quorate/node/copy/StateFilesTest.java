@@ -87,7 +87,7 @@ class StateFilesTest {
 
     @Test
     void theNoteOfACopyIsReadAsItWasWrittenAtEveryStep() throws Exception {
-        CopyNote wanted = CopyNote.wanted(41, WHERE).ownLast(6);
+        CopyNote wanted = CopyNote.wanted(41, WHERE);
         CopyNote copying = wanted.copying(7, "n2", SERVER, GTIDS);
         for (CopyNote note : List.of(
                 wanted,
@@ -97,7 +97,8 @@ class StateFilesTest {
                 wanted.everything(),
                 copying,
                 copying.straight(12, 60),
-                copying.again())) {
+                copying.again(),
+                CopyNote.keeping(41, Set.of()).again())) {
             note.write(directory, json);
             assertThat(CopyNote.read(directory, json)).isEqualTo(note);
         }
@@ -112,7 +113,27 @@ class StateFilesTest {
                 .copying(7, "n2", SERVER, GTIDS)
                 .straight(12, 60)
                 .again();
-        assertThat(again).isEqualTo(CopyNote.wanted(41, WHERE).ownLast(7));
+        assertThat(again.ownLast()).isEqualTo(7);
+        assertThat(again.donor()).isEmpty();
+        assertThat(again.where()).isEqualTo(WHERE);
+    }
+
+    @Test
+    void aServerWhoseDataMayBeGoneIsNeverSaidToBeAsItWas() {
+        // Of one whose clients never committed anything, no number says that it was copied.
+        CopyNote begun = CopyNote.wanted(41, WHERE).tables(0, 50);
+        for (CopyNote anew : List.of(
+                begun.again(),
+                begun.everything(),
+                begun.everythingFrom(60),
+                begun.again().again())) {
+            assertThat(anew.isWanted()).isTrue();
+            assertThat(anew.isUntouched()).isFalse();
+        }
+        CopyNote tried = CopyNote.keeping(41, Set.of()).again();
+        assertThat(tried.isUntouched()).isTrue();
+        assertThat(tried.step()).as("it may be beyond what it differs in").isEqualTo(CopyNote.Step.WANTED_STILL);
+        assertThat(CopyNote.wanted(41, WHERE).everythingFrom(60).step()).isEqualTo(CopyNote.Step.WANTED);
     }
 
     @ParameterizedTest

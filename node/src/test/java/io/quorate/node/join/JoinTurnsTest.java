@@ -12,12 +12,14 @@ import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
+import io.quorate.core.TableName;
 import io.quorate.core.Verdict;
 import io.quorate.core.WriteSet;
 import io.quorate.ist.CacheSettings;
 import io.quorate.ist.HistoryCheck;
 import io.quorate.ist.IncrementalTransfer.Offer;
 import io.quorate.ist.WriteSetCache;
+import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.join.JoinMachine.Step;
 import io.quorate.node.member.MemberDesk;
 import io.quorate.node.order.PausableOrder.Hold;
@@ -115,11 +117,14 @@ class JoinTurnsTest {
         private boolean handedOver = true;
         private List<String> holders = List.of("n2");
         private int voters = 1;
+        private ServerCopy.Wish wish;
         private boolean odd;
         private boolean first;
         private boolean keeps;
         private String noTrust;
         private boolean copies;
+        /** The copy, while its server is being suspended. */
+        private boolean begins;
 
         private void does(String what) {
             done.add(what);
@@ -174,6 +179,19 @@ class JoinTurnsTest {
         @Override
         public boolean isCopyPending() {
             return copies;
+        }
+
+        @Override
+        public ServerCopy.Wish wish() {
+            return wish;
+        }
+
+        @Override
+        public boolean forgetWish() {
+            does("forget wish");
+            wish = null;
+            copies = begins;
+            return !begins;
         }
 
         @Override
@@ -241,6 +259,8 @@ class JoinTurnsTest {
 
         @Override
         public void wantCopyOfWaiting(QuorateException difference) {
+            assertThat(difference.difference().mayBeAnywhere())
+                    .isEqualTo(difference.code() != ErrorCode.COPY_NOT_GIVEN);
             does("want copy of waiting");
             copies = true;
         }
@@ -253,7 +273,7 @@ class JoinTurnsTest {
 
         @Override
         public List<String> holders(long seqno) {
-            assertThat(seqno).isEqualTo(9);
+            assertThat(seqno).isIn(0L, 9L);
             return holders;
         }
 
@@ -500,6 +520,41 @@ class JoinTurnsTest {
                         "suspend server",
                         "want copy of waiting",
                         "resume server");
+    }
+
+    /** Each of two that begin to differ at one time takes the other for SYNCED still. */
+    @Test
+    void whoWantsACopyOfServersThatNeedOneByNowWaitsAsTheyDo() throws Exception {
+        differs();
+        turn(2);
+        assertThat(turns.at()).isEqualTo(Step.COPYING);
+        TableName table = new TableName("d", "t");
+        node.wish = new ServerCopy.Wish(9, Difference.in(Set.of(table)));
+        assertThat(turns.turn()).as("one can give it").isEqualTo(1000);
+        done.clear();
+        node.holders = List.of();
+        turn(1);
+        assertThat(turns.at()).isEqualTo(Step.AWAITING_COPY);
+        assertThat(turns.progress()).contains("QRT-5009");
+        assertThat(done).containsExactly("suspend server", "forget wish");
+        node.first = true;
+        turn(2);
+        assertThat(turns.at()).isEqualTo(Step.COPYING);
+        assertThat(done)
+                .containsSubsequence("hand over", "offer", "suspend server", "want copy of waiting", "resume server");
+    }
+
+    @Test
+    void aCopyThatHasBegunMeanwhileGoesOn() throws Exception {
+        differs();
+        turn(2);
+        node.wish = new ServerCopy.Wish(9, Difference.in(Set.of(new TableName("d", "t"))));
+        node.begins = true;
+        node.holders = List.of();
+        done.clear();
+        turn(1);
+        assertThat(turns.at()).isEqualTo(Step.COPYING);
+        assertThat(done).containsExactly("suspend server", "forget wish", "resume server");
     }
 
     @Test
