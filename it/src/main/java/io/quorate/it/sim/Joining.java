@@ -9,6 +9,7 @@ import io.quorate.core.NodeEvent;
 import io.quorate.core.QuorateException;
 import io.quorate.ist.HistoryCheck;
 import io.quorate.ist.RejoinCourse;
+import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.join.CopyRule;
 import io.quorate.node.join.JoinHost;
 import io.quorate.node.join.JoinMachine.Step;
@@ -238,6 +239,16 @@ final class Joining implements JoinHost {
     @Override
     public boolean isCopyPending() {
         return node.replacement().isWanted();
+    }
+
+    @Override
+    public ServerCopy.Wish wish() {
+        return null; // Copies are of everything here.
+    }
+
+    @Override
+    public boolean forgetWish() {
+        throw new IllegalStateException();
     }
 
     @Override
