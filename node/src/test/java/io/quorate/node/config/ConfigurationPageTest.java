@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.lang.reflect.RecordComponent;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -15,10 +16,16 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.io.ByteArrayResource;
 
 /** Checks the table of {@code docs/configuration.md} against {@link NodeProperties}: every key and every default. */
 class ConfigurationPageTest {
@@ -48,6 +55,21 @@ class ConfigurationPageTest {
             }
         }
         return rows;
+    }
+
+    @Test
+    void theConfigurationOfAWholeNodeIsOne() throws IOException {
+        String page = Files.readString(Path.of("../docs/configuration.md"));
+        String yaml = page.substring(page.indexOf("```yaml\n") + 8);
+        byte[] bytes = yaml.substring(0, yaml.indexOf("```")).getBytes(StandardCharsets.UTF_8);
+        NodeProperties node = new Binder(ConfigurationPropertySources.from(
+                        new YamlPropertySourceLoader().load("page", new ByteArrayResource(bytes))))
+                .bind(
+                        ConfigurationPropertyName.of("quorate"),
+                        Bindable.of(NodeProperties.class),
+                        new NoUnboundElementsBindHandler(BindHandler.DEFAULT))
+                .get();
+        assertThat(node.peers()).hasSize(3).anyMatch(peer -> peer.name().equals(node.node()));
     }
 
     private static Map<String, Key> keys() throws ReflectiveOperationException {
