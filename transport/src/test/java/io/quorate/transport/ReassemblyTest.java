@@ -25,6 +25,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
 class ReassemblyTest {
+    /** Each makes, maps and deletes hundreds of files, which disks under load take their time for. */
+    private static final int REPLAYS = 50;
+
     @TempDir
     Path directory;
 
@@ -100,9 +103,6 @@ class ReassemblyTest {
         assertThat(reassembly.malformedEntries()).isEqualTo(1);
         assertThat(reassembly.openEntries()).isZero();
     }
-
-    /** Each makes, maps and deletes hundreds of files, which disks under load take their time for. */
-    private static final int REPLAYS = 50;
 
     /** A node that starts again after any position it was told decides as if it had never stopped. */
     @Test

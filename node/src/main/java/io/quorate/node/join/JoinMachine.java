@@ -269,14 +269,6 @@ public final class JoinMachine {
         receiveFirst();
     }
 
-    /** Nobody can give the copy that it wants, so it waits for one anew; nothing was done for it yet. */
-    public void copyIsNotGiven(QuorateException cause, long ordered) {
-        require(Step.COPYING);
-        difference = cause;
-        orderedThen = ordered;
-        go(Step.AWAITING_COPY, cause.getMessage());
-    }
-
     /**
      * The full copy says how far it is.
      *

@@ -457,7 +457,7 @@ public final class JoinTurns {
             host.resumeServer();
             return false;
         }
-        on(m -> m.copyIsNotGiven(
+        on(m -> m.differs(
                 new QuorateException(
                         ErrorCode.COPY_NOT_GIVEN,
                         "this node wanted a copy of what differs, and those that could give one need one too",
