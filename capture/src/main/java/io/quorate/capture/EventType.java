@@ -19,6 +19,7 @@ final class EventType {
     static final int HEARTBEAT = 27;
     static final int ROWS_QUERY = 29;
     static final int GTID = 33;
+    static final int GTID_TAGGED = 42;
     static final int PREVIOUS_GTIDS = 35;
     static final int TRANSACTION_PAYLOAD = 40;
     static final int HEARTBEAT_V2 = 41;

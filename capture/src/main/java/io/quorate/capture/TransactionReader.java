@@ -163,6 +163,10 @@ final class TransactionReader {
                     EventType.DELETE_FILE,
                     EventType.BEGIN_LOAD_QUERY,
                     EventType.EXECUTE_LOAD_QUERY -> throw statementFormat("an event of type " + type);
+            case EventType.GTID_TAGGED ->
+                throw new QuorateException(
+                        ErrorCode.GTID_TAGGED,
+                        "a client has committed under a tagged GTID (gtid_next = AUTOMATIC:tag)");
             case EventType.INCIDENT ->
                 throw new QuorateException(
                         ErrorCode.UNSUPPORTED_EVENT, "an INCIDENT: the server says that its binlog lacks changes");

@@ -255,12 +255,18 @@ class TransactionReaderTest {
     }
 
     @Test
+    void saysThatTaggedGtidsAreNotTaken() {
+        assertThatThrownBy(() -> read(Events.event(EventType.GTID_TAGGED, 0, new byte[30])))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.GTID_TAGGED));
+    }
+
+    @Test
     void refusesWhatItDoesNotKnow() {
         for (byte[] event : List.of(
                 Events.event(EventType.INCIDENT, 0, new byte[4]),
                 Events.event(34, 0, new byte[30]),
                 Events.event(36, 0, new byte[30]),
-                Events.event(42, 0, new byte[30]),
                 Events.event(99, 0))) {
             reader = reader();
             assertThatThrownBy(() -> read(event))

@@ -75,6 +75,11 @@ public enum ErrorCode {
             Kind.DIFFERENCE,
             "the others still have the table without that column. Make a new table with the column, copy the rows with"
                     + " INSERT ... SELECT, and swap the names; " + Text.COPY),
+    GTID_TAGGED(
+            2012,
+            Kind.FATAL,
+            "no other node has what was committed so: repeat it on another node, REVOKE TRANSACTION_GTID_TAG from all"
+                    + " accounts, and rebuild this node with a new server"),
 
     FOREIGN_CLUSTER(3001, Kind.REFUSAL, "a peer answers for another cluster; correct quorate.cluster or quorate.peers"),
     INCOMPATIBLE_PEER(3002, Kind.REFUSAL, "a peer speaks another protocol version; upgrade the older node"),

@@ -5,18 +5,22 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.regex.Pattern;
 
 /**
  * A set of GTIDs in MySQL's text form, {@code uuid:1-5:7,uuid:3}. Mutable; not thread-safe. Tagged GTIDs (8.3 and
- * later) are refused.
+ * later), {@code uuid:1-5:tag:1}, are refused.
  */
 public final class GtidSet {
+    private static final Pattern TAG = Pattern.compile("[a-zA-Z_]\\w{0,31}");
+
     /** Per source: start of each interval -> its end, both inclusive, neither touching nor overlapping. */
     private final TreeMap<UUID, TreeMap<Long, Long>> intervals = new TreeMap<>();
 
     /**
      * Reads what {@code @@gtid_executed} prints; white space is ignored.
      *
+     * @throws QuorateException {@link ErrorCode#GTID_TAGGED}
      * @throws IllegalArgumentException for anything else
      */
     public static GtidSet parse(String text) {
@@ -28,6 +32,9 @@ public final class GtidSet {
             String[] pieces = part.split(":");
             UUID source = UUID.fromString(pieces[0].toLowerCase(Locale.ROOT));
             for (int i = 1; i < pieces.length; i++) {
+                if (i + 1 < pieces.length && TAG.matcher(pieces[i]).matches()) {
+                    throw new QuorateException(ErrorCode.GTID_TAGGED, "the server has executed tagged GTIDs: " + part);
+                }
                 String[] ends = pieces[i].split("-", 3);
                 long from = Long.parseLong(ends[0]);
                 long to = ends.length == 1 ? from : Long.parseLong(ends[1]);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quorate.cli.AskedNode;
 import io.quorate.cli.Draining;
 import io.quorate.sandbox.Checksums;
+import io.quorate.sandbox.MySqlSeries;
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sandbox.NodePorts;
 import io.quorate.sandbox.NodeReport;
@@ -94,7 +95,7 @@ final class Cluster implements AutoCloseable {
     static Cluster startWithArbitrators(int nodes, Set<Integer> arbitrators, Map<String, String> set)
             throws IOException {
         for (int attempt = 1; ; attempt++) {
-            Cluster cluster = create(nodes, arbitrators, set, List.of());
+            Cluster cluster = create(nodes, arbitrators, set, List.of(), MySqlSeries.any());
             try {
                 cluster.start();
                 return cluster;
@@ -117,7 +118,7 @@ final class Cluster implements AutoCloseable {
 
     /** One that doesn't run yet: there is time to prepare its directory for {@link #start()}. */
     static Cluster create(int nodes, Map<String, String> set) throws IOException {
-        return create(nodes, Set.of(), set, List.of());
+        return create(nodes, Set.of(), set, List.of(), MySqlSeries.any());
     }
 
     /**
@@ -126,10 +127,16 @@ final class Cluster implements AutoCloseable {
      * @param places of its nodes; none: on loopback
      */
     static Cluster create(int nodes, Map<String, String> set, List<Place> places) throws IOException {
-        return create(nodes, Set.of(), set, places);
+        return create(nodes, Set.of(), set, places, MySqlSeries.any());
     }
 
-    private static Cluster create(int nodes, Set<Integer> arbitrators, Map<String, String> set, List<Place> places)
+    /** One that doesn't run yet, with servers of these series. */
+    static Cluster create(int nodes, Map<String, String> set, MySqlSeries mysql) throws IOException {
+        return create(nodes, Set.of(), set, List.of(), mysql);
+    }
+
+    private static Cluster create(
+            int nodes, Set<Integer> arbitrators, Map<String, String> set, List<Place> places, MySqlSeries mysql)
             throws IOException {
         Path directory = Files.createTempDirectory(PREFIX);
         Sandbox.endOrphans(directory.getParent(), System.err::println);
@@ -141,8 +148,8 @@ final class Cluster implements AutoCloseable {
         if (!MODE.isEmpty()) {
             all.put("quorate.commit-mode", MODE);
         }
-        return new Cluster(
-                Sandbox.create(directory, nodes, arbitrators, NodePorts.freeBase(nodes + 1), all, places, line -> {}));
+        return new Cluster(Sandbox.create(
+                directory, nodes, arbitrators, NodePorts.freeBase(nodes + 1), all, places, mysql, line -> {}));
     }
 
     void start() throws InterruptedException {
@@ -216,6 +223,16 @@ final class Cluster implements AutoCloseable {
     /** Adds a node without a server. */
     void addArbitrator() {
         add(true);
+    }
+
+    /** Puts a newer MySQL under a node. */
+    void upgrade(int node, String series) {
+        try {
+            sandbox = sandbox.upgrade(node(node), series, LIMIT);
+        } finally {
+            sandbox = Sandbox.open(sandbox.directory(), line -> {});
+            sandbox.endWithThisProgram();
+        }
     }
 
     void remove(String name) {

@@ -6,16 +6,20 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * A MySQL server program that runs on this machine. Looked for in this order: the home named by {@code
- * QUORATE_MYSQL_HOME}; {@code mysqld} on PATH if it is MySQL 8.0.30 or later; the server from Maven Central, unpacked
- * once into the user's cache.
+ * QUORATE_MYSQL_HOME}; {@code mysqld} on PATH if it is MySQL 8.0.30 or later; the server from Maven Central, or, for
+ * series 9.7, from Debian's archive, unpacked once into the user's cache. Where a series is asked for, those of other
+ * series are passed over.
  *
  * <p>Shared libraries that the machine lacks are put into the cache, not into the system; {@link #environment()} tells
  * the dynamic linker where they are.
@@ -25,7 +29,7 @@ public final class MySqlDistribution {
     static final String OLDEST = "8.0.30";
 
     private static final Pattern VERSION = Pattern.compile("Ver (\\d+)\\.(\\d+)\\.(\\d+)");
-    private static MySqlDistribution found;
+    private static final Map<String, MySqlDistribution> FOUND = new HashMap<>();
 
     private final Path mysqld;
     private final String version;
@@ -40,41 +44,63 @@ public final class MySqlDistribution {
     }
 
     /**
-     * Finds or downloads a server, and reports on standard error what takes long. The same one for the whole process.
+     * Finds or downloads a server of any series, and reports on standard error what takes long. The same one for the
+     * whole process.
      */
     public static MySqlDistribution find() {
-        return find(System.err::println);
+        return find(MySqlSeries.ANY, System.err::println);
     }
 
     /**
-     * Finds or downloads a server.
+     * Finds or downloads a server. The same one for the whole process.
      *
+     * @param series such as {@code 9.7}; {@link MySqlSeries#ANY} for the one that {@code QUORATE_MYSQL} names, or else
+     *     the first that is found
      * @param progress is told, a line each, about downloads and installations
      * @throws SandboxException when there is none and none can be had; the message says what to do
      */
-    public static synchronized MySqlDistribution find(Consumer<String> progress) {
+    public static synchronized MySqlDistribution find(String series, Consumer<String> progress) {
+        String named = series.equals(MySqlSeries.ANY)
+                ? Objects.requireNonNullElse(System.getenv("QUORATE_MYSQL"), MySqlSeries.ANY)
+                : series;
+        MySqlDistribution found = FOUND.get(named);
         if (found == null) {
-            found = search(CacheDirectory.ofUser(), System.getenv("QUORATE_MYSQL_HOME"), progress);
+            found = search(CacheDirectory.ofUser(), named, System.getenv("QUORATE_MYSQL_HOME"), progress);
+            FOUND.put(named, found);
         }
         return found;
     }
 
-    static MySqlDistribution search(CacheDirectory cache, String home, Consumer<String> progress) {
+    static MySqlDistribution search(CacheDirectory cache, String series, String home, Consumer<String> progress) {
+        boolean any = series.equals(MySqlSeries.ANY);
         if (home != null && !home.isBlank()) {
-            Path mysqld = executableIn(Path.of(home).toAbsolutePath());
-            return usable(mysqld, cache, progress);
+            MySqlDistribution there = usable(executableIn(Path.of(home).toAbsolutePath()), cache, progress);
+            if (MySqlSeries.isOf(there.version, series)) {
+                return there;
+            }
         }
         Path onPath = Command.onPath("mysqld");
         if (onPath != null) {
             String output = versionOutput(onPath, null);
             String version = mysqlVersion(output);
-            if (version != null && isAtLeastOldest(version)) {
+            if (version != null && isAtLeastOldest(version) && MySqlSeries.isOf(version, series)) {
                 return new MySqlDistribution(real(onPath), version, null, cache);
             }
-            progress.accept("not using " + onPath + ": MySQL " + OLDEST + " or later is needed, it says: "
-                    + output.strip().lines().findFirst().orElse("nothing"));
+            if (any) {
+                progress.accept("not using " + onPath + ": MySQL " + OLDEST + " or later is needed, it says: "
+                        + output.strip().lines().findFirst().orElse("nothing"));
+            }
         }
-        return usable(new MySqlDownload(cache, progress).unpacked().resolve("bin/mysqld"), cache, progress);
+        if (any || MySqlSeries.isOf(MySqlDownload.VERSION, series)) {
+            return usable(new MySqlDownload(cache, progress).unpacked().resolve("bin/mysqld"), cache, progress);
+        }
+        if (!series.equals(DebianMySql.SERIES)) {
+            throw new SandboxException("MySQL " + series + " can't be downloaded by this program, only "
+                    + MySqlDownload.VERSION.replaceFirst("\\.\\d+$", "") + " and " + DebianMySql.SERIES
+                    + "; install MySQL "
+                    + series + " and set QUORATE_MYSQL_HOME to its home");
+        }
+        return usable(new DebianMySql(cache, progress).unpacked().resolve("bin/mysqld"), cache, progress);
     }
 
     private static Path executableIn(Path home) {
@@ -121,7 +147,12 @@ public final class MySqlDistribution {
     }
 
     static boolean isAtLeastOldest(String version) {
-        return java.util.Arrays.compare(numbers(version), numbers(OLDEST)) >= 0;
+        return compare(version, OLDEST) >= 0;
+    }
+
+    /** Negative when the first version is the older one. */
+    static int compare(String version, String other) {
+        return Arrays.compare(numbers(version), numbers(other));
     }
 
     private static int[] numbers(String version) {

@@ -36,6 +36,8 @@ public final class MySqlServer implements AutoCloseable {
     private static final Duration STOP_LIMIT = Duration.ofSeconds(60);
 
     /** Null until needed: finding one takes time, and a server can be stopped without it. */
+    private final String series;
+
     private MySqlDistribution distribution;
 
     private final Path directory;
@@ -50,6 +52,7 @@ public final class MySqlServer implements AutoCloseable {
 
     private MySqlServer(Builder builder) {
         distribution = builder.distribution;
+        series = builder.series;
         temporary = builder.directory == null;
         directory = temporary
                 ? temporaryDirectory()
@@ -313,7 +316,7 @@ public final class MySqlServer implements AutoCloseable {
 
     public synchronized MySqlDistribution distribution() {
         if (distribution == null) {
-            distribution = MySqlDistribution.find();
+            distribution = MySqlDistribution.find(series, System.err::println);
         }
         return distribution;
     }
@@ -425,6 +428,7 @@ public final class MySqlServer implements AutoCloseable {
     /** The settings of a server; everything has a default. */
     public static final class Builder {
         private MySqlDistribution distribution;
+        private String series = MySqlSeries.ANY;
         private Path directory;
         private boolean detached;
         private int port;
@@ -438,6 +442,12 @@ public final class MySqlServer implements AutoCloseable {
         /** The program to run; by default {@link MySqlDistribution#find()}. */
         public Builder distribution(MySqlDistribution value) {
             distribution = value;
+            return this;
+        }
+
+        /** Of which series the program is, such as {@code 9.7}; by default of any. It is found when it is needed. */
+        public Builder series(String value) {
+            series = value;
             return this;
         }
 

@@ -92,7 +92,7 @@ final class NodeService {
         return dataDirectory().resolve("http.token");
     }
 
-    private Path dataDirectory() {
+    Path dataDirectory() {
         return directory.resolve("quorate");
     }
 

@@ -63,7 +63,7 @@ public final class Sandbox {
      */
     public static Sandbox create(
             Path directory, int nodes, int basePort, Map<String, String> set, Consumer<String> progress) {
-        return create(directory, nodes, Set.of(), basePort, set, List.of(), progress);
+        return create(directory, nodes, Set.of(), basePort, set, List.of(), MySqlSeries.any(), progress);
     }
 
     /**
@@ -72,6 +72,7 @@ public final class Sandbox {
      *
      * @param arbitrators numbers of those without a server
      * @param places one for each node; none: all on loopback
+     * @param mysql of which series the servers are
      */
     public static Sandbox create(
             Path directory,
@@ -80,11 +81,13 @@ public final class Sandbox {
             int basePort,
             Map<String, String> set,
             List<Place> places,
+            MySqlSeries mysql,
             Consumer<String> progress) {
         Path absolute = directory.toAbsolutePath().normalize();
         String cluster =
                 "sandbox-" + Integer.toHexString(ThreadLocalRandom.current().nextInt(0x100000, 0x1000000));
-        SandboxSettings settings = new SandboxSettings(cluster, nodes, Set.of(), arbitrators, basePort, set, places);
+        SandboxSettings settings =
+                new SandboxSettings(cluster, nodes, Set.of(), arbitrators, basePort, set, places, mysql);
         try {
             PrivateFiles.createDirectory(absolute);
             try (Stream<Path> content = Files.list(absolute)) {
@@ -189,7 +192,10 @@ public final class Sandbox {
         List<SandboxNode> down = some.stream().filter(SandboxNode::isServerDown).toList();
         if (!down.isEmpty()) {
             // Reports what it downloads, here rather than in each node's thread.
-            MySqlDistribution.find(progress);
+            down.stream()
+                    .map(node -> settings.mysql().of(node.number()))
+                    .distinct()
+                    .forEach(series -> MySqlDistribution.find(series, progress));
             progress.accept("starting mysqld of " + names(down));
             // The first makes the template that the others copy.
             InParallel.run(some, SandboxNode::startMySql);
@@ -311,6 +317,64 @@ public final class Sandbox {
             }
         });
         return synced[0];
+    }
+
+    /**
+     * Puts a newer MySQL under a node, and returns when it is SYNCED. Where mysqld can upgrade the data directory, the
+     * node keeps it; otherwise it begins with an empty server, in place of the former one, and gets a copy of another
+     * node's.
+     *
+     * @param series such as {@code 9.7}
+     * @return this sandbox with it
+     * @throws SandboxException when that version is older than what the node runs, or the others can't do without it
+     */
+    public Sandbox upgrade(SandboxNode node, String series, Duration limit) {
+        Sandbox[] upgraded = new Sandbox[1];
+        exclusively(() -> {
+            if (!node.hasServer()) {
+                throw SandboxException.usage(node.name() + " is an arbitrator, without a server");
+            }
+            SandboxSettings changed = settings.with(node.number(), series);
+            String from = node.mysql().distribution().version();
+            String to = MySqlDistribution.find(series, progress).version();
+            if (MySqlDistribution.compare(from, to) > 0) {
+                throw new SandboxException(node.name() + " runs MySQL " + from + ", and doesn't go back to " + to
+                        + "; to have that, remove the node and start another sandbox");
+            }
+            boolean inPlace = MySqlSeries.upgradesInPlace(from, to);
+            requireOthersGoOn(node, inPlace);
+            progress.accept("MySQL " + from + " of " + node.name() + " is being stopped");
+            node.drain();
+            node.service().stop();
+            node.mysql().stop();
+            if (!inPlace) {
+                progress.accept("mysqld " + to + " can't upgrade the data of " + from + ": " + node.name()
+                        + " begins with an empty server, and gets a copy of another node's");
+                node.deleteData();
+            }
+            changed.write(directory);
+            upgraded[0] = new Sandbox(directory, changed, progress);
+            SandboxNode again = upgraded[0].node(node.name());
+            upgraded[0].bringUp(List.of(again));
+            new Readiness(upgraded[0].nodes, progress).awaitSynced(List.of(again), limit);
+            progress.accept(node.name() + " runs MySQL " + to);
+        });
+        return upgraded[0];
+    }
+
+    /** Its data go only where another node has them, and they are a majority without it. */
+    private void requireOthersGoOn(SandboxNode node, boolean inPlace) {
+        List<SandboxNode> others = nodes.stream()
+                .filter(other -> other != node)
+                .filter(other -> other.report()
+                        .filter(report -> report.state().equals("SYNCED") || !other.hasServer())
+                        .isPresent())
+                .toList();
+        boolean someHasData = others.stream().anyMatch(SandboxNode::hasServer);
+        if (!inPlace && (2 * others.size() <= nodes.size() || !someHasData)) {
+            throw new SandboxException(node.name() + " needs a copy of another node's data, for which a majority of the"
+                    + " nodes must be SYNCED without it; " + others.size() + " of " + nodes.size() + " are");
+        }
     }
 
     private void admit(SandboxNode added) {

@@ -34,7 +34,8 @@ final class SandboxCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "start, status, stop, destroy, kill, restart, add or remove?");
+        throw new ParameterException(
+                spec.commandLine(), "start, status, stop, destroy, kill, restart, add, remove or upgrade?");
     }
 
     private Path directory() {
@@ -67,30 +68,50 @@ final class SandboxCommand implements Runnable {
                                     + " of mysqld")
                     Map<String, String> set,
             @Option(
+                            names = "--mysql",
+                            paramLabel = "SERIES|NODE=SERIES",
+                            description = "of which series the servers are, such as 9.7, or that of one node, such as"
+                                    + " n3=9.7 (default: what is found first)")
+                    List<String> mysql,
+            @Option(
                             names = "--timeout",
                             paramLabel = "S",
                             defaultValue = "180",
                             description = "seconds for becoming SYNCED (default: ${DEFAULT-VALUE})")
                     int timeout) {
+        MySqlSeries series = MySqlSeries.parse(mysql == null ? List.of() : mysql);
         Map<String, String> settings = set == null ? Map.of() : new LinkedHashMap<>(set);
         Sandbox sandbox = Sandbox.existsIn(directory())
-                ? existing(nodes, arbitrator, basePort, settings)
-                : made(nodes == null ? NODES : nodes, arbitrator, basePort == null ? BASE_PORT : basePort, settings);
+                ? existing(nodes, arbitrator, basePort, settings, series)
+                : made(
+                        nodes == null ? NODES : nodes,
+                        arbitrator,
+                        basePort == null ? BASE_PORT : basePort,
+                        settings,
+                        series);
         sandbox.start(Duration.ofSeconds(timeout));
         System.out.print(whatNext(sandbox));
         return 0;
     }
 
-    private Sandbox made(int nodes, boolean arbitrator, int basePort, Map<String, String> set) {
+    private Sandbox made(int nodes, boolean arbitrator, int basePort, Map<String, String> set, MySqlSeries mysql) {
         if (arbitrator && nodes < 2) {
             throw SandboxException.usage("an arbitrator needs other nodes to vote with; --nodes 2 at least");
         }
         Set<Integer> without = arbitrator ? Set.of(nodes) : Set.of();
         return Sandbox.create(
-                directory(), nodes, without, basePort, SandboxSettings.forTrial(set), List.of(), SandboxCommand::say);
+                directory(),
+                nodes,
+                without,
+                basePort,
+                SandboxSettings.forTrial(set),
+                List.of(),
+                mysql,
+                SandboxCommand::say);
     }
 
-    private Sandbox existing(Integer nodes, boolean arbitrator, Integer basePort, Map<String, String> set) {
+    private Sandbox existing(
+            Integer nodes, boolean arbitrator, Integer basePort, Map<String, String> set, MySqlSeries mysql) {
         Sandbox sandbox = Sandbox.open(directory(), SandboxCommand::say);
         SandboxSettings is = sandbox.settings();
         if ((nodes != null && nodes != is.numbers().size()) || (basePort != null && basePort != is.basePort())) {
@@ -98,6 +119,11 @@ final class SandboxCommand implements Runnable {
                     + is.numbers().size()
                     + " nodes and base port " + is.basePort() + "; leave --nodes and --base-port out, or name another"
                     + " --dir, or destroy it first");
+        }
+        if (!mysql.equals(MySqlSeries.any()) && !mysql.equals(is.mysql())) {
+            throw new SandboxException("the sandbox in " + sandbox.directory() + " has servers already; another series"
+                    + " comes to one after the other with: quorate sandbox upgrade n1 --mysql "
+                    + DebianMySql.SERIES);
         }
         if (arbitrator && is.arbitrators().isEmpty()) {
             throw new SandboxException("the sandbox in " + sandbox.directory()
@@ -112,10 +138,11 @@ final class SandboxCommand implements Runnable {
         text.append(sandbox.directory()).append('\n');
         for (SandboxNode node : sandbox.nodes()) {
             text.append(String.format(
-                    "  %s  %-21s  HTTP %s:%d%n",
+                    "  %s  %-28s  HTTP %s:%d%n",
                     node.name(),
                     node.hasServer()
-                            ? "MySQL " + node.host() + ":" + node.ports().mysql()
+                            ? "MySQL " + node.mysql().distribution().version() + " " + node.host() + ":"
+                                    + node.ports().mysql()
                             : "arbitrator",
                     node.host(),
                     node.ports().http()));
@@ -233,6 +260,28 @@ final class SandboxCommand implements Runnable {
     int remove(@Parameters(paramLabel = "NODE", description = "n1, n2, ...") String node) {
         Sandbox sandbox = Sandbox.open(directory(), SandboxCommand::say);
         sandbox.remove(sandbox.node(node));
+        return 0;
+    }
+
+    @Command(
+            description = "Puts a newer MySQL under a node, with its data; returns when it is SYNCED.",
+            mixinStandardHelpOptions = true)
+    int upgrade(
+            @Parameters(paramLabel = "NODE", description = "n1, n2, ...") String node,
+            @Option(
+                            names = "--mysql",
+                            required = true,
+                            paramLabel = "SERIES",
+                            description = "of which series the new one is, such as 9.7")
+                    String series,
+            @Option(
+                            names = "--timeout",
+                            paramLabel = "S",
+                            defaultValue = "180",
+                            description = "seconds for becoming SYNCED (default: ${DEFAULT-VALUE})")
+                    int timeout) {
+        Sandbox sandbox = Sandbox.open(directory(), SandboxCommand::say);
+        sandbox.upgrade(sandbox.node(node), series, Duration.ofSeconds(timeout));
         return 0;
     }
 

@@ -28,6 +28,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param set {@code quorate.key} (the service's configuration), {@code mysql.variable} (mysqld's options) and {@code
  *     logging.level...}, each with its value
  * @param places one for each node, or none when all are on loopback
+ * @param mysql of which series the servers are
  */
 public record SandboxSettings(
         String cluster,
@@ -36,7 +37,8 @@ public record SandboxSettings(
         Set<Integer> arbitrators,
         int basePort,
         Map<String, String> set,
-        List<Place> places) {
+        List<Place> places,
+        MySqlSeries mysql) {
     static final String FILE = "sandbox.json";
     static final int NODES_MAX = 9;
     /** What a cluster that is started for a trial has unless it is set otherwise. */
@@ -76,6 +78,7 @@ public record SandboxSettings(
         set = new TreeMap<>(set);
         set.keySet().forEach(SandboxSettings::requireSettable);
         places = places == null ? List.of() : List.copyOf(places);
+        mysql = mysql == null ? MySqlSeries.any() : mysql;
         if (!places.isEmpty() && places.size() > nodes) {
             throw SandboxException.usage(places.size() + " places for " + nodes + " nodes");
         }
@@ -90,7 +93,7 @@ public record SandboxSettings(
 
     /** With all nodes on loopback. */
     public SandboxSettings(String cluster, int nodes, int basePort, Map<String, String> set) {
-        this(cluster, nodes, Set.of(), Set.of(), basePort, set, List.of());
+        this(cluster, nodes, Set.of(), Set.of(), basePort, set, List.of(), MySqlSeries.any());
     }
 
     private static void requireSettable(String key) {
@@ -130,7 +133,13 @@ public record SandboxSettings(
     SandboxSettings with(Map<String, String> more) {
         Map<String, String> merged = new TreeMap<>(set);
         merged.putAll(more);
-        return new SandboxSettings(cluster, nodes, removed, arbitrators, basePort, merged, places);
+        return new SandboxSettings(cluster, nodes, removed, arbitrators, basePort, merged, places, mysql);
+    }
+
+    /** With a node's server of that series. */
+    SandboxSettings with(int node, String series) {
+        return new SandboxSettings(
+                cluster, nodes, removed, arbitrators, basePort, set, places, mysql.with(node, series));
     }
 
     /** The place of a node, counted from 1; nodes added later are on loopback. */
@@ -147,7 +156,7 @@ public record SandboxSettings(
         if (arbitrator) {
             voters.add(added);
         }
-        return new SandboxSettings(cluster, Math.max(nodes, added), left, voters, basePort, set, places);
+        return new SandboxSettings(cluster, Math.max(nodes, added), left, voters, basePort, set, places, mysql);
     }
 
     SandboxSettings without(int node) {
@@ -155,7 +164,7 @@ public record SandboxSettings(
         more.add(node);
         Set<Integer> voters = new TreeSet<>(arbitrators);
         voters.remove(node);
-        return new SandboxSettings(cluster, nodes, more, voters, basePort, set, places);
+        return new SandboxSettings(cluster, nodes, more, voters, basePort, set, places, mysql.without(node));
     }
 
     /** The numbers of the nodes. */

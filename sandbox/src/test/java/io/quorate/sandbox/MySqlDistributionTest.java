@@ -29,7 +29,8 @@ class MySqlDistributionTest {
 
     @Test
     void namesTheVariableThatPointsNowhere(@TempDir Path empty) {
-        assertThatThrownBy(() -> MySqlDistribution.search(new CacheDirectory(empty), empty.toString(), line -> {}))
+        assertThatThrownBy(() -> MySqlDistribution.search(
+                        new CacheDirectory(empty), MySqlSeries.ANY, empty.toString(), line -> {}))
                 .isInstanceOf(SandboxException.class)
                 .hasMessageContaining("QUORATE_MYSQL_HOME");
     }

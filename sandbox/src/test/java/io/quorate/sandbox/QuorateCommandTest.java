@@ -49,7 +49,10 @@ class QuorateCommandTest {
                 "suite --tests nowhere --mysqltest nothing",
                 "sandbox start --nodes 10",
                 "sandbox start --set foo=1",
-                "sandbox start --base-port 80"
+                "sandbox start --base-port 80",
+                "sandbox start --mysql nine",
+                "sandbox start --mysql n3=9",
+                "sandbox upgrade n1"
             })
     void exitsWithTwoOnWrongUsage(String line, @TempDir Path directory) {
         String[] words = line.split(" ");

@@ -29,8 +29,8 @@ class SandboxSettingsTest {
     void sayWhereEachNodeIs(@TempDir Path directory) {
         Place first = new Place("10.0.0.1", List.of("ip", "netns", "exec", "n1"));
         Place second = new Place("10.0.0.2", List.of());
-        SandboxSettings settings =
-                new SandboxSettings("c", 2, Set.of(), Set.of(), 14_000, Map.of(), List.of(first, second));
+        SandboxSettings settings = new SandboxSettings(
+                "c", 2, Set.of(), Set.of(), 14_000, Map.of(), List.of(first, second), MySqlSeries.any());
         settings.write(directory);
         SandboxSettings read = SandboxSettings.read(directory).with(Map.of("mysql.max_connections", "50"));
         assertThat(read.place(1)).isEqualTo(first);

@@ -529,7 +529,7 @@ public final class Copying implements ServerCopy, Refill {
     private static boolean isGtidSet(String text) {
         try {
             return text != null && GtidSet.parse(text) != null;
-        } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+        } catch (IllegalArgumentException | IndexOutOfBoundsException | QuorateException e) {
             return false;
         }
     }

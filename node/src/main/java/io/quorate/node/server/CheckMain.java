@@ -58,6 +58,7 @@ public final class CheckMain {
         try (Connection connection = DriverManager.getConnection("jdbc:mysql://" + address + "/", properties)) {
             List<Finding> wrong = ServerCheck.findingsOfNew(connection);
             List<Finding> advice = new ArrayList<>(AccountAdvice.findings(connection));
+            advice.addAll(VersionAdvice.findings(connection));
             advice.addAll(SchemaAdvice.findings(connection));
             if (asJson) {
                 out.println(json(wrong, advice));

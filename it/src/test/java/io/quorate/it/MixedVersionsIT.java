@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quorate.sandbox.MySqlDistribution;
+import io.quorate.sandbox.MySqlSeries;
+import io.quorate.sandbox.SandboxException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * MySQL 8.0 and 9.7 in one cluster, and the way from one to the other under load. Skipped where MySQL 9.7 can't be had.
+ */
+@Timeout(1800)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class MixedVersionsIT {
+    private static final String OLD = "8.0";
+    private static final String NEW = "9.7";
+    private static final long SEED = 20;
+
+    private static Cluster cluster;
+
+    @BeforeAll
+    static void start() throws Exception {
+        try {
+            MySqlDistribution.find(NEW, System.err::println);
+        } catch (SandboxException e) {
+            Assumptions.abort(e.getMessage());
+        }
+        cluster = Cluster.create(3, Map.of("quorate.commit-mode", "after-sync"), new MySqlSeries(OLD, Map.of(3, NEW)));
+        cluster.start();
+    }
+
+    @AfterAll
+    static void end() {
+        if (cluster != null) {
+            cluster.close();
+        }
+    }
+
+    private static String version(int node) {
+        return cluster.mysql(node).queryOne("SELECT VERSION()");
+    }
+
+    @Test
+    @Order(1)
+    void rowsAndDefinitionsOfEitherReachTheOther() throws Exception {
+        assertThat(version(1)).startsWith(OLD);
+        assertThat(version(3)).startsWith(NEW);
+        cluster.mysql(1).execute("CREATE DATABASE mixed");
+        cluster.awaitQuery(3, "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'mixed'", "1");
+        for (int node : List.of(1, 3)) {
+            String table = "mixed.of" + node;
+            cluster.mysql(node)
+                    .execute(
+                            "CREATE TABLE " + table
+                                    + " (id INT PRIMARY KEY, j JSON, d DECIMAL(20, 5), t TIMESTAMP(6) NULL,"
+                                    + " e ENUM('a', 'b'), b BLOB, s VARCHAR(50), g INT AS (id + 1) STORED, UNIQUE (s))",
+                            "INSERT INTO " + table + " (id, j, d, t, e, b, s) VALUES"
+                                    + " (1, '{\"a\": [1, 2, null]}', 1234.5, NOW(6), 'b', x'00ff', 'ä'),"
+                                    + " (2, NULL, NULL, NULL, NULL, NULL, NULL), (3, '[]', -0.00001, NOW(6), 'a', '', 'x')",
+                            "ALTER TABLE " + table + " ADD more VARCHAR(20) DEFAULT 'm', ADD INDEX (more)",
+                            "UPDATE " + table + " SET j = JSON_SET(j, '$.b', 2), more = 'n' WHERE id = 1",
+                            "DELETE FROM " + table + " WHERE id = 2");
+            cluster.assertConverged(node);
+            // What the other one writes to it.
+            int other = 4 - node;
+            cluster.mysql(other)
+                    .execute(
+                            "UPDATE " + table + " SET s = 'y' WHERE id = 3",
+                            "INSERT INTO " + table + " (id) VALUES (" + other + "0)");
+            cluster.assertConverged(other);
+        }
+    }
+
+    @Test
+    @Order(2)
+    void accountsOfEitherLogInAtTheOther() throws Exception {
+        for (int node : List.of(1, 3)) {
+            String user = "of" + node;
+            cluster.mysql(node)
+                    .execute(
+                            "CREATE USER " + user + "@localhost IDENTIFIED BY 'secret'",
+                            "GRANT SELECT ON mixed.* TO " + user + "@localhost");
+            int other = 4 - node;
+            cluster.awaitQuery(other, "SELECT COUNT(*) FROM mysql.db WHERE User = '" + user + "'", "1");
+            try (Connection connection = cluster.mysql(other).connect(user, "secret", "mixed")) {
+                assertThat(connection.isValid(10)).isTrue();
+            }
+        }
+    }
+
+    @Test
+    @Order(3)
+    void cascadesOfEitherLeaveTheSameRows() throws Exception {
+        cluster.mysql(1)
+                .execute(
+                        "CREATE TABLE mixed.p (id INT PRIMARY KEY)",
+                        "CREATE TABLE mixed.c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES mixed.p (id)"
+                                + " ON DELETE CASCADE ON UPDATE CASCADE)",
+                        "CREATE TABLE mixed.g (id INT PRIMARY KEY, c INT, FOREIGN KEY (c) REFERENCES mixed.c (id)"
+                                + " ON DELETE SET NULL)",
+                        "INSERT INTO mixed.p VALUES (1), (2), (3), (4)",
+                        "INSERT INTO mixed.c VALUES (10, 1), (20, 2), (21, 2), (30, 3), (40, 4)",
+                        "INSERT INTO mixed.g VALUES (100, 10), (200, 20), (201, 21), (300, 30), (400, 40)");
+        cluster.assertConverged();
+        for (int node : List.of(1, 3)) {
+            cluster.mysql(node)
+                    .execute(
+                            "DELETE FROM mixed.p WHERE id = " + node,
+                            "UPDATE mixed.p SET id = id + 10 WHERE id = " + (node + 1));
+            cluster.assertConverged(node);
+        }
+        assertThat(cluster.mysql(2).query("SELECT id, p FROM mixed.c ORDER BY id"))
+                .isEqualTo(List.of(List.of("20", "12"), List.of("21", "12"), List.of("40", "14")));
+    }
+
+    /** The older servers outnumber it: its definition is void, and it takes theirs. */
+    @Test
+    @Order(4)
+    void whatTheOlderOnesCantTakeIsVoid() throws Exception {
+        cluster.mysql(3).execute("CREATE TABLE mixed.v (id INT PRIMARY KEY, v VECTOR(3))");
+        cluster.awaitQuery(
+                3,
+                "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'mixed' AND TABLE_NAME = 'v'",
+                "0");
+        cluster.awaitState(3, "SYNCED");
+        cluster.assertConverged();
+    }
+
+    @Test
+    @Order(5)
+    void oneAfterTheOtherIsUpgradedUnderLoad() throws Exception {
+        Bank.open(cluster, 1);
+        cluster.assertConverged();
+        Set<Bank.Transfer> acknowledged;
+        try (Bank bank = new Bank(cluster, SEED, 50, 1, 1, 2, 3)) {
+            for (int node : List.of(1, 2)) {
+                int before = bank.transfers();
+                cluster.upgrade(node, NEW);
+                assertThat(version(node)).startsWith(NEW);
+                assertThat(bank.transfers()).as("clients elsewhere go on").isGreaterThan(before);
+            }
+            acknowledged = bank.stop();
+        }
+        cluster.assertConverged();
+        for (int node : cluster.servers()) {
+            assertThat(Bank.history(cluster, node))
+                    .as("n%d, seed %d", node, SEED)
+                    .containsAll(acknowledged);
+            assertThat(Bank.wrongBalances(cluster, node))
+                    .as("n%d, seed %d", node, SEED)
+                    .isEmpty();
+        }
+    }
+
+    /** Of nobody's use afterwards. */
+    @Test
+    @Order(6)
+    void aTaggedGtidIsNamedAsWhatItIs() throws SQLException, InterruptedException {
+        try (Connection connection = cluster.mysql(3).connect()) {
+            connection.createStatement().execute("SET SESSION gtid_next = 'AUTOMATIC:mytag'");
+            connection.createStatement().execute("INSERT INTO mixed.of1 (id) VALUES (77)");
+        } catch (SQLException ended) {
+            // Its commit waits for a verdict that can't come.
+        }
+        cluster.awaitState(3, "INCONSISTENT");
+        assertThat(cluster.reason(3)).contains("QRT-2012", "tagged");
+        cluster.mysql(1).execute("INSERT INTO mixed.of1 (id) VALUES (78)");
+        cluster.awaitQuery(2, "SELECT COUNT(*) FROM mixed.of1 WHERE id = 78", "1");
+    }
+}
