@@ -302,6 +302,12 @@ public class OrderedStream implements OrderListener, OwnOrder {
         }
     }
 
+    @Override
+    public void checkBeginning(ByteBuffer piece) {
+        // A ballot is never so large that it comes in pieces.
+        ProposalCodec.checkBeginning(piece);
+    }
+
     /** All nodes have the same bytes, so all of them leave it out. */
     private void leaveOut(LogPosition resumeAfter, QuorateException why) {
         synchronized (lock) {

@@ -242,6 +242,7 @@ class OrderedStreamTest {
         byte[] newer = proposal(ORIGIN, 1);
         newer[3] = '2';
         assertThatThrownBy(() -> stream.check(ByteBuffer.wrap(newer))).hasMessageContaining("QRT-3002");
+        assertThatThrownBy(() -> stream.checkBeginning(ByteBuffer.wrap(newer))).hasMessageContaining("QRT-3002");
         assertThatThrownBy(() -> deliver(newer)).hasMessageContaining("QRT-3002");
         assertThat(stream.malformed()).isZero();
     }

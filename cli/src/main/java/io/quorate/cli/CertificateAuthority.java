@@ -117,10 +117,7 @@ public final class CertificateAuthority {
      * @return the directory with what belongs on its host
      */
     public Path issue(String node, Duration validity) throws IOException {
-        if (!NODE.matcher(node).matches()) {
-            throw new CommandException(node + " can't be the name of a node: letters, digits, dots, dashes,"
-                    + " underscores, and 63 of them at most");
-        }
+        requireName(node);
         Path own = directory.resolve(node);
         if (Files.exists(own.resolve(KEY))) {
             throw new CommandException(own + " has a key and a certificate already; quorate certs renew " + node
@@ -139,6 +136,7 @@ public final class CertificateAuthority {
      * run has a certificate and a key that belong together.
      */
     public Path renew(String node, Duration validity) throws IOException {
+        requireName(node);
         Path own = directory.resolve(node);
         if (!Files.exists(own.resolve(CERTIFICATE))) {
             throw new CommandException("there is no certificate of " + node + " in " + directory
@@ -147,6 +145,13 @@ public final class CertificateAuthority {
         PublicKey former = read(own.resolve(CERTIFICATE)).getPublicKey();
         write(own.resolve(CERTIFICATE), pem(certify(node, former, validity)));
         return own;
+    }
+
+    private static void requireName(String node) {
+        if (!NODE.matcher(node).matches()) {
+            throw new CommandException(node + " can't be the name of a node: letters, digits, dots, dashes,"
+                    + " underscores, and 63 of them at most");
+        }
     }
 
     /** Reads a certificate. */

@@ -32,6 +32,12 @@ public interface OrderListener {
     default void check(ByteBuffer entry) {}
 
     /**
+     * As {@link #check}, the first piece of a larger entry of another node: whether it says of itself that it is one
+     * that all nodes can read. What else is wrong with it all nodes find alike when they have all of it.
+     */
+    default void checkBeginning(ByteBuffer piece) {}
+
+    /**
      * Makes everything delivered so far durable.
      *
      * @return the position up to which this node no longer needs the order's log

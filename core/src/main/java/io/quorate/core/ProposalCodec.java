@@ -70,15 +70,32 @@ public final class ProposalCodec {
         out.putInt(p.writeSets().size());
     }
 
-    /** Reads the whole of {@code entry}; fails as {@link WriteSetCodec#decode} does. */
-    public static Proposal decode(ByteBuffer entry) {
-        ByteBuffer in = entry.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+    /**
+     * Looks at the first bytes of a proposal.
+     *
+     * @throws QuorateException {@link ErrorCode#INCOMPATIBLE_PEER} for another version, {@link
+     *     ErrorCode#MALFORMED_MESSAGE} for what isn't the beginning of any
+     */
+    public static void checkBeginning(ByteBuffer piece) {
+        ByteBuffer in = piece.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         require(in.remaining() >= FIXED_BYTES, "proposal cut short");
         int magic = in.getInt();
         require((magic & OURS) == (MAGIC & OURS), "entry starts with " + Integer.toHexString(magic));
         if (magic != MAGIC) {
             throw new QuorateException(ErrorCode.INCOMPATIBLE_PEER, "entry starts with " + Integer.toHexString(magic));
         }
+    }
+
+    /**
+     * Reads the whole of {@code entry}. Its first bytes alone tell the version of all that is in it; so an entry that
+     * is of this version, and has a writeset of another one, is malformed.
+     *
+     * @throws QuorateException as {@link #checkBeginning} does
+     */
+    public static Proposal decode(ByteBuffer entry) {
+        checkBeginning(entry);
+        ByteBuffer in = entry.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        in.position(in.position() + Integer.BYTES);
         UUID origin = new UUID(in.getLong(), in.getLong());
         long previous = in.getLong();
         long last = in.getLong();
@@ -95,13 +112,24 @@ public final class ProposalCodec {
                 "proposal with " + count + " writesets");
         List<WriteSet> writeSets = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            writeSets.add(WriteSetCodec.decode(in));
+            writeSets.add(writeSet(in));
         }
         require(!in.hasRemaining(), in.remaining() + " bytes after a proposal");
         try {
             return new Proposal(origin, previous, last, lastSeen, undecided, writeSets);
         } catch (IllegalArgumentException e) {
             throw new QuorateException(ErrorCode.MALFORMED_MESSAGE, "proposal out of order: " + e.getMessage(), e);
+        }
+    }
+
+    private static WriteSet writeSet(ByteBuffer in) {
+        try {
+            return WriteSetCodec.decode(in);
+        } catch (QuorateException e) {
+            if (e.code() != ErrorCode.INCOMPATIBLE_PEER) {
+                throw e;
+            }
+            throw new QuorateException(ErrorCode.MALFORMED_MESSAGE, "proposal of this version with a " + e.detail(), e);
         }
     }
 }

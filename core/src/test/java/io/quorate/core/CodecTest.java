@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import org.junit.jupiter.api.RepeatedTest;
@@ -106,6 +107,38 @@ class CodecTest {
         byte[] entry = ProposalCodec.encode(values.proposal()).toArray();
         entry[3] = '2';
         assertThatThrownBy(() -> ProposalCodec.decode(ByteBuffer.wrap(entry)))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INCOMPATIBLE_PEER));
+    }
+
+    /** Otherwise a piece of an entry that nobody reads before it is ordered could end the order everywhere. */
+    @Test
+    void aWriteSetOfAnotherVersionThanItsProposalSaysIsMalformed() {
+        Proposal proposal = new Proposal(
+                new UUID(1, 1),
+                0,
+                5,
+                0,
+                new long[0],
+                List.of(new WriteSet(new Gtid(new UUID(1, 1), 5), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[3])));
+        byte[] entry = ProposalCodec.encode(proposal).toArray();
+        int version = 4 + 16 + 3 * 8 + 2 * 4;
+        assertThat(entry[version]).isEqualTo((byte) WriteSetCodec.VERSION);
+        entry[version]++;
+        assertThatThrownBy(() -> ProposalCodec.decode(ByteBuffer.wrap(entry)))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.MALFORMED_MESSAGE));
+    }
+
+    @Test
+    void theBeginningOfAProposalTellsItsVersion() {
+        byte[] entry = ProposalCodec.encode(values.proposal()).toArray();
+        ProposalCodec.checkBeginning(ByteBuffer.wrap(entry, 0, 56));
+        assertThatThrownBy(() -> ProposalCodec.checkBeginning(ByteBuffer.wrap(entry, 0, 20)))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.MALFORMED_MESSAGE));
+        entry[3] = '2';
+        assertThatThrownBy(() -> ProposalCodec.checkBeginning(ByteBuffer.wrap(entry)))
                 .isInstanceOfSatisfying(
                         QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INCOMPATIBLE_PEER));
     }

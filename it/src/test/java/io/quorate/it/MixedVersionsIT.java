@@ -70,7 +70,8 @@ class MixedVersionsIT {
                                     + " e ENUM('a', 'b'), b BLOB, s VARCHAR(50), g INT AS (id + 1) STORED, UNIQUE (s))",
                             "INSERT INTO " + table + " (id, j, d, t, e, b, s) VALUES"
                                     + " (1, '{\"a\": [1, 2, null]}', 1234.5, NOW(6), 'b', x'00ff', 'ä'),"
-                                    + " (2, NULL, NULL, NULL, NULL, NULL, NULL), (3, '[]', -0.00001, NOW(6), 'a', '', 'x')",
+                                    + " (2, NULL, NULL, NULL, NULL, NULL, NULL),"
+                                    + " (3, '[]', -0.00001, NOW(6), 'a', '', 'x')",
                             "ALTER TABLE " + table + " ADD more VARCHAR(20) DEFAULT 'm', ADD INDEX (more)",
                             "UPDATE " + table + " SET j = JSON_SET(j, '$.b', 2), more = 'n' WHERE id = 1",
                             "DELETE FROM " + table + " WHERE id = 2");

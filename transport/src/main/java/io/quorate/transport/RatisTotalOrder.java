@@ -374,6 +374,8 @@ public final class RatisTotalOrder implements TotalOrder {
         EntryFrame decoded = EntryFrame.decode(ByteBuffer.wrap(frame));
         if (decoded.count() == 1) {
             listener.check(decoded.body());
+        } else if (decoded.index() == 0) {
+            listener.checkBeginning(decoded.body());
         }
         return submitter.forward(frame);
     }

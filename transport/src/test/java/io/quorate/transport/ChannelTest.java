@@ -30,6 +30,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 @Timeout(600)
@@ -136,9 +138,10 @@ class ChannelTest {
         }
     }
 
-    /** Once it is in the log, all nodes have it. */
-    @Test
-    void anEntryOfAnotherNodeIsLookedAtBeforeItIsOrdered() throws IOException {
+    /** Once it is in the log, all nodes have it. Of a larger one that is its first piece. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void anEntryOfAnotherNodeIsLookedAtBeforeItIsOrdered(int pieces) throws IOException {
         try (Nodes nodes = Nodes.of(directory, 3)) {
             nodes.names()
                     .forEach(name -> nodes.recorder(name).onCheck = entry -> {
@@ -162,7 +165,7 @@ class ChannelTest {
                         1,
                         1,
                         0,
-                        1,
+                        pieces,
                         Entry.of("garbage".getBytes(StandardCharsets.UTF_8)),
                         0,
                         7);

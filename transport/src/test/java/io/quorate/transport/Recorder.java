@@ -49,6 +49,11 @@ final class Recorder implements OrderListener {
     }
 
     @Override
+    public void checkBeginning(ByteBuffer piece) {
+        onCheck.accept(piece);
+    }
+
+    @Override
     public void deliver(LogPosition after, ByteBuffer entry) {
         String text = entry.remaining() > 200
                 ? digest(entry)

@@ -47,6 +47,9 @@ final class PeerServer implements AutoCloseable {
     /** More than members there are. */
     private static final int CALLERS_MAX = 64;
 
+    /** So that one node's key doesn't take the places of the others. */
+    private static final int CALLERS_OF_A_NODE_MAX = 4;
+
     private static final long AGAIN_MILLIS = 100;
 
     private final RaftServer server;
@@ -191,6 +194,15 @@ final class PeerServer implements AutoCloseable {
                 || settings.isKnown().test(settings.nodeOf().apply(caller));
     }
 
+    /** Whether the node of that caller, under the names of its former lives, has as many connections as it may. */
+    private boolean isCrowded(String caller) {
+        String node = settings.nodeOf().apply(caller);
+        return callers.keySet().stream()
+                        .filter(other -> settings.nodeOf().apply(other).equals(node))
+                        .count()
+                >= CALLERS_OF_A_NODE_MAX;
+    }
+
     /** The caller's id; null if it was refused. */
     private String greeted(String node, DataInputStream in, OutputStream out) throws IOException {
         String refusal;
@@ -216,7 +228,7 @@ final class PeerServer implements AutoCloseable {
         if (!isMember(hello.caller())) {
             return hello.caller() + " is no member";
         }
-        if (!callers.containsKey(hello.caller()) && callers.size() >= CALLERS_MAX) {
+        if (!callers.containsKey(hello.caller()) && (callers.size() >= CALLERS_MAX || isCrowded(hello.caller()))) {
             return "there are too many callers";
         }
         if (!hello.group().equals(settings.group().getUuid())) {
