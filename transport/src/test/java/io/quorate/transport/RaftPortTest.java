@@ -47,6 +47,27 @@ class RaftPortTest {
         }
     }
 
+    /** Its key is good for all of its former and later lives. */
+    @Test
+    void oneNodeDoesNotTakeThePlacesOfAll() throws IOException {
+        try (Nodes nodes = Nodes.of(directory, 1).start()) {
+            UUID group = group(nodes, "n1");
+            List<Socket> held = new ArrayList<>();
+            try {
+                for (String caller : List.of("n2", "n2#2", "n2#3", "n2#4")) {
+                    held.add(connect(nodes.peers().get(0)));
+                    assertThat(greet(held.get(held.size() - 1), group, caller, "n1"))
+                            .isEmpty();
+                }
+                assertThat(greet(nodes, group, "n2#5", "n1")).contains("too many callers");
+                assertThat(greet(nodes, group, "n2#4", "n1")).as("anew").isEmpty();
+                assertThat(greet(nodes, group, "n3", "n1")).isEmpty();
+            } finally {
+                held.forEach(RaftPortTest::close);
+            }
+        }
+    }
+
     @Test
     void noiseHoldsNobodyUp() throws Exception {
         long seed = System.nanoTime();
@@ -178,14 +199,18 @@ class RaftPortTest {
     /** Why it was refused; empty if it was welcome. */
     private static String greet(Nodes nodes, UUID group, String caller, String meant) throws IOException {
         try (Socket socket = connect(nodes.peers().get(0))) {
-            socket.getOutputStream().write(RpcHello.of(group, caller, meant));
-            DataInputStream in = new DataInputStream(socket.getInputStream());
-            in.readInt();
-            byte type = in.readByte();
-            in.readLong();
-            assertThat(type).isIn(WELCOME, REFUSED);
-            return in.readUTF();
+            return greet(socket, group, caller, meant);
         }
+    }
+
+    private static String greet(Socket socket, UUID group, String caller, String meant) throws IOException {
+        socket.getOutputStream().write(RpcHello.of(group, caller, meant));
+        DataInputStream in = new DataInputStream(socket.getInputStream());
+        in.readInt();
+        byte type = in.readByte();
+        in.readLong();
+        assertThat(type).isIn(WELCOME, REFUSED);
+        return in.readUTF();
     }
 
     private static UUID group(Nodes nodes, String name) {
