@@ -67,6 +67,7 @@ public class OrderedStream implements OrderListener, OwnOrder {
     private final LongAdder ordered = new LongAdder();
     private final LongAdder malformed = new LongAdder();
     private volatile UUID self;
+    private volatile Servers servers = (server, node) -> false;
     /** Where the order stands with our own origin; null until it has heard of it. */
     private volatile OriginPosition own;
 
@@ -81,6 +82,13 @@ public class OrderedStream implements OrderListener, OwnOrder {
     public interface Checkpoints {
         /** Keeps both, durably; answers up to where the order may discard its log. */
         LogPosition write(LogPosition position, Certifier certifier) throws IOException;
+    }
+
+    /** Which server is beside which node, as far as the others say. */
+    @FunctionalInterface
+    public interface Servers {
+        /** Whether a server is known to be beside another node than this one. */
+        boolean isOfAnother(UUID server, String node);
     }
 
     /** Is told of every writeset that failed, or by which others are void, once it is in the cache. Must not block. */
@@ -123,6 +131,11 @@ public class OrderedStream implements OrderListener, OwnOrder {
         this.lastOrdered = certifier.lastSeqno();
         this.lastVoid = certifier.lastVoid();
         this.cachedBefore = cache.last();
+    }
+
+    /** From now on entries of other nodes are checked against this. */
+    public void servers(Servers known) {
+        servers = known;
     }
 
     /**
@@ -294,18 +307,38 @@ public class OrderedStream implements OrderListener, OwnOrder {
     }
 
     @Override
-    public void check(ByteBuffer entry) {
+    public void check(String submitter, ByteBuffer entry) {
         if (BallotCodec.isBallot(entry)) {
-            BallotCodec.decode(entry);
+            requireOwn(submitter, BallotCodec.decode(entry));
         } else {
-            ProposalCodec.decode(entry);
+            requireOwn(submitter, ProposalCodec.decode(entry).origin());
         }
     }
 
     @Override
-    public void checkBeginning(ByteBuffer piece) {
+    public void checkBeginning(String submitter, ByteBuffer piece) {
         // A ballot is never so large that it comes in pieces.
-        ProposalCodec.checkBeginning(piece);
+        requireOwn(submitter, ProposalCodec.checkBeginning(piece));
+    }
+
+    /** That a node has no vote any more others say of it, too: those who take it out. */
+    private void requireOwn(String submitter, Ballot ballot) {
+        if (ballot.kind() != Ballot.Kind.NO_VOTER) {
+            if (!ballot.node().equals(submitter)) {
+                throw notOwn(submitter, "the ballot of " + ballot.node());
+            }
+            requireOwn(submitter, ballot.server());
+        }
+    }
+
+    private void requireOwn(String submitter, UUID server) {
+        if (server.equals(self) || servers.isOfAnother(server, submitter)) {
+            throw notOwn(submitter, "what the server " + server + " has committed, which is another node's");
+        }
+    }
+
+    private static QuorateException notOwn(String submitter, String what) {
+        return new QuorateException(ErrorCode.MALFORMED_MESSAGE, submitter + " sends " + what);
     }
 
     /** All nodes have the same bytes, so all of them leave it out. */

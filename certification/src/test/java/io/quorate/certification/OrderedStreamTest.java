@@ -221,7 +221,7 @@ class OrderedStreamTest {
         int cuts = 0;
         for (int length = 0; length < good.length; length += 7, cuts++) {
             byte[] cut = Arrays.copyOf(good, length);
-            assertThatThrownBy(() -> stream.check(ByteBuffer.wrap(cut))).hasMessageContaining("QRT-3004");
+            assertThatThrownBy(() -> stream.check("n2", ByteBuffer.wrap(cut))).hasMessageContaining("QRT-3004");
             deliver(cut);
         }
         byte[] garbage = new byte[200];
@@ -231,9 +231,45 @@ class OrderedStreamTest {
         assertThat(stream.malformed()).isEqualTo(cuts + 2);
         assertThat(stream.resumeAfter()).isEqualTo(new LogPosition(1, index));
         assertThat(stream.lastOrdered()).isZero();
-        stream.check(ByteBuffer.wrap(good));
+        stream.check("n2", ByteBuffer.wrap(proposal(OTHER, 1)));
         deliver(good);
         assertThat(stream.lastOrdered()).isEqualTo(1);
+    }
+
+    /** Otherwise a member could have the order take another server's next transactions for known. */
+    @Test
+    void nobodySendsWhatAnotherNodesServerHasCommitted() {
+        UUID others = new UUID(3, 3);
+        UUID ours = new UUID(4, 4);
+        stream.self(ours);
+        stream.servers((server, node) -> server.equals(others) && !node.equals("n3"));
+        byte[] own = proposal(new UUID(2, 2), 1);
+        stream.check("n2", ByteBuffer.wrap(own));
+        stream.checkBeginning("n2", ByteBuffer.wrap(own));
+        stream.check("n3", ByteBuffer.wrap(proposal(others, 1)));
+        for (UUID foreign : List.of(others, ours)) {
+            byte[] entry = proposal(foreign, 1);
+            assertThatThrownBy(() -> stream.check("n2", ByteBuffer.wrap(entry))).hasMessageContaining("QRT-3004");
+            assertThatThrownBy(() -> stream.checkBeginning("n2", ByteBuffer.wrap(entry)))
+                    .hasMessageContaining("another node's");
+        }
+    }
+
+    @Test
+    void nobodyVotesForAnother() {
+        UUID others = new UUID(3, 3);
+        UUID its = new UUID(2, 2);
+        stream.servers((server, node) -> server.equals(others) && !node.equals("n3"));
+        stream.check("n2", ballot(Ballot.Kind.REFUSED, "n2", its));
+        stream.check("n2", ballot(Ballot.Kind.NO_VOTER, "n3", others));
+        assertThatThrownBy(() -> stream.check("n2", ballot(Ballot.Kind.REFUSED, "n3", others)))
+                .hasMessageContaining("the ballot of n3");
+        assertThatThrownBy(() -> stream.check("n2", ballot(Ballot.Kind.VOTER, "n2", others)))
+                .hasMessageContaining("another node's");
+    }
+
+    private static ByteBuffer ballot(Ballot.Kind kind, String node, UUID server) {
+        return ByteBuffer.wrap(BallotCodec.encode(new Ballot(kind, node, server, 1, 0)));
     }
 
     /** To leave it out would be to decide otherwise than the newer ones do. */
@@ -241,8 +277,9 @@ class OrderedStreamTest {
     void anEntryOfANewerVersionIsNotLeftOut() {
         byte[] newer = proposal(ORIGIN, 1);
         newer[3] = '2';
-        assertThatThrownBy(() -> stream.check(ByteBuffer.wrap(newer))).hasMessageContaining("QRT-3002");
-        assertThatThrownBy(() -> stream.checkBeginning(ByteBuffer.wrap(newer))).hasMessageContaining("QRT-3002");
+        assertThatThrownBy(() -> stream.check("n2", ByteBuffer.wrap(newer))).hasMessageContaining("QRT-3002");
+        assertThatThrownBy(() -> stream.checkBeginning("n2", ByteBuffer.wrap(newer)))
+                .hasMessageContaining("QRT-3002");
         assertThatThrownBy(() -> deliver(newer)).hasMessageContaining("QRT-3002");
         assertThat(stream.malformed()).isZero();
     }

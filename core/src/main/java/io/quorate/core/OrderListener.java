@@ -26,16 +26,17 @@ public interface OrderListener {
     /**
      * Looks at an entry of another node before it is taken into the order's log. What is in there can only be left out.
      *
+     * @param submitter name of the node that it comes from
      * @param entry the bytes, read-only, valid during the call only
-     * @throws QuorateException when it can't be an entry, or is one that this version doesn't know
+     * @throws QuorateException when it can't be an entry of that node, or is one that this version doesn't know
      */
-    default void check(ByteBuffer entry) {}
+    default void check(String submitter, ByteBuffer entry) {}
 
     /**
      * As {@link #check}, the first piece of a larger entry of another node: whether it says of itself that it is one
-     * that all nodes can read. What else is wrong with it all nodes find alike when they have all of it.
+     * of that node, which all nodes can read. What else is wrong with it all nodes find alike when they have all of it.
      */
-    default void checkBeginning(ByteBuffer piece) {}
+    default void checkBeginning(String submitter, ByteBuffer piece) {}
 
     /**
      * Makes everything delivered so far durable.

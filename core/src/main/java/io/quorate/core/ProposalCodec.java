@@ -73,10 +73,11 @@ public final class ProposalCodec {
     /**
      * Looks at the first bytes of a proposal.
      *
+     * @return its origin
      * @throws QuorateException {@link ErrorCode#INCOMPATIBLE_PEER} for another version, {@link
      *     ErrorCode#MALFORMED_MESSAGE} for what isn't the beginning of any
      */
-    public static void checkBeginning(ByteBuffer piece) {
+    public static UUID checkBeginning(ByteBuffer piece) {
         ByteBuffer in = piece.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         require(in.remaining() >= FIXED_BYTES, "proposal cut short");
         int magic = in.getInt();
@@ -84,6 +85,7 @@ public final class ProposalCodec {
         if (magic != MAGIC) {
             throw new QuorateException(ErrorCode.INCOMPATIBLE_PEER, "entry starts with " + Integer.toHexString(magic));
         }
+        return new UUID(in.getLong(), in.getLong());
     }
 
     /**
@@ -93,10 +95,9 @@ public final class ProposalCodec {
      * @throws QuorateException as {@link #checkBeginning} does
      */
     public static Proposal decode(ByteBuffer entry) {
-        checkBeginning(entry);
+        UUID origin = checkBeginning(entry);
         ByteBuffer in = entry.duplicate().order(ByteOrder.LITTLE_ENDIAN);
-        in.position(in.position() + Integer.BYTES);
-        UUID origin = new UUID(in.getLong(), in.getLong());
+        in.position(in.position() + Integer.BYTES + 2 * Long.BYTES);
         long previous = in.getLong();
         long last = in.getLong();
         long lastSeen = in.getLong();

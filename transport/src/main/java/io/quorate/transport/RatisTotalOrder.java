@@ -373,9 +373,9 @@ public final class RatisTotalOrder implements TotalOrder {
         }
         EntryFrame decoded = EntryFrame.decode(ByteBuffer.wrap(frame));
         if (decoded.count() == 1) {
-            listener.check(decoded.body());
+            listener.check(decoded.submitter(), decoded.body());
         } else if (decoded.index() == 0) {
-            listener.checkBeginning(decoded.body());
+            listener.checkBeginning(decoded.submitter(), decoded.body());
         }
         return submitter.forward(frame);
     }

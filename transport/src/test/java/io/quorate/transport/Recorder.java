@@ -44,12 +44,12 @@ final class Recorder implements OrderListener {
     }
 
     @Override
-    public void check(ByteBuffer entry) {
+    public void check(String submitter, ByteBuffer entry) {
         onCheck.accept(entry);
     }
 
     @Override
-    public void checkBeginning(ByteBuffer piece) {
+    public void checkBeginning(String submitter, ByteBuffer piece) {
         onCheck.accept(piece);
     }
 

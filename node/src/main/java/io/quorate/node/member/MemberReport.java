@@ -48,6 +48,8 @@ import org.jspecify.annotations.Nullable;
  *     older version doesn't say
  * @param admitted nodes that it was told to admit, and until when, in seconds since the epoch; null when an older
  *     version doesn't say
+ * @param server the UUID of its server, by which the order knows what that has committed; null before that is known,
+ *     for an arbitrator, and when an older version doesn't say
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record MemberReport(
@@ -77,7 +79,8 @@ public record MemberReport(
         Boolean mayKeep,
         FlowReport flow,
         Boolean runsEvents,
-        Map<String, Long> admitted) {
+        Map<String, Long> admitted,
+        String server) {
     /** Whether the node has a server that holds what the order says. */
     public boolean hasSyncedServer() {
         return mysql != null && (state.equals("SYNCED") || state.equals("DONOR"));
@@ -124,7 +127,8 @@ public record MemberReport(
                 null,
                 flow,
                 runsEvents,
-                admitted);
+                admitted,
+                server);
     }
 
     /** Puts nodes of this zone first. */

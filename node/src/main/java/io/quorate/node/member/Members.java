@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -42,6 +43,8 @@ public final class Members {
     private final Map<String, Heard> heard = new ConcurrentHashMap<>();
     private final Map<String, Heard> strangers = new ConcurrentHashMap<>();
     private final Map<String, Sent> sent = new ConcurrentHashMap<>();
+    /** The node that a server is beside, by the server's UUID. */
+    private final Map<String, String> beside = new ConcurrentHashMap<>();
 
     /** A report that came by itself, as it came and as it reads. */
     private record Sent(byte[] bytes, MemberReport report) {}
@@ -124,9 +127,28 @@ public final class Members {
     /** Takes in a report of a node that was asked for it, or of a member. */
     public void heard(MemberReport report) {
         heard.put(report.node(), new Heard(report, System.nanoTime()));
+        if (report.server() != null && known.contains(report.node())) {
+            beside.entrySet()
+                    .removeIf(each -> each.getValue().equals(report.node())
+                            && !each.getKey().equals(report.server()));
+            // Whoever says it first, as long as it goes on saying so: nobody else can take it from there.
+            beside.merge(
+                    report.server(), report.node(), (former, now) -> isBeside(report.server(), former) ? former : now);
+        }
         if (report.generation() > 0 && known.contains(report.node())) {
             directory(report.node(), report.generation(), report.directory());
         }
+    }
+
+    private boolean isBeside(String server, String node) {
+        Heard last = heard.get(node);
+        return last != null && last.isFresh() && server.equals(last.report().server());
+    }
+
+    /** Whether a server is beside another node, which is present and was the first to say so. */
+    public boolean isOfAnother(UUID server, String node) {
+        String known = beside.get(server.toString());
+        return known != null && !known.equals(node) && isBeside(server.toString(), known);
     }
 
     /** Notes that the member of that name and generation uses that data directory. */
@@ -163,6 +185,7 @@ public final class Members {
     public void forget() {
         sent.clear();
         heard.clear();
+        beside.clear();
         strangers.clear();
     }
 

@@ -29,6 +29,7 @@ final class Plausible {
     private static final int ZONE_CHARACTERS_MAX = 100;
     private static final int IDENTIFIER_CHARACTERS_MAX = 64;
     private static final Pattern STATE = Pattern.compile("[A-Z_]{1,40}");
+    private static final Pattern SERVER = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
     private static final Pattern DIRECTORY = Pattern.compile("[0-9A-Za-z-]{1,64}");
 
     private Plausible() {}
@@ -49,6 +50,7 @@ final class Plausible {
         requireNumbers(r, node);
         require(r.flow() == null || isFlow(r.flow()), "numbers of flow control", node);
         require(r.notGiven() == null || r.notGiven().stream().allMatch(Plausible::isTable), "a table's name", node);
+        require(r.server() == null || SERVER.matcher(r.server()).matches(), "a server's UUID that is none", node);
         require(r.admitted() == null || isAdmitted(r.admitted()), "who is admitted", node);
         return new MemberReport(
                 r.node(),
@@ -77,7 +79,8 @@ final class Plausible {
                 r.mayKeep(),
                 r.flow(),
                 r.runsEvents(),
-                r.admitted() == null ? null : Map.copyOf(r.admitted()));
+                r.admitted() == null ? null : Map.copyOf(r.admitted()),
+                r.server());
     }
 
     private static void requireNumbers(MemberReport r, String node) {

@@ -141,7 +141,8 @@ public final class Standing {
                 mayKeep.get(),
                 flow.report(lastOrdered(), progress.lastApplied()),
                 runsEvents.get(),
-                admitted.report());
+                admitted.report(),
+                stream.self() == null ? null : stream.self().toString());
     }
 
     private long queue() {

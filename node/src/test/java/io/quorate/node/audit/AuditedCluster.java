@@ -176,6 +176,7 @@ final class AuditedCluster implements AutoCloseable {
                 null,
                 null,
                 null,
+                null,
                 null);
     }
 

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.regex.Matcher;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,7 +44,36 @@ class MembersTest {
         return members;
     }
 
+    /** Otherwise a member could have entries of another one refused, by calling that one's server its own. */
+    @Test
+    void aServerIsBesideTheNodeThatSaidSoFirstForAsLongAsItDoes() throws Exception {
+        Members members = members();
+        UUID server = new UUID(1, 2);
+        UUID another = new UUID(3, 4);
+        assertThat(members.isOfAnother(server, "n2")).isFalse();
+        members.heard(beside("n1", server));
+        members.heard(beside("n2", server));
+        assertThat(members.isOfAnother(server, "n2")).isTrue();
+        assertThat(members.isOfAnother(server, "n1")).isFalse();
+        assertThat(members.isOfAnother(another, "n2")).isFalse();
+        members.heard(beside("n1", another));
+        assertThat(members.isOfAnother(server, "n2"))
+                .as("n1 has another one now")
+                .isFalse();
+        members.heard(beside("n2", server));
+        assertThat(members.isOfAnother(server, "n1")).isTrue();
+        assertThat(members.isOfAnother(another, "n2")).isTrue();
+    }
+
+    private static MemberReport beside(String node, UUID server) {
+        return report(node, 1, server.toString());
+    }
+
     private static MemberReport report(String node, int generation) {
+        return report(node, generation, null);
+    }
+
+    private static MemberReport report(String node, int generation, String server) {
         return new MemberReport(
                 node,
                 "d-" + generation,
@@ -71,7 +101,8 @@ class MembersTest {
                 null,
                 null,
                 null,
-                null);
+                null,
+                server);
     }
 
     private byte[] bytes(MemberReport report) {
@@ -274,6 +305,7 @@ class MembersTest {
                 30L,
                 tables,
                 true,
+                null,
                 null,
                 null,
                 null);

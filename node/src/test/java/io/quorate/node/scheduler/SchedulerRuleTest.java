@@ -37,6 +37,7 @@ class SchedulerRuleTest {
                 null,
                 null,
                 runsEvents,
+                null,
                 null);
     }
 
