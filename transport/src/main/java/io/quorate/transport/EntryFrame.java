@@ -32,6 +32,16 @@ record EntryFrame(String submitter, long stream, long sequence, int index, int c
         return out.array();
     }
 
+    /** A frame that ends whatever entry the submitter has open, and is nothing by itself. */
+    static byte[] abandonment(String submitter, long stream) {
+        byte[] name = submitter.getBytes(StandardCharsets.UTF_8);
+        ByteBuffer out = ByteBuffer.allocate(FIXED_BYTES + name.length);
+        out.put(VERSION).put((byte) name.length).put(name);
+        // The second piece, of two, of an entry that nobody has begun.
+        out.putLong(~stream).putLong(0).putInt(1).putInt(2);
+        return out.array();
+    }
+
     /** The submitter's name; no name if these bytes are no frame. */
     static String submitter(ByteBuffer bytes) {
         ByteBuffer in = bytes.duplicate();

@@ -85,6 +85,7 @@ final class OrderStateMachine extends BaseStateMachine {
     private volatile boolean failed;
     private volatile boolean finished;
     private volatile boolean dismissed;
+    private volatile List<UnfinishedEntries.Unfinished> unfinished = List.of();
     private volatile LongSupplier purgeable = () -> RaftLog.INVALID_LOG_INDEX;
 
     OrderStateMachine(OrderListener listener, LogPosition start, Path spill, int checkpointEntries, Events events) {
@@ -125,6 +126,11 @@ final class OrderStateMachine extends BaseStateMachine {
         return dismissed;
     }
 
+    /** How far the entries have come that aren't whole yet. */
+    List<UnfinishedEntries.Unfinished> unfinished() {
+        return unfinished;
+    }
+
     /** Term of the last entry that was applied. */
     long appliedTerm() {
         return appliedTerm;
@@ -151,6 +157,7 @@ final class OrderStateMachine extends BaseStateMachine {
                 ByteBuffer data = entry.getStateMachineLogEntry().getLogData().asReadOnlyByteBuffer();
                 if (here.compareTo(start) > 0) {
                     reassembly.take(previous, here, data);
+                    unfinished = reassembly.unfinished();
                 }
                 passed(here);
             } catch (Throwable e) {
@@ -182,7 +189,7 @@ final class OrderStateMachine extends BaseStateMachine {
         // While fragments of an entry are outstanding, a restart would hand out again also the entries after the first
         // fragment, to a state that has had them. A proposal that was left out because of a gap could then link, and be
         // certified at another place than on the other nodes.
-        if (!due || failed || reassembly.openEntries() > 0) {
+        if (!due || failed || !unfinished.isEmpty()) {
             return RaftLog.INVALID_LOG_INDEX;
         }
         try {

@@ -57,6 +57,9 @@ public final class RatisTotalOrder implements TotalOrder {
     /** How often a node without a leader greets its peers, to find out whether they are of its cluster. */
     private static final long GREET_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+    /** How many times the longest election an entry may stay unfinished without anything more of it. */
+    private static final long UNFINISHED_TIMEOUTS = 20;
+
     private final TransportSettings settings;
     private final OrderListener listener;
     private final OrderStateMachine machine;
@@ -68,6 +71,7 @@ public final class RatisTotalOrder implements TotalOrder {
     private final StuckFollowers stuckFollowers;
     private final LeaderLog log;
     private final Submitter submitter;
+    private final UnfinishedEntries unfinished;
     private final PeerChannels channels;
     private final Lives lives;
     private final boolean ownsChannels;
@@ -149,6 +153,13 @@ public final class RatisTotalOrder implements TotalOrder {
             stuckFollowers = new StuckFollowers(settings, changes, division);
             known = settings.joining() ? List.of() : settings.peers();
             submitter = new Submitter(settings, new LeaderRoute(), cause -> broken("the thread that submits", cause));
+            unfinished = new UnfinishedEntries(
+                    UNFINISHED_TIMEOUTS * settings.timeoutMax().toNanos(),
+                    () -> machine.getLastAppliedTermIndex().getIndex(),
+                    () -> division.getRaftLog().getLastCommittedIndex(),
+                    frame -> {
+                        var unused = submitter.forward(frame);
+                    });
             channels.entries(this::forwarded);
             held.start();
             watch.start();
@@ -390,6 +401,7 @@ public final class RatisTotalOrder implements TotalOrder {
         channels.checkAnswers();
         long now = System.nanoTime();
         stuckFollowers.look(now);
+        unfinished.look(division.getInfo().isLeader(), machine.unfinished(), now);
         if (leader == null && now - greetedNanos > GREET_NANOS) {
             greetedNanos = now;
             channels.greet();

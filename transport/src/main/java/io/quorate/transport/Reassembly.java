@@ -12,7 +12,9 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
@@ -145,8 +147,12 @@ final class Reassembly {
         open.clear();
     }
 
-    int openEntries() {
-        return open.size();
+    /** How far the entries have come that aren't whole yet. */
+    List<UnfinishedEntries.Unfinished> unfinished() {
+        List<UnfinishedEntries.Unfinished> unfinished = new ArrayList<>(open.size());
+        open.forEach((submitter, entry) ->
+                unfinished.add(new UnfinishedEntries.Unfinished(submitter, entry.stream, entry.sequence, entry.next)));
+        return List.copyOf(unfinished);
     }
 
     long abandonedEntries() {

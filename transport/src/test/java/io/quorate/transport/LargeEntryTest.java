@@ -100,6 +100,36 @@ class LargeEntryTest {
         }
     }
 
+    /** Otherwise no node could discard anything of its log until the lost one comes back, if it does. */
+    @Test
+    void givesUpWhatALostNodeDidNotFinish() {
+        Nodes nodes = new Nodes(directory, 3, s -> s.withTimeouts(Duration.ofMillis(300), Duration.ofMillis(600))
+                .withLog(1 << 20, 1, 10, 512 << 20));
+        try (nodes) {
+            nodes.start();
+            String lost = nodes.awaitFollower();
+            String leader = nodes.awaitLeader();
+            byte[] entry = random(40 << 20);
+            var unused = nodes.node(lost).submit(entry);
+            Path half = nodes.settings(leader).directory().resolve("reassembly").resolve(lost);
+            Nodes.await("some pieces", () -> size(half) > 2 << 20);
+            nodes.stop(lost);
+            for (String name : nodes.runningNames()) {
+                Nodes.await(
+                        "given up at " + name, () -> nodes.node(name).stats().abandonedEntries() == 1);
+                long end = nodes.node(name).logEnd().index();
+                int[] more = {0};
+                Nodes.await("a checkpoint at " + name, () -> {
+                    nodes.submitSurely(name, "from " + name + " " + more[0]++);
+                    return nodes.recorder(name).checkpoint.index() >= end;
+                });
+            }
+            nodes.start(lost);
+            nodes.submitSurely(lost, entry, Recorder.digest(entry));
+            nodes.awaitEverywhere(Recorder.digest(entry));
+        }
+    }
+
     @Test
     void refusesWhatIsTooLargeOrTooMuchAtOnce() {
         Nodes nodes = new Nodes(directory, 1, s -> s.withEntryBytes(100_000, 10_000, 50_000));

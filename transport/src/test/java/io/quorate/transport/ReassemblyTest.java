@@ -59,10 +59,35 @@ class ReassemblyTest {
         take(reassembly, 10, "a", 3, 1, 2, "y");
         assertThat(delivered).containsExactly(new Delivered(6, "whole"), new Delivered(10, "again y"));
         assertThat(reassembly.abandonedEntries()).isEqualTo(2);
-        assertThat(reassembly.openEntries()).isZero();
+        assertThat(reassembly.unfinished()).isEmpty();
         try (Stream<Path> left = Files.list(directory)) {
             assertThat(left).isEmpty();
         }
+    }
+
+    @Test
+    void abandonsWhatIsGivenUpForASubmitterThatIsLost() throws IOException {
+        Reassembly reassembly = reassembly();
+        take(reassembly, 5, "a", 1, 0, 3, "lost ");
+        take(reassembly, 6, "b", 1, 0, 2, "b-first ");
+        take(reassembly, 7, "a", 1, 1, 3, "in the midst");
+        UnfinishedEntries.Unfinished lost = reassembly.unfinished().stream()
+                .filter(entry -> entry.submitter().equals("a"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(lost.next()).isEqualTo(2);
+        for (long index : new long[] {8, 9}) {
+            reassembly.take(
+                    new LogPosition(1, index - 1), new LogPosition(1, index), ByteBuffer.wrap(lost.abandonment()));
+        }
+        assertThat(reassembly.unfinished())
+                .extracting(UnfinishedEntries.Unfinished::submitter)
+                .containsExactly("b");
+        take(reassembly, 10, "a", 1, 2, 3, "late");
+        take(reassembly, 11, "b", 1, 1, 2, "b-last");
+        take(reassembly, 12, "a", 2, 0, 1, "anew");
+        assertThat(delivered).containsExactly(new Delivered(11, "b-first b-last"), new Delivered(12, "anew"));
+        assertThat(reassembly.abandonedEntries()).isEqualTo(1);
     }
 
     @Test
@@ -101,7 +126,7 @@ class ReassemblyTest {
         take(reassembly, 10, "a", 2, 1, 2, "0123456789");
         assertThat(delivered).containsExactly(new Delivered(10, "01234567890123456789"));
         assertThat(reassembly.malformedEntries()).isEqualTo(1);
-        assertThat(reassembly.openEntries()).isZero();
+        assertThat(reassembly.unfinished()).isEmpty();
     }
 
     /** A node that starts again after any position it was told decides as if it had never stopped. */
