@@ -5,6 +5,7 @@ import io.quorate.core.answer.Outcome;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -19,6 +20,7 @@ public final class AskedNode {
     private static final int UNAUTHORIZED = 401;
     private static final int NOT_FOUND = 404;
     private static final int OK = 200;
+    private static final int PORT_MAX = 65535;
 
     private final String address;
     private final Credentials credentials;
@@ -105,12 +107,13 @@ public final class AskedNode {
         if (authorization != null) {
             request.header("Authorization", authorization);
         }
+        URI uri = uri(path);
         try {
             HttpResponse<String> response = HttpClient.newBuilder()
                     .connectTimeout(PATIENCE)
                     .build()
                     .send(
-                            request.uri(URI.create((address.contains("://") ? "" : "http://") + address + path))
+                            request.uri(uri)
                                     .timeout(limit)
                                     .header("Accept", "application/json")
                                     .build(),
@@ -122,6 +125,21 @@ public final class AskedNode {
             Thread.currentThread().interrupt();
             throw new CommandException("interrupted");
         }
+    }
+
+    private URI uri(String path) {
+        try {
+            URI uri = new URI((address.contains("://") ? "" : "http://") + address + path);
+            String scheme = uri.getScheme();
+            if (uri.getHost() != null
+                    && uri.getPort() <= PORT_MAX
+                    && ("http".equals(scheme) || "https".equals(scheme))) {
+                return uri;
+            }
+        } catch (URISyntaxException e) {
+            // As below.
+        }
+        throw new CommandException(address + " is no address of a node: HOST:PORT, http://HOST:PORT or https://HOST:PORT");
     }
 
     private String body(String path, HttpResponse<String> response, boolean hadToken) {

@@ -7,6 +7,7 @@ import java.io.StringWriter;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileAttribute;
@@ -35,6 +36,7 @@ import org.bouncycastle.asn1.x509.KeyUsage;
 import org.bouncycastle.cert.X509v3CertificateBuilder;
 import org.bouncycastle.cert.jcajce.JcaX509CertificateConverter;
 import org.bouncycastle.cert.jcajce.JcaX509v3CertificateBuilder;
+import org.bouncycastle.openssl.PEMException;
 import org.bouncycastle.openssl.PEMParser;
 import org.bouncycastle.openssl.jcajce.JcaPEMKeyConverter;
 import org.bouncycastle.openssl.jcajce.JcaPEMWriter;
@@ -85,16 +87,20 @@ public final class CertificateAuthority {
         if (existsIn(directory)) {
             throw new CommandException(directory + " has an authority already; its nodes would trust no other one");
         }
+        if (Files.exists(directory.resolve(AUTHORITY))) {
+            throw new CommandException(directory + " has " + AUTHORITY + " without " + AUTHORITY_KEY + ": bring the key"
+                    + " back from where it is kept, or delete " + AUTHORITY + " to begin with a new authority");
+        }
         createPrivate(directory);
         KeyPair pair = newKeys();
         X500Principal subject = new X500Principal("CN=" + name + " authority");
         X509v3CertificateBuilder made = new JcaX509v3CertificateBuilder(
-                subject, serial(), now(clock), end(clock, AUTHORITY_FOR), subject, pair.getPublic());
+                subject, serial(), now(clock), Date.from(clock.instant().plus(AUTHORITY_FOR)), subject, pair.getPublic());
         made.addExtension(Extension.basicConstraints, true, new BasicConstraints(0));
         made.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.keyCertSign | KeyUsage.cRLSign));
         X509Certificate certificate = sign(made, pair.getPrivate());
-        writePrivate(directory.resolve(AUTHORITY_KEY), pem(pair.getPrivate()));
         write(directory.resolve(AUTHORITY), pem(certificate));
+        writePrivate(directory.resolve(AUTHORITY_KEY), pem(pair.getPrivate()));
         return new CertificateAuthority(directory, clock, certificate, pair.getPrivate());
     }
 
@@ -102,24 +108,50 @@ public final class CertificateAuthority {
         return Files.exists(directory.resolve(AUTHORITY_KEY));
     }
 
-    /** @throws CommandException when there is none */
+    /** @throws CommandException when there is none, or none that can sign anything */
     public static CertificateAuthority open(Path directory, InstantSource clock) throws IOException {
         if (!existsIn(directory)) {
             throw new CommandException("there is no authority in " + directory + "; make one with quorate certs init");
         }
-        return new CertificateAuthority(
+        CertificateAuthority authority = new CertificateAuthority(
                 directory, clock, read(directory.resolve(AUTHORITY)), readKey(directory.resolve(AUTHORITY_KEY)));
+        authority.requireOwnKey();
+        authority.requireValid();
+        return authority;
+    }
+
+    private void requireOwnKey() throws IOException {
+        try {
+            certify("itself", certificate.getPublicKey(), Duration.ZERO).verify(certificate.getPublicKey());
+        } catch (GeneralSecurityException | IOException | IllegalArgumentException e) {
+            throw new CommandException(directory.resolve(AUTHORITY_KEY) + " isn't the key of "
+                    + directory.resolve(AUTHORITY) + "; no node would trust what it signs");
+        }
+    }
+
+    private void requireValid() {
+        if (!clock.instant().isBefore(until())) {
+            throw new CommandException("the authority in " + directory + " was valid until " + until()
+                    + ". Make another one in another directory; nodes take both while ca.crt on their hosts has both"
+                    + " certificates, one after the other");
+        }
+    }
+
+    /** Until when the authority is valid, and so at most what it signs. */
+    private Instant until() {
+        return certificate.getNotAfter().toInstant();
     }
 
     /**
-     * Gives a node a new key and a certificate.
+     * Gives a node a new key and a certificate, which is valid no longer than the authority.
      *
      * @return the directory with what belongs on its host
      */
     public Path issue(String node, Duration validity) throws IOException {
         requireName(node);
         Path own = directory.resolve(node);
-        if (Files.exists(own.resolve(KEY))) {
+        // Without a certificate it is what an attempt that broke off has left.
+        if (Files.exists(own.resolve(KEY)) && Files.exists(own.resolve(CERTIFICATE))) {
             throw new CommandException(own + " has a key and a certificate already; quorate certs renew " + node
                     + " gives it a new certificate for the same key");
         }
@@ -147,7 +179,8 @@ public final class CertificateAuthority {
         return own;
     }
 
-    private static void requireName(String node) {
+    /** @throws CommandException when no node can have that name */
+    static void requireName(String node) {
         if (!NODE.matcher(node).matches()) {
             throw new CommandException(node + " can't be the name of a node: letters, digits, dots, dashes,"
                     + " underscores, and 63 of them at most");
@@ -158,6 +191,8 @@ public final class CertificateAuthority {
     public static X509Certificate read(Path file) throws IOException {
         try (var in = Files.newInputStream(file)) {
             return (X509Certificate) CertificateFactory.getInstance("X.509").generateCertificate(in);
+        } catch (NoSuchFileException e) {
+            throw new CommandException("there is no " + file);
         } catch (GeneralSecurityException e) {
             throw new CommandException(file + " is no certificate: " + e.getMessage());
         }
@@ -165,7 +200,7 @@ public final class CertificateAuthority {
 
     private X509Certificate certify(String node, PublicKey of, Duration validity) throws IOException {
         X509v3CertificateBuilder made = new JcaX509v3CertificateBuilder(
-                certificate, serial(), now(clock), end(clock, validity), new X500Principal("CN=" + node), of);
+                certificate, serial(), now(clock), end(validity), new X500Principal("CN=" + node), of);
         made.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
         made.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.digitalSignature));
         KeyPurposeId[] bothEnds = {KeyPurposeId.id_kp_serverAuth, KeyPurposeId.id_kp_clientAuth};
@@ -200,9 +235,9 @@ public final class CertificateAuthority {
         return Date.from(clock.instant());
     }
 
-    private static Date end(InstantSource clock, Duration after) {
+    private Date end(Duration after) {
         Instant end = clock.instant().plus(after);
-        return Date.from(end);
+        return Date.from(end.isBefore(until()) ? end : until());
     }
 
     private static PrivateKey readKey(Path file) throws IOException {
@@ -211,8 +246,14 @@ public final class CertificateAuthority {
             if (pem.readObject() instanceof PrivateKeyInfo key) {
                 return new JcaPEMKeyConverter().getPrivateKey(key);
             }
-            throw new CommandException(file + " is no private key (PKCS #8, PEM, without a password)");
+            throw noKey(file);
+        } catch (PEMException | IllegalArgumentException e) {
+            throw noKey(file);
         }
+    }
+
+    private static CommandException noKey(Path file) {
+        return new CommandException(file + " is no private key (PKCS #8, PEM, without a password)");
     }
 
     private static String pem(Object what) throws IOException {

@@ -11,6 +11,7 @@ import java.security.MessageDigest;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -65,11 +66,20 @@ final class CertsCommand {
         private String cluster;
 
         @Override
-        public Integer call() throws IOException {
-            CertificateAuthority.create(place.directory, cluster, Clock.systemUTC());
+        public Integer call() {
+            try {
+                CertificateAuthority.create(place.directory, cluster, Clock.systemUTC());
+            } catch (IOException e) {
+                throw notMade("an authority in " + place.directory, e);
+            }
             spec.commandLine().getOut().println("made " + place.directory.resolve(CertificateAuthority.AUTHORITY));
             return 0;
         }
+    }
+
+    /** With the file, and what is wrong with it. */
+    private static UncheckedIOException notMade(String what, IOException e) {
+        return new UncheckedIOException(what + " can't be made, because of a file or directory", e);
     }
 
     /** What is done for some nodes. */
@@ -93,14 +103,30 @@ final class CertsCommand {
         abstract Path make(CertificateAuthority authority, String node, Duration validity) throws IOException;
 
         @Override
-        public Integer call() throws IOException {
+        public Integer call() {
             if (days < 1) {
                 throw new CommandException("--days: 1 or more");
             }
-            CertificateAuthority authority = place.open();
-            for (String node : nodes) {
-                Path made = make(authority, node, Duration.ofDays(days));
-                spec.commandLine().getOut().println("made " + made.resolve(CertificateAuthority.CERTIFICATE));
+            nodes.forEach(CertificateAuthority::requireName);
+            List<String> left = new ArrayList<>(nodes);
+            try {
+                CertificateAuthority authority = place.open();
+                for (String node : nodes) {
+                    Path made = make(authority, node, Duration.ofDays(days)).resolve(CertificateAuthority.CERTIFICATE);
+                    spec.commandLine()
+                            .getOut()
+                            .println("made " + made + ", valid until "
+                                    + CertificateAuthority.read(made)
+                                            .getNotAfter()
+                                            .toInstant());
+                    left.remove(node);
+                }
+            } catch (CommandException e) {
+                throw left.size() < nodes.size()
+                        ? new CommandException(e.getMessage() + ". Not done: " + String.join(", ", left))
+                        : e;
+            } catch (IOException e) {
+                throw notMade("certificates of " + String.join(", ", left), e);
             }
             return 0;
         }

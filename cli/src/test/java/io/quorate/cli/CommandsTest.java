@@ -495,4 +495,26 @@ class CommandsTest {
         assertThat(n1.posted()).isEmpty();
         assertThat(n2.posted()).singleElement().asString().contains("\"action\":\"force\"", "\"cluster\":\"shop\"");
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"evil:99999", "http://", "a b:1", "ftp://n1:8080", "n1:8080:8081"})
+    void whatIsNoAddressIsSaidToBeNone(String address) {
+        assertThat(run("members", "--http", address)).isEqualTo(1);
+        assertThat(err.toString()).contains(address + " is no address of a node: HOST:PORT");
+    }
+
+    @Test
+    void certificatesAreMadeForAllNodesOrItSaysForWhichNot() throws IOException {
+        Path certs = directory.resolve("certs");
+        assertThat(run("certs", "init", "--authority", certs.toString())).isZero();
+        assertThat(run("certs", "issue", "--authority", certs.toString(), "n1", "n/2")).isEqualTo(1);
+        assertThat(certs.resolve("n1")).doesNotExist();
+        assertThat(run("certs", "issue", "--authority", certs.toString(), "n1", "n3")).isZero();
+        assertThat(printed()).contains("made " + certs.resolve("n1").resolve("node.crt") + ", valid until ");
+        assertThat(run("certs", "renew", "--authority", certs.toString(), "n1", "n2", "n3")).isEqualTo(1);
+        assertThat(err.toString()).contains("Not done: n2, n3");
+        assertThat(run("certs", "issue", "--authority", file("taken", "").toString(), "n1")).isEqualTo(1);
+        assertThat(run("certs", "init", "--authority", file("taken", "").resolve("x").toString())).isEqualTo(1);
+        assertThat(err.toString()).contains("can't be made, because of a file or directory");
+    }
 }

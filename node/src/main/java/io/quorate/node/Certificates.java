@@ -7,6 +7,12 @@ import io.quorate.node.config.NodeProperties;
 import io.quorate.transport.tls.PeerTls;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.security.Signature;
+import java.security.SignatureException;
+import java.security.cert.CertificateExpiredException;
+import java.security.cert.CertificateNotYetValidException;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.Collections;
@@ -136,12 +142,18 @@ final class Certificates {
     }
 
     private Present read(SslBundle bundle) throws GeneralSecurityException {
-        X509Certificate certificate = own(bundle.getStores().getKeyStore());
+        KeyStore keys = bundle.getStores().getKeyStore();
+        String alias = own(keys);
+        X509Certificate certificate = (X509Certificate) keys.getCertificate(alias);
         String name = PeerTls.name(certificate.getSubjectX500Principal());
         if (!node.equals(name)) {
             throw new GeneralSecurityException("the certificate is that of " + name + ", and this node is " + node);
         }
-        certificate.checkValidity();
+        requireValidNow(certificate);
+        if (keys.getKey(alias, password(bundle)) instanceof PrivateKey key && !isOf(key, certificate.getPublicKey())) {
+            throw new GeneralSecurityException(
+                    "the private key isn't that of the certificate; both come from one quorate certs issue " + node);
+        }
         SSLContext context = bundle.createSslContext();
         PeerTls.Credentials credentials = new PeerTls.Credentials(context, ciphers(bundle, context));
         try {
@@ -156,11 +168,65 @@ final class Certificates {
         return new Present(credentials, certificate);
     }
 
-    private static X509Certificate own(KeyStore keys) throws GeneralSecurityException {
+    private void requireValidNow(X509Certificate certificate) throws GeneralSecurityException {
+        try {
+            certificate.checkValidity();
+        } catch (CertificateExpiredException e) {
+            throw new GeneralSecurityException(
+                    "the certificate was valid until " + certificate.getNotAfter().toInstant()
+                            + "; make a new one with quorate certs renew " + node,
+                    e);
+        } catch (CertificateNotYetValidException e) {
+            throw new GeneralSecurityException(
+                    "the certificate is valid from " + certificate.getNotBefore().toInstant()
+                            + " on; is this host's clock right?",
+                    e);
+        }
+    }
+
+    /** Whether that is the key of the other one; true too for kinds of keys that aren't known here. */
+    private static boolean isOf(PrivateKey key, PublicKey other) throws GeneralSecurityException {
+        String algorithm =
+                switch (key.getAlgorithm()) {
+                    case "EC" -> "SHA256withECDSA";
+                    case "RSA" -> "SHA256withRSA";
+                    case "EdDSA" -> "EdDSA";
+                    default -> null;
+                };
+        if (algorithm == null) {
+            return true;
+        }
+        if (!key.getAlgorithm().equals(other.getAlgorithm())) {
+            return false;
+        }
+        byte[] something = {1, 2, 3};
+        Signature signature = Signature.getInstance(algorithm);
+        signature.initSign(key);
+        signature.update(something);
+        byte[] signed = signature.sign();
+        signature.initVerify(other);
+        signature.update(something);
+        try {
+            return signature.verify(signed);
+        } catch (SignatureException e) {
+            return false; // Of another curve or length.
+        }
+    }
+
+    private static char[] password(SslBundle bundle) {
+        String password = bundle.getKey().getPassword();
+        if (password == null) {
+            password = bundle.getStores().getKeyStorePassword();
+        }
+        return password == null ? new char[0] : password.toCharArray();
+    }
+
+    /** Where the store has the node's key and certificate. */
+    private static String own(@Nullable KeyStore keys) throws GeneralSecurityException {
         List<String> aliases = keys == null ? List.of() : Collections.list(keys.aliases());
         for (String alias : aliases) {
-            if (keys.isKeyEntry(alias) && keys.getCertificate(alias) instanceof X509Certificate certificate) {
-                return certificate;
+            if (keys.isKeyEntry(alias) && keys.getCertificate(alias) instanceof X509Certificate) {
+                return alias;
             }
         }
         throw new GeneralSecurityException("it has no private key with a certificate");

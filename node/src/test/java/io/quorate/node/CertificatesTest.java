@@ -9,7 +9,9 @@ import io.quorate.core.ErrorCode;
 import io.quorate.core.QuorateException;
 import io.quorate.node.config.NodeProperties;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -49,7 +51,27 @@ class CertificatesTest {
         InstantSource longAgo = InstantSource.fixed(Instant.now().minus(Duration.ofDays(30)));
         Path own = issued("cluster", "n1", longAgo);
 
-        assertRefused(bundle(own, own), "NotAfter");
+        assertRefused(bundle(own, own), "make a new one with quorate certs renew n1");
+    }
+
+    @Test
+    void oneThatIsntValidYetIsRefused() throws IOException {
+        InstantSource later = InstantSource.fixed(Instant.now().plus(Duration.ofDays(30)));
+        Path own = issued("cluster", "n1", later);
+
+        assertRefused(bundle(own, own), "is this host's clock right?");
+    }
+
+    @Test
+    void aKeyOfAnotherCertificateIsRefused() throws IOException {
+        Path own = issued("cluster", "n1", InstantSource.system());
+        Path other = issued("other", "n1", InstantSource.system());
+        Files.copy(
+                other.resolve(CertificateAuthority.KEY),
+                own.resolve(CertificateAuthority.KEY),
+                StandardCopyOption.REPLACE_EXISTING);
+
+        assertRefused(bundle(own, own), "the private key isn't that of the certificate");
     }
 
     /** Nobody would talk with it, and it would wait for ever. */

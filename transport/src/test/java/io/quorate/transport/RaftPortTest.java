@@ -103,6 +103,27 @@ class RaftPortTest {
         }
     }
 
+    @Test
+    void whoSpeaksTooSlowlyIsPutOut() throws Exception {
+        try (Nodes nodes = Nodes.of(directory, 1).start();
+                Socket slow = connect(nodes.peers().get(0))) {
+            slow.getOutputStream().write(new byte[] {0, 0, 1, 0});
+            slow.setSoTimeout(300);
+            Nodes.await("put out", () -> isClosedAfterOneByte(slow));
+        }
+    }
+
+    private static boolean isClosedAfterOneByte(Socket socket) {
+        try {
+            socket.getOutputStream().write(1);
+            return socket.getInputStream().read() < 0;
+        } catch (SocketTimeoutException e) {
+            return false;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
     /** It greets, and then reads no more: what is sent to it stays in the buffers, and soon there is no more room. */
     @Test
     void aMemberThatTakesNothingHoldsNobodyUp() throws Exception {

@@ -11,12 +11,14 @@ import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLSocket;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
@@ -40,7 +42,10 @@ final class PeerServer implements AutoCloseable {
             Math.max(8L << 20, Runtime.getRuntime().maxMemory() / 16);
 
     private static final Logger LOG = LoggerFactory.getLogger(PeerServer.class);
+    /** How long a caller may take to say who it is, and prove it. */
     private static final int GREET_MILLIS = 5000;
+
+    private static final int LOOK_MILLIS = 1000;
     /** Beyond so many that haven't said who they are, the oldest of these makes room. */
     private static final int STRANGERS_MAX = 32;
 
@@ -56,7 +61,7 @@ final class PeerServer implements AutoCloseable {
     private final RpcSettings settings;
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     /** Those that haven't greeted, the oldest first. */
-    private final Queue<Socket> strangers = new ConcurrentLinkedQueue<>();
+    private final Queue<Stranger> strangers = new ConcurrentLinkedQueue<>();
     /** The connection of each caller; it has only one, so another one means that this one is dead. */
     private final Map<String, Socket> callers = new ConcurrentHashMap<>();
 
@@ -68,6 +73,9 @@ final class PeerServer implements AutoCloseable {
 
     private volatile ServerSocket listening;
     private volatile boolean closed;
+
+    /** A connection of somebody who hasn't said yet who he is. */
+    private record Stranger(Socket socket, long sinceNanos) {}
 
     PeerServer(RaftServer server, RpcSettings settings) {
         this.server = server;
@@ -96,22 +104,40 @@ final class PeerServer implements AutoCloseable {
     private void accept() {
         while (!closed) {
             try {
+                endSlowStrangers();
+                // Only while there are some this thread has to look at them.
+                listening.setSoTimeout(strangers.isEmpty() ? 0 : LOOK_MILLIS);
                 Socket socket = listening.accept();
                 open.add(socket);
-                strangers.add(socket);
+                Stranger stranger = new Stranger(socket, System.nanoTime());
+                strangers.add(stranger);
                 if (strangers.size() > STRANGERS_MAX) {
-                    end(strangers.remove());
+                    end(strangers.remove().socket);
                 }
                 if (closed) {
                     end(socket);
                 } else {
-                    thread("quorate-raft-" + server.getId() + "-greeted", () -> serve(socket));
+                    thread("quorate-raft-" + server.getId() + "-greeted", () -> serve(stranger));
                 }
+            } catch (SocketTimeoutException e) {
+                LOG.trace("nobody has called for a while");
             } catch (IOException e) {
                 if (!closed) {
                     LOG.warn("{} can't take a connection now: {}", server.getId(), e.toString());
                     pause();
                 }
+            }
+        }
+    }
+
+    /** However they hold out: a handshake of a byte a second is none. */
+    private void endSlowStrangers() {
+        long now = System.nanoTime();
+        for (Stranger stranger : strangers) {
+            // Whoever has just greeted isn't one any more.
+            if (now - stranger.sinceNanos > TimeUnit.MILLISECONDS.toNanos(GREET_MILLIS)
+                    && strangers.remove(stranger)) {
+                end(stranger.socket);
             }
         }
     }
@@ -124,7 +150,8 @@ final class PeerServer implements AutoCloseable {
         }
     }
 
-    private void serve(Socket socket) {
+    private void serve(Stranger stranger) {
+        Socket socket = stranger.socket;
         String caller = null;
         try {
             socket.setTcpNoDelay(true);
@@ -137,7 +164,7 @@ final class PeerServer implements AutoCloseable {
             if (caller == null) {
                 return;
             }
-            strangers.remove(socket);
+            strangers.remove(stranger);
             Socket former = callers.put(caller, socket);
             if (former != null) {
                 end(former);
@@ -159,8 +186,10 @@ final class PeerServer implements AutoCloseable {
         } catch (IOException e) {
             LOG.debug("the connection of {} has ended: {}", caller == null ? socket : caller, e.toString());
         } catch (RuntimeException e) {
-            LOG.warn("The connection of {} is ended", caller == null ? socket : caller, e);
+            LOG.warn("The connection of {} is ended: {}", caller == null ? socket : caller, e.toString());
+            LOG.debug("it was ended by", e);
         } finally {
+            strangers.remove(stranger);
             end(socket);
             if (caller != null) {
                 callers.remove(caller, socket);
@@ -342,7 +371,6 @@ final class PeerServer implements AutoCloseable {
 
     private void end(Socket socket) {
         open.remove(socket);
-        strangers.remove(socket);
         PeerLink.closeQuietly(socket);
     }
 
