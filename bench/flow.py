@@ -16,8 +16,8 @@ sysbench oltp_update_index writes at the first node. Each second a line: what sy
 other nodes was behind at most (a row that is written ten times a second says so), and with Quorate what it says itself.
 At the end the largest of these, and the seconds without a commit.
 Environment: SYSTEM=quorate|gr|galera; SET more "--set key=value" options for Quorate, or options for the peer's servers;
-BASE first port; MARIADB a folder with MariaDB's and Galera's Debian packages unpacked, for galera. Needs root, cgroup v1
-(cpu, blkio), sysbench.
+BASE first port; MARIADB a folder with the Debian packages mariadb-server, galera-4, rsync and what they depend on
+unpacked, for galera. Needs root, cgroup v1 (cpu, blkio), sysbench.
 """
 import glob, json, os, re, shlex, shutil, signal, subprocess, sys, tempfile, threading, time, urllib.request
 
@@ -29,7 +29,7 @@ base = int(os.environ.get("BASE", "25800"))
 more = shlex.split(os.environ.get("SET", ""))
 work = tempfile.mkdtemp()
 cache = os.environ.get("QUORATE_CACHE", os.path.expanduser("~/.cache/quorate"))
-home = glob.glob(cache + "/mysql-*/bin/mysql")[0].rsplit("/", 2)[0]
+home = glob.glob(cache + "/mysql-8.0.*/bin/mysql")[0].rsplit("/", 2)[0]
 groups, started, mounts = [], [], []
 
 
@@ -154,7 +154,9 @@ class GroupReplication(Peer):
 class Galera(Peer):
     def start(self):
         unpacked = os.environ["MARIADB"]
-        environment = dict(os.environ, LD_LIBRARY_PATH=unpacked + "/usr/lib/x86_64-linux-gnu")
+        # With the scripts and rsync by which the second and third node get the first one's data.
+        environment = dict(os.environ, LD_LIBRARY_PATH=unpacked + "/usr/lib/x86_64-linux-gnu",
+                           PATH=f"{unpacked}/usr/bin:{unpacked}/usr/sbin:{os.environ['PATH']}")
         share, daemon = unpacked + "/usr/share/mysql", unpacked + "/usr/sbin/mariadbd"
         template = work + "/template"
         run(unpacked + "/usr/bin/mariadb-install-db", "--no-defaults", "--user=root", "--datadir=" + template, "--basedir=" + unpacked + "/usr",
@@ -164,6 +166,7 @@ class Galera(Peer):
         for n in (1, 2, 3):
             data = f"{work}/m{n}"
             shutil.copytree(template, volume(data) if kind == "disk" and n == 3 else data, dirs_exist_ok=True)
+            run("chmod", "-R", "a+rwX", data)  # rsync's daemon becomes nobody.
             cluster = "gcomm://" + ("" if n == 1 else f"127.0.0.1:{base + 11}")
             nodes.append(self.server(
                 n, daemon, "--no-defaults", "--user=root", "--datadir=" + data, f"--port={base + n}", f"--socket={data}.sock",
@@ -172,8 +175,7 @@ class Galera(Peer):
                 "--innodb-flush-log-at-trx-commit=1", f"--log-error={data}.err", "--wsrep-on=ON",
                 f"--wsrep-provider={unpacked}/usr/lib/galera/libgalera_smm.so", "--wsrep-cluster-name=c", "--wsrep-cluster-address=" + cluster,
                 f"--wsrep-node-address=127.0.0.1:{base + 10 + n}", f"--wsrep-node-name=n{n}", "--wsrep-slave-threads=4",
-                # All begin with the same data.
-                "--wsrep-sst-method=skip",
+                "--wsrep-sst-method=rsync", f"--wsrep-sst-receive-address=127.0.0.1:{base + 30 + n}",
                 f"--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:{base + 10 + n};ist.recv_addr=127.0.0.1:{base + 20 + n};gcache.size=256M",
                 *more))
             state = "show status like 'wsrep_local_state_comment'"
