@@ -37,8 +37,10 @@ final class MembersCommand implements Runnable {
             return;
         }
         out.printf(FORMAT, "member", "address", "state", "ordered", "applied", "applied/s", "queue", "behind", "");
-        Answers.read(body, MembersAnswer.class).members().forEach(member -> print(out, member));
+        MembersAnswer answer = Answers.read(body, MembersAnswer.class);
+        answer.members().forEach(member -> print(out, member));
         out.println("* leads");
+        answer.advice().forEach(out::println);
     }
 
     private static void print(PrintWriter out, Member m) {

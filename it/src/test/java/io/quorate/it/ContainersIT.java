@@ -277,7 +277,7 @@ class ContainersIT {
     private static NodeReport report(int node) {
         String address = compose.address("n" + node, "host" + node);
         return NodeReport.ask(AskedNode.of(address + ":8080", TOKEN))
-                .orElse(new NodeReport("UNREACHABLE", false, "", "", 0, 0));
+                .orElse(new NodeReport("UNREACHABLE", false, "", "", 0, 0, null));
     }
 
     private static String value(int node, String sql) {

@@ -139,6 +139,10 @@ class MixedVersionsIT {
                 "0");
         cluster.awaitState(3, "SYNCED");
         cluster.assertConverged();
+        for (String page : List.of("members", "cluster")) {
+            assertThat(cluster.http(1, "/actuator/" + page))
+                    .contains("different series, 8.0 (n1, n2), 9.7 (n3)", "columns of type VECTOR");
+        }
     }
 
     @Test
@@ -165,6 +169,7 @@ class MixedVersionsIT {
                     .as("n%d, seed %d", node, SEED)
                     .isEmpty();
         }
+        assertThat(cluster.http(1, "/actuator/cluster")).doesNotContain("different series");
     }
 
     /** Of nobody's use afterwards. */

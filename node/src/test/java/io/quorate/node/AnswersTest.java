@@ -70,6 +70,7 @@ class AnswersTest {
                 "receiving",
                 "n2",
                 "127.0.0.1:25001",
+                "8.0.33",
                 "127.0.0.1:25201",
                 12,
                 11,
@@ -114,6 +115,7 @@ class AnswersTest {
                         11,
                         new ClusterAnswer.Cache(1, 12, 3000, 1 << 30, 60, 50, -1),
                         List.of("shop.nokey"),
+                        List.of("mind this"),
                         List.of(status)),
                 new MembersAnswer(
                         "n1",
@@ -121,11 +123,12 @@ class AnswersTest {
                         List.of(
                                 new MembersAnswer.Member(
                                         "n1", "h:1", 2, true, "SYNCED", null, null, 12L, 11L, 3L, 2L, 1L, "busy", 4L,
-                                        1500L, true, true, 700L, "n2", false, "h:2", "h:3"),
+                                        1500L, true, true, 700L, "n2", false, "h:2", "9.7.4", "h:3"),
                                 new MembersAnswer.Member(
                                         "n2", "h:4", 1, false, "ABSENT", 44L, -1L, null, null, null, null, null, null,
-                                        null, null, null, false, null, null, true, null, null)),
-                        List.of("n7")),
+                                        null, null, null, false, null, null, true, null, null, null)),
+                        List.of("n7"),
+                        List.of("mind that")),
                 new TransferAnswer(
                         "n1",
                         "JOINER",

@@ -23,9 +23,11 @@ import tools.jackson.core.JacksonException;
  * @param slowed how much flow control slows its clients, for which node and why; or empty
  * @param lastOrdered seqno of the last writeset ordered that it knows of
  * @param lastApplied seqno up to which its server has everything
+ * @param version of its server; null when it isn't known
  */
 public record NodeReport(
-        String state, boolean primaryComponent, String reason, String slowed, long lastOrdered, long lastApplied) {
+        String state, boolean primaryComponent, String reason, String slowed, long lastOrdered, long lastApplied,
+        String version) {
     static final String SYNCED = "SYNCED";
     static final String DONOR = "DONOR";
     static final String ARBITRATOR = "ARBITRATOR";
@@ -69,7 +71,8 @@ public record NodeReport(
                 status.reason(),
                 status.slowed(),
                 status.lastOrdered(),
-                status.lastApplied());
+                status.lastApplied(),
+                status.version());
     }
 
     /** What there is to be said about it besides its state; or empty. */

@@ -185,14 +185,15 @@ final class SandboxCommand implements Runnable {
         text.append("cluster ").append(status.cluster());
         text.append(status.primaryComponent() ? ", has a majority" : ", has no majority")
                 .append('\n');
-        String format = "%-5s %-13s %-16s %-16s %10s %10s %9s %9s%n";
-        text.append(String.format(format, "node", "state", "mysql", "http", "ordered", "applied", "service", "mysqld"));
+        String format = "%-5s %-13s %-16s %-10s %-16s %10s %10s %9s %9s%n";
+        text.append(String.format(format, "node", "state", "mysql", "version", "http", "ordered", "applied", "service", "mysqld"));
         for (SandboxStatus.Node node : status.nodes()) {
             text.append(String.format(
                     format,
                     node.name(),
                     node.state(),
                     orDash(node.mysql()),
+                    orDash(node.version()),
                     node.http(),
                     orDash(node.lastOrdered()),
                     orDash(node.lastApplied()),
@@ -202,6 +203,7 @@ final class SandboxCommand implements Runnable {
                 text.append("      ").append(node.reason()).append('\n');
             }
         }
+        status.advice().forEach(each -> text.append(each).append('\n'));
         return text.toString();
     }
 

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import io.quorate.core.answer.MixedVersions;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * A local cluster at a glance, as {@code quorate sandbox status --json} prints it.
  *
  * @param primaryComponent whether any node has a majority
+ * @param advice what to mind, for people; empty when there is nothing
  */
-public record SandboxStatus(String cluster, boolean primaryComponent, List<Node> nodes) {
+public record SandboxStatus(String cluster, boolean primaryComponent, List<String> advice, List<Node> nodes) {
     /** The service doesn't run. */
     public static final String STOPPED = "STOPPED";
     /** The service runs and doesn't answer. */
@@ -18,6 +23,7 @@ public record SandboxStatus(String cluster, boolean primaryComponent, List<Node>
     /**
      * @param state what the service says, or one of {@link #STOPPED} and {@link #UNREACHABLE}
      * @param mysql host and port, null with an arbitrator
+     * @param version of its server, null when the service doesn't say
      * @param http host and port
      * @param lastOrdered null when the service doesn't answer, as is {@code lastApplied}
      * @param reason why it isn't SYNCED, and how long that will take; when it is, why its clients are slowed; or empty
@@ -27,6 +33,7 @@ public record SandboxStatus(String cluster, boolean primaryComponent, List<Node>
             String name,
             String state,
             String mysql,
+            String version,
             String http,
             Long lastOrdered,
             Long lastApplied,
@@ -38,11 +45,14 @@ public record SandboxStatus(String cluster, boolean primaryComponent, List<Node>
         List<Optional<NodeReport>> reports =
                 nodes.parallelStream().map(SandboxNode::report).toList();
         boolean primary = reports.stream().flatMap(Optional::stream).anyMatch(NodeReport::primaryComponent);
-        List<Node> rows = new java.util.ArrayList<>();
+        List<Node> rows = new ArrayList<>();
         for (int i = 0; i < nodes.size(); i++) {
             rows.add(row(nodes.get(i), reports.get(i)));
         }
-        return new SandboxStatus(cluster, primary, List.copyOf(rows));
+        Map<String, String> versions = rows.stream()
+                .filter(row -> row.version() != null)
+                .collect(Collectors.toMap(Node::name, Node::version));
+        return new SandboxStatus(cluster, primary, MixedVersions.advice(versions), List.copyOf(rows));
     }
 
     private static Node row(SandboxNode node, Optional<NodeReport> report) {
@@ -52,6 +62,7 @@ public record SandboxStatus(String cluster, boolean primaryComponent, List<Node>
                 node.name(),
                 report.map(NodeReport::state).orElse(servicePid == null ? STOPPED : UNREACHABLE),
                 node.hasServer() ? node.host() + ":" + node.ports().mysql() : null,
+                report.map(NodeReport::version).orElse(null),
                 node.host() + ":" + node.ports().http(),
                 report.map(NodeReport::lastOrdered).orElse(null),
                 report.map(NodeReport::lastApplied).orElse(null),

@@ -10,8 +10,8 @@ class NodeReportTest {
     void takesWhatItKnowsFromAnAnswerThatSaysMore() {
         NodeReport report = NodeReport.parse("""
                 {"name":"n1","state":"SYNCED","primaryComponent":true,"reason":"","leader":"n2","lastOrdered":12,
-                 "lastApplied":11,"future":{"a":[1]}}""");
-        assertThat(report).isEqualTo(new NodeReport("SYNCED", true, "", "", 12, 11));
+                 "lastApplied":11,"version":"8.0.33","future":{"a":[1]}}""");
+        assertThat(report).isEqualTo(new NodeReport("SYNCED", true, "", "", 12, 11, "8.0.33"));
         assertThat(report.isSynced()).isTrue();
     }
 

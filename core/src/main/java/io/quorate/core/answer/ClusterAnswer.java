@@ -15,6 +15,7 @@ import java.util.List;
  * @param lastApplied seqno up to which its server holds everything
  * @param cache its writeset cache; null when a node doesn't say
  * @param tablesWithoutKey {@code schema.table} of its server's tables that have neither primary nor unique key
+ * @param advice what to mind, for people; empty when there is nothing
  * @param nodes all of the cluster, as it was configured or heard of, this one among them
  */
 public record ClusterAnswer(
@@ -27,6 +28,7 @@ public record ClusterAnswer(
         long lastApplied,
         Cache cache,
         List<String> tablesWithoutKey,
+        List<String> advice,
         List<NodeStatus> nodes) {
     public ClusterAnswer {
         cluster = LeftOut.orEmpty(cluster);
@@ -34,6 +36,7 @@ public record ClusterAnswer(
         state = LeftOut.orEmpty(state);
         reason = LeftOut.orEmpty(reason);
         tablesWithoutKey = LeftOut.orEmpty(tablesWithoutKey);
+        advice = LeftOut.orEmpty(advice);
         nodes = LeftOut.orEmpty(nodes);
     }
 

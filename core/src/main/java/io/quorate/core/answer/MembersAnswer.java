@@ -9,12 +9,14 @@ import java.util.List;
  * @param node its name
  * @param leader which node it takes for the order's leader, null when it knows none
  * @param others names of nodes that were heard of and are no members
+ * @param advice what to mind, for people; empty when there is nothing
  */
-public record MembersAnswer(String node, String leader, List<Member> members, List<String> others) {
+public record MembersAnswer(String node, String leader, List<Member> members, List<String> others, List<String> advice) {
     public MembersAnswer {
         node = LeftOut.orEmpty(node);
         members = LeftOut.orEmpty(members);
         others = LeftOut.orEmpty(others);
+        advice = LeftOut.orEmpty(advice);
     }
 
     /**
@@ -42,6 +44,7 @@ public record MembersAnswer(String node, String leader, List<Member> members, Li
      * @param slowedFor the node for which its clients are slowed by flow control, null when they aren't
      * @param leftBehind whether flow control doesn't wait for it, because it was too far behind for too long
      * @param mysql host:port of its server, null also with an arbitrator
+     * @param version of its server, as that says it; null when it isn't known
      * @param http host:port of its Actuator, null also where other nodes may not ask it
      */
     public record Member(
@@ -66,6 +69,7 @@ public record MembersAnswer(String node, String leader, List<Member> members, Li
             String slowedFor,
             boolean leftBehind,
             String mysql,
+            String version,
             String http) {
         public static final String ABSENT = "ABSENT";
 

@@ -10,6 +10,7 @@ package io.quorate.core.answer;
  * @param reason why it is not SYNCED, empty when it is
  * @param leader the order's leader as this node knows it, null when there is none
  * @param mysql host:port of its server, null with an arbitrator
+ * @param version of its server, as that says it; null when it isn't known
  * @param http host:port of its Actuator, null where others may not ask it
  * @param lastOrdered seqno of the last writeset the order handed to this node
  * @param lastApplied seqno up to which its server holds everything
@@ -27,6 +28,7 @@ public record NodeStatus(
         String reason,
         String leader,
         String mysql,
+        String version,
         String http,
         long lastOrdered,
         long lastApplied,
@@ -47,6 +49,6 @@ public record NodeStatus(
     /** Of a peer that doesn't answer there. */
     public static NodeStatus unreachable(String name, String http) {
         return new NodeStatus(
-                name, UNREACHABLE, false, "does not answer", null, null, http, 0, 0, 0, "", false, false, 0);
+                name, UNREACHABLE, false, "does not answer", null, null, null, http, 0, 0, 0, "", false, false, 0);
     }
 }

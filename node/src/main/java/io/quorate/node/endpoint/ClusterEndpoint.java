@@ -2,6 +2,7 @@
 package io.quorate.node.endpoint;
 
 import io.quorate.core.answer.ClusterAnswer;
+import io.quorate.core.answer.MixedVersions;
 import io.quorate.core.answer.NodeStatus;
 import io.quorate.ist.WriteSetCacheStats;
 import io.quorate.node.config.NodeProperties;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
@@ -58,6 +60,7 @@ class ClusterEndpoint {
         for (NodeProperties.Peer peer : properties.peers()) {
             asked.add(peer.name().equals(self.name()) ? CompletableFuture.completedFuture(self) : ask(peer));
         }
+        List<NodeStatus> nodes = asked.stream().map(CompletableFuture::join).toList();
         return new ClusterAnswer(
                 properties.cluster(),
                 self.name(),
@@ -68,7 +71,10 @@ class ClusterEndpoint {
                 self.lastApplied(),
                 cache(),
                 keyless.names(),
-                asked.stream().map(CompletableFuture::join).toList());
+                MixedVersions.advice(nodes.stream()
+                        .filter(each -> each.version() != null)
+                        .collect(Collectors.toMap(NodeStatus::name, NodeStatus::version))),
+                nodes);
     }
 
     private ClusterAnswer.Cache cache() {

@@ -4,6 +4,7 @@ package io.quorate.node.endpoint;
 import io.quorate.core.FlowReport;
 import io.quorate.core.QuorateException;
 import io.quorate.core.answer.MembersAnswer;
+import io.quorate.core.answer.MixedVersions;
 import io.quorate.core.answer.Outcome;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.join.Join;
@@ -20,6 +21,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -64,7 +66,10 @@ class MembersEndpoint {
                 .filter(name -> known.member(name) == null)
                 .sorted()
                 .toList();
-        return new MembersAnswer(known.node(), known.leader(), list, others);
+        List<String> advice = MixedVersions.advice(list.stream()
+                .filter(member -> member.version() != null)
+                .collect(Collectors.toMap(MembersAnswer.Member::name, MembersAnswer.Member::version)));
+        return new MembersAnswer(known.node(), known.leader(), list, others, advice);
     }
 
     /** @param last what was heard from the member last; null when nothing was */
@@ -100,6 +105,7 @@ class MembersEndpoint {
                 flow == null ? null : flow.slowedFor(),
                 flow != null && flow.leftBehind(),
                 report == null ? null : report.mysql(),
+                report == null ? null : report.version(),
                 report == null ? null : report.http());
     }
 

@@ -50,6 +50,8 @@ import org.jspecify.annotations.Nullable;
  *     version doesn't say
  * @param server the UUID of its server, by which the order knows what that has committed; null before that is known,
  *     for an arbitrator, and when an older version doesn't say
+ * @param version of its server, as that says it; null before that is known, for an arbitrator, and when an older
+ *     version of this doesn't say
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record MemberReport(
@@ -80,7 +82,8 @@ public record MemberReport(
         FlowReport flow,
         Boolean runsEvents,
         Map<String, Long> admitted,
-        String server) {
+        String server,
+        String version) {
     /** Whether the node has a server that holds what the order says. */
     public boolean hasSyncedServer() {
         return mysql != null && (state.equals("SYNCED") || state.equals("DONOR"));
@@ -128,7 +131,8 @@ public record MemberReport(
                 flow,
                 runsEvents,
                 admitted,
-                server);
+                server,
+                version);
     }
 
     /** Puts nodes of this zone first. */

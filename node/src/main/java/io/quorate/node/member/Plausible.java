@@ -30,6 +30,7 @@ final class Plausible {
     private static final int IDENTIFIER_CHARACTERS_MAX = 64;
     private static final Pattern STATE = Pattern.compile("[A-Z_]{1,40}");
     private static final Pattern SERVER = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+    private static final Pattern VERSION = Pattern.compile("[0-9A-Za-z.+~_-]{1,100}");
     private static final Pattern DIRECTORY = Pattern.compile("[0-9A-Za-z-]{1,64}");
 
     private Plausible() {}
@@ -51,6 +52,7 @@ final class Plausible {
         require(r.flow() == null || isFlow(r.flow()), "numbers of flow control", node);
         require(r.notGiven() == null || r.notGiven().stream().allMatch(Plausible::isTable), "a table's name", node);
         require(r.server() == null || SERVER.matcher(r.server()).matches(), "a server's UUID that is none", node);
+        require(r.version() == null || VERSION.matcher(r.version()).matches(), "a server's version", node);
         require(r.admitted() == null || isAdmitted(r.admitted()), "who is admitted", node);
         return new MemberReport(
                 r.node(),
@@ -80,7 +82,8 @@ final class Plausible {
                 r.flow(),
                 r.runsEvents(),
                 r.admitted() == null ? null : Map.copyOf(r.admitted()),
-                r.server());
+                r.server(),
+                r.version());
     }
 
     private static void requireNumbers(MemberReport r, String node) {

@@ -142,7 +142,8 @@ public final class Standing {
                 flow.report(lastOrdered(), progress.lastApplied()),
                 runsEvents.get(),
                 admitted.report(),
-                stream.self() == null ? null : stream.self().toString());
+                stream.self() == null ? null : stream.self().toString(),
+                session == null ? null : session.version());
     }
 
     private long queue() {
@@ -218,6 +219,7 @@ public final class Standing {
     public NodeStatus status() {
         TotalOrder.Quorum quorum = order.quorum();
         long applied = progress.lastApplied();
+        ServerSession session = server.session();
         return new NodeStatus(
                 properties.node(),
                 loop.state().name(),
@@ -225,6 +227,7 @@ public final class Standing {
                 reason(),
                 quorum.leader(),
                 server.address(),
+                session == null ? null : session.version(),
                 properties.self().http(),
                 stream.lastOrdered(),
                 applied,

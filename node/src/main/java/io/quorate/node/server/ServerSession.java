@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -87,6 +88,8 @@ public final class ServerSession implements AutoCloseable {
     private int looks;
     /** When the mysqld was started with which the session began. */
     private long started;
+    /** Null before the session is open. */
+    private volatile @Nullable String version;
 
     private volatile Applying applying;
     private volatile Capturing capturing;
@@ -105,6 +108,7 @@ public final class ServerSession implements AutoCloseable {
     void open() throws SQLException, IOException, InterruptedException {
         try (Connection connection = access.connect()) {
             started = ServerAccess.started(connection);
+            version = ServerAccess.version(connection);
             requireSettings(connection);
             if (access.semiSync() != null) {
                 access.semiSync().install(connection);
@@ -120,6 +124,12 @@ public final class ServerSession implements AutoCloseable {
             voting = ports.voting(identity.server());
             course.begin(new ByConnection(connection), signals.task(), tail.isReady());
         }
+    }
+
+    /** The version of the server, as that says it; null before the session is open. */
+    @Nullable
+    public String version() {
+        return version;
     }
 
     /** Keeps clients from writing to a member's server that doesn't record what they write. */
