@@ -449,7 +449,7 @@ class ApplierIT extends OriginAndServer {
                     new PositionTable.Position(2, Records.rows(2, 0, 1).position(), Replica.INCARNATION));
         }
         both("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY)");
-        origin.execute("RESET MASTER");
+        origin.execute(origin.dialect().resetBinlogs());
         server.execute("SET SESSION sql_log_bin = 0", "INSERT INTO " + schema + ".t VALUES (1), (2)");
         for (int i = 1; i <= 3; i++) {
             origin.execute("INSERT INTO " + schema + ".t VALUES (" + i + ")");
@@ -467,7 +467,7 @@ class ApplierIT extends OriginAndServer {
     @Test
     void whatAnApplierBeforeThisOneStillCommitsIsNotAppliedTwice() throws Exception {
         both("CREATE TABLE " + schema + ".keyless (a INT)");
-        origin.execute("RESET MASTER");
+        origin.execute(origin.dialect().resetBinlogs());
         // A COMMIT takes a second.
         server.execute("SET GLOBAL binlog_group_commit_sync_delay = 1000000");
         try (Replica before = new Replica(origin, server, replica.log)) {
@@ -494,7 +494,7 @@ class ApplierIT extends OriginAndServer {
     @Test
     void theLocksOfAnApplierBeforeThisOneAreReleased() throws Exception {
         both("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY)");
-        origin.execute("RESET MASTER");
+        origin.execute(origin.dialect().resetBinlogs());
         replica.start(Replica.SETTINGS);
         replica.stop();
         try (Connection left = replica.source().getConnection();

@@ -65,7 +65,7 @@ final class CatchUpBenchmark {
     private void prepare() throws Exception {
         origin.execute(
                 "CREATE DATABASE sbtest",
-                "CREATE USER sb IDENTIFIED WITH mysql_native_password BY 'sb'",
+                "CREATE USER sb " + server.dialect().identifiedBy() + " 'sb'",
                 "GRANT ALL ON *.* TO sb");
         sysbench("oltp_update_index", "prepare");
         append(read(), Integer.MAX_VALUE);
@@ -126,7 +126,7 @@ final class CatchUpBenchmark {
     private List<WriteSet> read() {
         origin.execute("FLUSH BINARY LOGS");
         List<WriteSet> all = BinlogReader.writeSets(origin.dataDirectory());
-        origin.execute("RESET MASTER");
+        origin.execute(origin.dialect().resetBinlogs());
         return all;
     }
 

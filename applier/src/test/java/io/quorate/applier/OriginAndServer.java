@@ -40,8 +40,11 @@ abstract class OriginAndServer {
     @BeforeEach
     void begin() {
         schema = "s" + SCHEMAS.incrementAndGet();
-        server.execute("SET GLOBAL read_only = 0", "DROP DATABASE IF EXISTS quorate", "RESET MASTER");
-        origin.execute("RESET MASTER");
+        server.execute(
+                "SET GLOBAL read_only = 0",
+                "DROP DATABASE IF EXISTS quorate",
+                server.dialect().resetBinlogs());
+        origin.execute(origin.dialect().resetBinlogs());
         both("CREATE DATABASE " + schema);
         replica = new Replica(origin, server);
     }

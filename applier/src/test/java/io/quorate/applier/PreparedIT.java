@@ -69,7 +69,7 @@ class PreparedIT {
             try (Connection connection = each.connect()) {
                 PositionTable.create(connection);
             }
-            each.execute("RESET MASTER");
+            each.execute(each.dialect().resetBinlogs());
         }
         replica = new Replica(origin, server);
         own = new SharedOwnWrites(new OwnWrites(0, Map.of(), c -> true));

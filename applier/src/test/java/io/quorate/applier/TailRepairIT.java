@@ -60,7 +60,7 @@ class TailRepairIT {
                 "DROP DATABASE IF EXISTS quorate",
                 "DROP DATABASE IF EXISTS tail",
                 "CREATE DATABASE tail",
-                "RESET MASTER");
+                server.dialect().resetBinlogs());
     }
 
     /** Values of the unique key pass from row to row, so that what is repeated would meet what came later. */

@@ -44,7 +44,10 @@ class VoidDefinitionIT {
     @BeforeEach
     void begin() throws Exception {
         for (MySqlServer each : List.of(origin, server)) {
-            each.execute("DROP DATABASE IF EXISTS quorate", "DROP DATABASE IF EXISTS v", "RESET MASTER");
+            each.execute(
+                    "DROP DATABASE IF EXISTS quorate",
+                    "DROP DATABASE IF EXISTS v",
+                    each.dialect().resetBinlogs());
             each.execute(
                     "SET SESSION sql_log_bin = 0",
                     "CREATE DATABASE v",

@@ -455,7 +455,7 @@ class CaptureIT {
                 "ALTER TABLE shop.hidden DROP PRIMARY KEY, ADD PRIMARY KEY (id, a)",
                 "UPDATE shop.hidden SET a = 3 WHERE id = 1",
                 "SET GLOBAL max_allowed_packet = 1048576");
-        String file = server.query("SHOW MASTER STATUS").get(0).get(0);
+        String file = server.query(server.dialect().binlogStatus()).get(0).get(0);
         assertThatThrownBy(() -> server.query("SHOW BINLOG EVENTS IN '" + file + "'"))
                 .hasMessageContaining("Event too big");
         try (CaptureFixture behind = new CaptureFixture(server, start)) {

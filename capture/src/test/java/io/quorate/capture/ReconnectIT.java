@@ -54,7 +54,7 @@ class ReconnectIT {
         server.execute(
                 "DROP DATABASE IF EXISTS load_test",
                 // Of what a test before has broken or purged nothing is left.
-                "RESET MASTER",
+                server.dialect().resetBinlogs(),
                 "CREATE DATABASE load_test",
                 "CREATE TABLE load_test.t (id BIGINT PRIMARY KEY AUTO_INCREMENT, writer INT, n BIGINT, KEY (writer))");
     }
@@ -358,7 +358,7 @@ class ReconnectIT {
                 Statement statement = connection.createStatement()) {
             statement.execute("INSERT INTO load_test.t VALUES (1, 1, 77777777777)");
         }
-        String file = server.query("SHOW MASTER STATUS").get(0).get(0);
+        String file = server.query(server.dialect().binlogStatus()).get(0).get(0);
         java.nio.file.Path path = server.dataDirectory().resolve(file);
         server.stop();
         byte[] bytes = java.nio.file.Files.readAllBytes(path);

@@ -139,7 +139,8 @@ public final class AskedNode {
         } catch (URISyntaxException e) {
             // As below.
         }
-        throw new CommandException(address + " is no address of a node: HOST:PORT, http://HOST:PORT or https://HOST:PORT");
+        throw new CommandException(
+                address + " is no address of a node: HOST:PORT, http://HOST:PORT or https://HOST:PORT");
     }
 
     private String body(String path, HttpResponse<String> response, boolean hadToken) {

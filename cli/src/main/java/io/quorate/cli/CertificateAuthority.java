@@ -95,7 +95,12 @@ public final class CertificateAuthority {
         KeyPair pair = newKeys();
         X500Principal subject = new X500Principal("CN=" + name + " authority");
         X509v3CertificateBuilder made = new JcaX509v3CertificateBuilder(
-                subject, serial(), now(clock), Date.from(clock.instant().plus(AUTHORITY_FOR)), subject, pair.getPublic());
+                subject,
+                serial(),
+                now(clock),
+                Date.from(clock.instant().plus(AUTHORITY_FOR)),
+                subject,
+                pair.getPublic());
         made.addExtension(Extension.basicConstraints, true, new BasicConstraints(0));
         made.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.keyCertSign | KeyUsage.cRLSign));
         X509Certificate certificate = sign(made, pair.getPrivate());

@@ -92,7 +92,8 @@ class CertificateAuthorityTest {
         CertificateAuthority.create(other, "shop", CLOCK);
         Files.copy(other.resolve("ca.key"), directory.resolve("ca.key"), StandardCopyOption.REPLACE_EXISTING);
         assertRefused(() -> CertificateAuthority.open(directory, CLOCK), "isn't the key of");
-        Files.writeString(directory.resolve("ca.key"), "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n");
+        Files.writeString(
+                directory.resolve("ca.key"), "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n");
         assertRefused(() -> CertificateAuthority.open(directory, CLOCK), "is no private key");
         Files.delete(directory.resolve("ca.crt"));
         assertRefused(() -> CertificateAuthority.open(directory, CLOCK), "there is no " + directory.resolve("ca.crt"));

@@ -507,14 +507,23 @@ class CommandsTest {
     void certificatesAreMadeForAllNodesOrItSaysForWhichNot() throws IOException {
         Path certs = directory.resolve("certs");
         assertThat(run("certs", "init", "--authority", certs.toString())).isZero();
-        assertThat(run("certs", "issue", "--authority", certs.toString(), "n1", "n/2")).isEqualTo(1);
+        assertThat(run("certs", "issue", "--authority", certs.toString(), "n1", "n/2"))
+                .isEqualTo(1);
         assertThat(certs.resolve("n1")).doesNotExist();
-        assertThat(run("certs", "issue", "--authority", certs.toString(), "n1", "n3")).isZero();
+        assertThat(run("certs", "issue", "--authority", certs.toString(), "n1", "n3"))
+                .isZero();
         assertThat(printed()).contains("made " + certs.resolve("n1").resolve("node.crt") + ", valid until ");
-        assertThat(run("certs", "renew", "--authority", certs.toString(), "n1", "n2", "n3")).isEqualTo(1);
+        assertThat(run("certs", "renew", "--authority", certs.toString(), "n1", "n2", "n3"))
+                .isEqualTo(1);
         assertThat(err.toString()).contains("Not done: n2, n3");
-        assertThat(run("certs", "issue", "--authority", file("taken", "").toString(), "n1")).isEqualTo(1);
-        assertThat(run("certs", "init", "--authority", file("taken", "").resolve("x").toString())).isEqualTo(1);
+        assertThat(run("certs", "issue", "--authority", file("taken", "").toString(), "n1"))
+                .isEqualTo(1);
+        assertThat(run(
+                        "certs",
+                        "init",
+                        "--authority",
+                        file("taken", "").resolve("x").toString()))
+                .isEqualTo(1);
         assertThat(err.toString()).contains("can't be made, because of a file or directory");
     }
 }

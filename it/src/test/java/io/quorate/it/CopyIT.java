@@ -69,7 +69,7 @@ class CopyIT {
                                 + " AS DATE), 'n',"
                                 + " 1.10), '-01:02:03.000001', b'101', 'b', POINT(1, 2), x'0100', _latin1 x'E4')",
                         "CREATE PROCEDURE load_test.p() SELECT 1",
-                        "CREATE USER 'late'@'%' IDENTIFIED WITH mysql_native_password BY 'late'");
+                        "CREATE USER 'late'@'%' " + cluster.mysql(1).dialect().identifiedBy() + " 'late'");
         Bank.open(cluster, 1);
         cluster.assertConverged();
     }

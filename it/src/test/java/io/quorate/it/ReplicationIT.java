@@ -177,7 +177,8 @@ class ReplicationIT {
             statement.execute("CREATE VIEW v AS SELECT s FROM moved");
             statement.execute("CREATE TRIGGER tr BEFORE INSERT ON moved FOR EACH ROW SET NEW.s = CONCAT(NEW.s, '!')");
             statement.execute("INSERT INTO moved (id, s) VALUES (7, 'y')");
-            statement.execute("CREATE USER visitor@'10.%' IDENTIFIED WITH mysql_native_password BY 'pw'");
+            statement.execute(
+                    "CREATE USER visitor@'10.%' " + cluster.mysql(3).dialect().identifiedBy() + " 'pw'");
         }
         createRoutineAsAnOrdinaryAccount();
         cluster.assertConverged(3);

@@ -74,7 +74,7 @@ class StreamIT {
                 "CREATE VIEW load_test.view AS SELECT id FROM load_test.fat",
                 "CREATE PROCEDURE load_test.p() SELECT 1",
                 "CREATE TRIGGER load_test.t BEFORE INSERT ON load_test.fat FOR EACH ROW SET @x = NEW.id",
-                "CREATE USER 'late'@'%' IDENTIFIED WITH mysql_native_password BY 'late'");
+                "CREATE USER 'late'@'%' " + cluster.mysql(1).dialect().identifiedBy() + " 'late'");
         Bank.open(cluster, 1);
         Load.fat(cluster, 1, 0, FAT_ROWS);
         cluster.assertConverged();

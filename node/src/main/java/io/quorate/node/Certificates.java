@@ -173,13 +173,14 @@ final class Certificates {
             certificate.checkValidity();
         } catch (CertificateExpiredException e) {
             throw new GeneralSecurityException(
-                    "the certificate was valid until " + certificate.getNotAfter().toInstant()
-                            + "; make a new one with quorate certs renew " + node,
+                    "the certificate was valid until "
+                            + certificate.getNotAfter().toInstant() + "; make a new one with quorate certs renew "
+                            + node,
                     e);
         } catch (CertificateNotYetValidException e) {
             throw new GeneralSecurityException(
-                    "the certificate is valid from " + certificate.getNotBefore().toInstant()
-                            + " on; is this host's clock right?",
+                    "the certificate is valid from "
+                            + certificate.getNotBefore().toInstant() + " on; is this host's clock right?",
                     e);
         }
     }

@@ -51,7 +51,7 @@ class OwnNumbersIT {
         try {
             LocalNode.awaitState(node, NodeState.SYNCED);
             mysql.execute("INSERT INTO a.t VALUES (1)");
-            mysql.execute("RESET MASTER", "INSERT INTO a.t VALUES (2)");
+            mysql.execute(mysql.dialect().resetBinlogs(), "INSERT INTO a.t VALUES (2)");
             awaitReason(node, "QRT-2010", "RESET MASTER");
             assertThat(node.state()).isEqualTo(NodeState.INCONSISTENT);
         } finally {
@@ -136,7 +136,7 @@ class OwnNumbersIT {
         Node anew = start("anew");
         try {
             awaitReason(anew, "QRT-1005", "definitions of an earlier cluster numbers", ":7");
-            mysql.execute("DROP DATABASE IF EXISTS quorate", "RESET MASTER");
+            mysql.execute("DROP DATABASE IF EXISTS quorate", mysql.dialect().resetBinlogs());
             LocalNode.awaitState(anew, NodeState.SYNCED);
         } finally {
             anew.stop();

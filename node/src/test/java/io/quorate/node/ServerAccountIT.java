@@ -63,7 +63,7 @@ class ServerAccountIT {
                 "DROP DATABASE IF EXISTS quorate",
                 "DROP USER IF EXISTS quorate@localhost",
                 "SET GLOBAL read_only = OFF",
-                "RESET MASTER");
+                mysql.dialect().resetBinlogs());
     }
 
     private Node start(Map<String, String> more, CertificateAuthority trusted) throws Exception {

@@ -31,8 +31,7 @@ final class Accounts {
     }
 
     static List<String> statements(String version) {
-        // Every client supports the old authentication without TLS; servers from 8.4 on don't have it.
-        String by = version.startsWith("8.0.") ? "IDENTIFIED WITH mysql_native_password BY" : "IDENTIFIED BY";
+        String by = new MySqlDialect(version).identifiedBy();
         String app = "'" + APP_USER + "'@'localhost'";
         String service = "'" + SERVICE_USER + "'@'localhost'";
         return List.of(

@@ -54,14 +54,15 @@ public final class MySqlDistribution {
     /**
      * Finds or downloads a server. The same one for the whole process.
      *
-     * @param series such as {@code 9.7}; {@link MySqlSeries#ANY} for the one that {@code QUORATE_MYSQL} names, or else
-     *     the first that is found
+     * @param series such as {@code 9.7}; {@link MySqlSeries#ANY} for the one that the system property {@code
+     *     quorate.mysql} names, or the variable {@code QUORATE_MYSQL}, or else the first that is found
      * @param progress is told, a line each, about downloads and installations
      * @throws SandboxException when there is none and none can be had; the message says what to do
      */
     public static synchronized MySqlDistribution find(String series, Consumer<String> progress) {
         String named = series.equals(MySqlSeries.ANY)
-                ? Objects.requireNonNullElse(System.getenv("QUORATE_MYSQL"), MySqlSeries.ANY)
+                ? System.getProperty(
+                        "quorate.mysql", Objects.requireNonNullElse(System.getenv("QUORATE_MYSQL"), MySqlSeries.ANY))
                 : series;
         MySqlDistribution found = FOUND.get(named);
         if (found == null) {

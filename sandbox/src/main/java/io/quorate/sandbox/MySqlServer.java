@@ -314,6 +314,11 @@ public final class MySqlServer implements AutoCloseable {
         return serverId;
     }
 
+    /** How statements are written for it. */
+    public MySqlDialect dialect() {
+        return new MySqlDialect(distribution().version());
+    }
+
     public synchronized MySqlDistribution distribution() {
         if (distribution == null) {
             distribution = MySqlDistribution.find(series, System.err::println);

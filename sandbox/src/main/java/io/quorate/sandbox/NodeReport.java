@@ -26,7 +26,12 @@ import tools.jackson.core.JacksonException;
  * @param version of its server; null when it isn't known
  */
 public record NodeReport(
-        String state, boolean primaryComponent, String reason, String slowed, long lastOrdered, long lastApplied,
+        String state,
+        boolean primaryComponent,
+        String reason,
+        String slowed,
+        long lastOrdered,
+        long lastApplied,
         String version) {
     static final String SYNCED = "SYNCED";
     static final String DONOR = "DONOR";

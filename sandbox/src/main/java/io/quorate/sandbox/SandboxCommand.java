@@ -186,7 +186,8 @@ final class SandboxCommand implements Runnable {
         text.append(status.primaryComponent() ? ", has a majority" : ", has no majority")
                 .append('\n');
         String format = "%-5s %-13s %-16s %-10s %-16s %10s %10s %9s %9s%n";
-        text.append(String.format(format, "node", "state", "mysql", "version", "http", "ordered", "applied", "service", "mysqld"));
+        text.append(String.format(
+                format, "node", "state", "mysql", "version", "http", "ordered", "applied", "service", "mysqld"));
         for (SandboxStatus.Node node : status.nodes()) {
             text.append(String.format(
                     format,

@@ -49,9 +49,8 @@ public record SandboxStatus(String cluster, boolean primaryComponent, List<Strin
         for (int i = 0; i < nodes.size(); i++) {
             rows.add(row(nodes.get(i), reports.get(i)));
         }
-        Map<String, String> versions = rows.stream()
-                .filter(row -> row.version() != null)
-                .collect(Collectors.toMap(Node::name, Node::version));
+        Map<String, String> versions =
+                rows.stream().filter(row -> row.version() != null).collect(Collectors.toMap(Node::name, Node::version));
         return new SandboxStatus(cluster, primary, MixedVersions.advice(versions), List.copyOf(rows));
     }
 

@@ -19,14 +19,17 @@ final class SuiteRun {
     private static final long LEVEL_SECONDS = 300;
 
     /** All rights of an application that administers itself; none that replicates, or sets global variables. */
-    private static final List<String> ACCOUNT = List.of(
-            "CREATE USER " + SuiteProgram.ACCOUNT + " IDENTIFIED BY '" + SuiteProgram.PASSWORD + "'",
-            "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, CREATE TEMPORARY TABLES,"
-                    + " LOCK TABLES, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, EVENT, TRIGGER,"
-                    + " PROCESS, FILE, RELOAD, SHOW DATABASES, CREATE USER, CREATE ROLE, DROP ROLE, CREATE TABLESPACE,"
-                    + " REPLICATION CLIENT, XA_RECOVER_ADMIN, SESSION_VARIABLES_ADMIN,"
-                    + " SET_USER_ID, ROLE_ADMIN, SYSTEM_USER ON *.* TO " + SuiteProgram.ACCOUNT + " WITH GRANT OPTION",
-            "REVOKE INSERT, UPDATE, DELETE, CREATE, DROP, ALTER ON mysql.* FROM " + SuiteProgram.ACCOUNT);
+    private static List<String> account(MySqlDialect dialect) {
+        return List.of(
+                "CREATE USER " + SuiteProgram.ACCOUNT + " IDENTIFIED BY '" + SuiteProgram.PASSWORD + "'",
+                "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, CREATE TEMPORARY TABLES,"
+                        + " LOCK TABLES, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, EVENT, TRIGGER,"
+                        + " PROCESS, FILE, RELOAD, SHOW DATABASES, CREATE USER, CREATE ROLE, DROP ROLE, CREATE TABLESPACE,"
+                        + " REPLICATION CLIENT, XA_RECOVER_ADMIN, SESSION_VARIABLES_ADMIN,"
+                        + " ROLE_ADMIN, SYSTEM_USER, " + dialect.anyDefiner() + " ON *.* TO " + SuiteProgram.ACCOUNT
+                        + " WITH GRANT OPTION",
+                "REVOKE INSERT, UPDATE, DELETE, CREATE, DROP, ALTER ON mysql.* FROM " + SuiteProgram.ACCOUNT);
+    }
 
     /** As the suite's own driver has it: everybody may do anything in schema test but run routines of others. */
     private static final List<String> OPEN_SCHEMA = List.of(
@@ -105,7 +108,8 @@ final class SuiteRun {
         sandbox = clusters.get();
         sandbox.start(SYNCED_LIMIT);
         SandboxNode first = sandbox.nodes().get(0);
-        List<String> statements = new ArrayList<>(ACCOUNT);
+        List<String> account = account(first.mysql().dialect());
+        List<String> statements = new ArrayList<>(account);
         statements.add("CREATE DATABASE test");
         statements.add("CREATE DATABASE " + SuiteLeftovers.MARKS);
         statements.add("CREATE TABLE " + SuiteLeftovers.MARKS + ".mark (id INT PRIMARY KEY, value BIGINT)");
@@ -118,7 +122,7 @@ final class SuiteRun {
         sandbox.nodes().forEach(node -> node.mysql().execute("SET GLOBAL event_scheduler = " + (node == first)));
         mysqltest = new SuiteProgram(program, root, sandbox.directory(), first);
         mysqltest.prepare();
-        leftovers = new SuiteLeftovers(first.mysql(), ACCOUNT);
+        leftovers = new SuiteLeftovers(first.mysql(), account);
         watch = new SuiteWatch(sandbox, first);
         watch.awaitLevel(LEVEL_SECONDS);
     }

@@ -11,7 +11,8 @@ import java.util.List;
  * @param others names of nodes that were heard of and are no members
  * @param advice what to mind, for people; empty when there is nothing
  */
-public record MembersAnswer(String node, String leader, List<Member> members, List<String> others, List<String> advice) {
+public record MembersAnswer(
+        String node, String leader, List<Member> members, List<String> others, List<String> advice) {
     public MembersAnswer {
         node = LeftOut.orEmpty(node);
         members = LeftOut.orEmpty(members);

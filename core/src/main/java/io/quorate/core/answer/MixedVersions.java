@@ -83,7 +83,9 @@ public final class MixedVersions {
                 + ", use nothing that " + oldest + " doesn't know"
                 + listed(between.stream().flatMap(step -> step.brings.stream()).toList())
                 + ", and nothing that " + newest + " has no more"
-                + listed(between.stream().flatMap(step -> step.hasNoMore.stream()).toList())
+                + listed(between.stream()
+                        .flatMap(step -> step.hasNoMore.stream())
+                        .toList())
                 + ". Full copies between them go by stream, not by CLONE");
     }
 

@@ -177,7 +177,8 @@ final class AuditedCluster implements AutoCloseable {
                 null,
                 null,
                 null,
-                null, null);
+                null,
+                null);
     }
 
     Node node(int number) {

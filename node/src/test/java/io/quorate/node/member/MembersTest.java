@@ -102,7 +102,8 @@ class MembersTest {
                 null,
                 null,
                 null,
-                server, null);
+                server,
+                null);
     }
 
     private byte[] bytes(MemberReport report) {
@@ -308,7 +309,8 @@ class MembersTest {
                 null,
                 null,
                 null,
-                null, null);
+                null,
+                null);
         new Reporting(() -> longer, sent::add, report -> {}, json, (thread, cause) -> {}).report();
         assertThat(sent).hasSize(1);
         assertThat(sent.get(0)).hasSizeLessThan(Members.REPORT_BYTES_MAX);

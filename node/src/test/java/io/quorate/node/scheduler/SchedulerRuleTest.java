@@ -38,7 +38,8 @@ class SchedulerRuleTest {
                 null,
                 runsEvents,
                 null,
-                null, null);
+                null,
+                null);
     }
 
     private static MemberReport on(String node) {

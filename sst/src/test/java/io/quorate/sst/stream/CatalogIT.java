@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.QuorateException;
+import io.quorate.sandbox.MySqlDialect;
 import io.quorate.sandbox.MySqlServer;
 import io.quorate.sst.stream.Catalog.Account;
 import io.quorate.sst.stream.Catalog.Table;
@@ -27,9 +28,11 @@ import tools.jackson.databind.json.JsonMapper;
 class CatalogIT {
     private static final String USER = "copier";
     private static final String PASSWORD = "cop'ier";
-    private static final List<String> ACCOUNT = List.of(
+
+    private static String[] account(MySqlDialect dialect) {
+        return new String[] {
             "SET sql_log_bin = 0",
-            "CREATE USER copier@localhost IDENTIFIED WITH mysql_native_password BY 'cop''ier'",
+            "CREATE USER copier@localhost " + dialect.identifiedBy() + " 'cop''ier'",
             // As docs/accounts.md has it.
             "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, PROCESS, XA_RECOVER_ADMIN,"
                     + " REPLICATION SLAVE, REPLICATION CLIENT, REPLICATION_APPLIER, SESSION_VARIABLES_ADMIN,"
@@ -37,10 +40,12 @@ class CatalogIT {
             // To see it all, at a donor.
             "GRANT SHOW VIEW, SHOW_ROUTINE, TRIGGER, EVENT ON *.* TO copier@localhost",
             // To make it all, at a joiner.
-            "GRANT CREATE VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, CREATE USER, SET_USER_ID, SYSTEM_USER,"
-                    + " ROLE_ADMIN, CREATE TABLESPACE, SUPER"
+            "GRANT CREATE VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, CREATE USER, SYSTEM_USER,"
+                    + " ROLE_ADMIN, CREATE TABLESPACE, SUPER, " + dialect.anyDefiner()
                     + " ON *.* TO copier@localhost WITH GRANT OPTION",
-            "GRANT PROXY ON ''@'' TO copier@localhost WITH GRANT OPTION");
+            "GRANT PROXY ON ''@'' TO copier@localhost WITH GRANT OPTION"
+        };
+    }
 
     private static MySqlServer donor;
     private static MySqlServer joiner;
@@ -59,8 +64,8 @@ class CatalogIT {
                 .option("sql-require-primary-key", "ON")
                 .option("default-storage-engine", "MyISAM")
                 .start();
-        donor.execute(ACCOUNT.toArray(String[]::new));
-        joiner.execute(ACCOUNT.toArray(String[]::new));
+        donor.execute(account(donor.dialect()));
+        joiner.execute(account(joiner.dialect()));
         donor.execute("SET GLOBAL log_bin_trust_function_creators = ON");
         try (Connection root = donor.connect();
                 Statement statement = root.createStatement()) {

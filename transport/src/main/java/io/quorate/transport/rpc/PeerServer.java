@@ -132,12 +132,14 @@ final class PeerServer implements AutoCloseable {
 
     /** However they hold out: a handshake of a byte a second is none. */
     private void endSlowStrangers() {
-        long now = System.nanoTime();
-        for (Stranger stranger : strangers) {
-            // Whoever has just greeted isn't one any more.
-            if (now - stranger.sinceNanos > TimeUnit.MILLISECONDS.toNanos(GREET_MILLIS)
-                    && strangers.remove(stranger)) {
-                end(stranger.socket);
+        long since = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(GREET_MILLIS);
+        for (Stranger oldest = strangers.peek(); oldest != null; oldest = strangers.peek()) {
+            if (oldest.sinceNanos - since > 0) {
+                return;
+            }
+            // Whoever has greeted in this moment isn't one any more.
+            if (strangers.remove(oldest)) {
+                end(oldest.socket);
             }
         }
     }

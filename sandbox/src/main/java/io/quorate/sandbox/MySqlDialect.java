@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.sandbox;
+
+/** Statements that mean the same to all servers and are written differently for some. */
+public final class MySqlDialect {
+    /** From here on binlogs and the rights of definers have new names; the former ones are gone with 8.4. */
+    private static final String NEW_NAMES = "8.2.0";
+
+    /** From here on there is no {@code mysql_native_password}, or only where it is switched on. */
+    private static final String NO_NATIVE_PASSWORD = "8.4.0";
+
+    private final String version;
+
+    MySqlDialect(String version) {
+        this.version = version;
+    }
+
+    /** Deletes all binlogs, and with them all GTIDs that the server has executed. */
+    public String resetBinlogs() {
+        return isFrom(NEW_NAMES) ? "RESET BINARY LOGS AND GTIDS" : "RESET MASTER";
+    }
+
+    /** A row with the present binlog's name first. */
+    public String binlogStatus() {
+        return isFrom(NEW_NAMES) ? "SHOW BINARY LOG STATUS" : "SHOW MASTER STATUS";
+    }
+
+    /** The part of {@code CREATE USER} before the password, such that clients need no TLS to log in where that works. */
+    public String identifiedBy() {
+        return isFrom(NO_NATIVE_PASSWORD) ? "IDENTIFIED BY" : "IDENTIFIED WITH mysql_native_password BY";
+    }
+
+    /** The rights to create views and routines whose definer is another account, be it there or not. */
+    public String anyDefiner() {
+        return isFrom(NEW_NAMES) ? "SET_ANY_DEFINER, ALLOW_NONEXISTENT_DEFINER" : "SET_USER_ID";
+    }
+
+    private boolean isFrom(String first) {
+        return MySqlDistribution.compare(version, first) >= 0;
+    }
+}
