@@ -133,7 +133,7 @@ class CodecTest {
     @Test
     void theBeginningOfAProposalTellsItsVersion() {
         byte[] entry = ProposalCodec.encode(values.proposal()).toArray();
-        ProposalCodec.checkBeginning(ByteBuffer.wrap(entry, 0, 56));
+        ProposalCodec.checkBeginning(ByteBuffer.wrap(entry, 0, 4 + 16 + 3 * 8 + 2 * 4));
         assertThatThrownBy(() -> ProposalCodec.checkBeginning(ByteBuffer.wrap(entry, 0, 20)))
                 .isInstanceOfSatisfying(
                         QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.MALFORMED_MESSAGE));

@@ -25,7 +25,7 @@ public final class MySqlDialect {
         return isFrom(NEW_NAMES) ? "SHOW BINARY LOG STATUS" : "SHOW MASTER STATUS";
     }
 
-    /** The part of {@code CREATE USER} before the password, such that clients need no TLS to log in where that works. */
+    /** What {@code CREATE USER} has before the password, so that clients can log in without TLS where that works. */
     public String identifiedBy() {
         return isFrom(NO_NATIVE_PASSWORD) ? "IDENTIFIED BY" : "IDENTIFIED WITH mysql_native_password BY";
     }

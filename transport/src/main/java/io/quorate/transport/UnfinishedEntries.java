@@ -36,7 +36,7 @@ final class UnfinishedEntries {
         }
     }
 
-    /** @param committed up to where the order was committed when the patience ended, to be applied before more is done */
+    /** @param committed up to where the order was committed when the patience ended: to be applied before it is judged */
     private record Seen(Unfinished entry, long sinceNanos, long committed) {}
 
     private final long patienceNanos;
@@ -88,8 +88,8 @@ final class UnfinishedEntries {
             return before; // More of it may be among what this node hasn't applied yet.
         }
         LOG.warn(
-                "{} has not gone on for {} s with a large entry, after {} pieces of it; it is given up, so that the order's"
-                        + " log can be discarded. {} submits it anew when it can.",
+                "{} has not gone on for {} s with a large entry, after {} pieces of it; it is given up, so that the"
+                        + " order's log can be discarded. {} submits it anew when it can.",
                 entry.submitter(),
                 patienceNanos / 1_000_000_000,
                 entry.next(),
