@@ -20,12 +20,11 @@ final class SuiteRun {
 
     /** All rights of an application that administers itself; none that replicates, or sets global variables. */
     private static List<String> account(MySqlDialect dialect) {
-        String rights =
-                "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, CREATE TEMPORARY TABLES,"
-                        + " LOCK TABLES, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE, EVENT, TRIGGER,"
-                        + " PROCESS, FILE, RELOAD, SHOW DATABASES, CREATE USER, CREATE ROLE, DROP ROLE, CREATE TABLESPACE,"
-                        + " REPLICATION CLIENT, XA_RECOVER_ADMIN, SESSION_VARIABLES_ADMIN, ROLE_ADMIN, SYSTEM_USER, "
-                        + dialect.anyDefiner();
+        String rights = "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES,"
+                + " CREATE TEMPORARY TABLES, LOCK TABLES, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE,"
+                + " EXECUTE, EVENT, TRIGGER, PROCESS, FILE, RELOAD, SHOW DATABASES, CREATE USER, CREATE ROLE,"
+                + " DROP ROLE, CREATE TABLESPACE, REPLICATION CLIENT, XA_RECOVER_ADMIN, SESSION_VARIABLES_ADMIN,"
+                + " ROLE_ADMIN, SYSTEM_USER, " + dialect.anyDefiner();
         return List.of(
                 "CREATE USER " + SuiteProgram.ACCOUNT + " IDENTIFIED BY '" + SuiteProgram.PASSWORD + "'",
                 "GRANT " + rights + " ON *.* TO " + SuiteProgram.ACCOUNT + " WITH GRANT OPTION",

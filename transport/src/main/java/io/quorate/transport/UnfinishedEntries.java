@@ -36,7 +36,7 @@ final class UnfinishedEntries {
         }
     }
 
-    /** @param committed up to where the order was committed when the patience ended: to be applied before it is judged */
+    /** @param committed up to where the order was committed when the patience ended, which is applied first */
     private record Seen(Unfinished entry, long sinceNanos, long committed) {}
 
     private final long patienceNanos;

@@ -184,9 +184,11 @@ class RestartTest {
                 .filter(thread -> thread.getName().startsWith(server));
     }
 
+    /** Whether a thread waits there; one on its way could still be overtaken. */
     private static boolean anyAt(String type, String method) {
-        return Thread.getAllStackTraces().values().stream()
-                .flatMap(Arrays::stream)
+        return Thread.getAllStackTraces().entrySet().stream()
+                .filter(each -> each.getKey().getState() != Thread.State.RUNNABLE)
+                .flatMap(each -> Arrays.stream(each.getValue()))
                 .anyMatch(frame -> frame.getClassName().endsWith(type)
                         && frame.getMethodName().equals(method));
     }

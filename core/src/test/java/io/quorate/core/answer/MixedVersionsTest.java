@@ -39,7 +39,7 @@ class MixedVersionsTest {
         assertThat(MixedVersions.advice(Map.of("n1", "26.10.0", "n2", "9.7.4")))
                 .containsExactly(
                         "The servers are of different series, 9.7 (n2), 26.10 (n1). Until all are of 26.10, use"
-                                + " nothing that 9.7 doesn't know, and nothing that 26.10 has no more. Full copies between them"
-                                + " go by stream, not by CLONE");
+                                + " nothing that 9.7 doesn't know, and nothing that 26.10 has no more. Full copies"
+                                + " between them go by stream, not by CLONE");
     }
 }

@@ -71,6 +71,9 @@ final class PeerServer implements AutoCloseable {
      */
     private final Object appending = new Object();
 
+    /** Held while a caller is let in or refused. */
+    private final Object greeting = new Object();
+
     private volatile ServerSocket listening;
     private volatile boolean closed;
 
@@ -162,15 +165,11 @@ final class PeerServer implements AutoCloseable {
             Talking talking = secured(socket);
             DataInputStream in = new DataInputStream(new BufferedInputStream(talking.socket.getInputStream()));
             OutputStream out = talking.socket.getOutputStream();
-            caller = greeted(talking.node, in, out);
+            caller = greeted(socket, talking.node, in, out);
             if (caller == null) {
                 return;
             }
             strangers.remove(stranger);
-            Socket former = callers.put(caller, socket);
-            if (former != null) {
-                end(former);
-            }
             Thread.currentThread().setName("quorate-raft-" + server.getId() + "-from-" + caller);
             socket.setSoTimeout(0);
             Answers answers = new Answers(socket, out);
@@ -193,9 +192,7 @@ final class PeerServer implements AutoCloseable {
         } finally {
             strangers.remove(stranger);
             end(socket);
-            if (caller != null) {
-                callers.remove(caller, socket);
-            }
+            callers.values().remove(socket);
         }
     }
 
@@ -234,13 +231,13 @@ final class PeerServer implements AutoCloseable {
                 >= CALLERS_OF_A_NODE_MAX;
     }
 
-    /** The caller's id; null if it was refused. */
-    private String greeted(String node, DataInputStream in, OutputStream out) throws IOException {
+    /** The caller's id, which is among the callers then; null if it was refused. */
+    private String greeted(Socket socket, String node, DataInputStream in, OutputStream out) throws IOException {
         String refusal;
         Hello hello = null;
         try {
             hello = RpcWire.readHello(RpcWire.read(in, RpcWire.GREETING_BYTES_MAX));
-            refusal = refusal(node, hello);
+            refusal = registered(socket, node, hello);
         } catch (IOException e) {
             refusal = String.valueOf(e.getMessage());
         }
@@ -250,6 +247,18 @@ final class PeerServer implements AutoCloseable {
         }
         out.write(RpcWire.frame(RpcWire.REFUSED, 0, refusal));
         return null;
+    }
+
+    /** One after the other, so that no more of them come in than may. */
+    private String registered(Socket socket, String node, Hello hello) throws IOException {
+        synchronized (greeting) {
+            String refusal = refusal(node, hello);
+            Socket former = refusal == null ? callers.put(hello.caller(), socket) : null;
+            if (former != null) {
+                end(former);
+            }
+            return refusal;
+        }
     }
 
     private String refusal(String node, Hello hello) throws IOException {
