@@ -3,6 +3,7 @@ package io.quorate.certification;
 
 import io.quorate.core.OrderedFirst;
 import io.quorate.core.OriginPosition;
+import io.quorate.core.ProposalCodec;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -20,8 +21,6 @@ import java.util.stream.Collectors;
 /** The origins heard of, numbered in the order of their appearance, and how far each has come. */
 final class Origins {
     static final int UNKNOWN = -1;
-    /** Of one origin, in a state that is read; a server has at most as many prepared transactions as connections. */
-    private static final int UNDECIDED_MAX = 1 << 20;
 
     private final Map<UUID, Integer> numbers = new HashMap<>();
     private final List<UUID> names = new ArrayList<>();
@@ -139,7 +138,8 @@ final class Origins {
             long seen = in.readLong();
             List<Long> undecided = new ArrayList<>();
             int left = in.readInt();
-            State.require(left >= 0 && left <= UNDECIDED_MAX, "state with " + left + " undecided transactions");
+            State.require(
+                    left >= 0 && left <= ProposalCodec.UNDECIDED_MAX, "state with " + left + " undecided transactions");
             for (; left > 0; left--) {
                 undecided.add(in.readLong());
             }

@@ -18,6 +18,12 @@ public final class ProposalCodec {
     /** What all entries begin with, whatever their kind and version. */
     private static final int OURS = 0xffff;
 
+    /**
+     * How many transactions of one origin may be prepared and undecided at a time. A server has at most as many as
+     * connections; a state with more isn't read.
+     */
+    public static final int UNDECIDED_MAX = 1 << 20;
+
     private static final int FIXED_BYTES = 4 + 16 + 8 + 8 + 8 + 4 + 4;
 
     private ProposalCodec() {}
@@ -102,7 +108,9 @@ public final class ProposalCodec {
         long last = in.getLong();
         long lastSeen = in.getLong();
         int undecidedCount = in.getInt();
-        require(undecidedCount >= 0 && 8L * undecidedCount + 4 <= in.remaining(), "undecided list cut short");
+        require(
+                undecidedCount >= 0 && undecidedCount <= UNDECIDED_MAX && 8L * undecidedCount + 4 <= in.remaining(),
+                "proposal with " + undecidedCount + " undecided transactions");
         long[] undecided = new long[undecidedCount];
         for (int i = 0; i < undecidedCount; i++) {
             undecided[i] = in.getLong();
@@ -125,7 +133,10 @@ public final class ProposalCodec {
 
     private static WriteSet writeSet(ByteBuffer in) {
         try {
-            return WriteSetCodec.decode(in);
+            WriteSet read = WriteSetCodec.decode(in);
+            // Only certification makes these, on each node for itself.
+            require(read.kind() != WriteSet.Kind.VOID, "proposal with a verdict on definitions");
+            return read;
         } catch (QuorateException e) {
             if (e.code() != ErrorCode.INCOMPATIBLE_PEER) {
                 throw e;

@@ -143,6 +143,30 @@ class CodecTest {
                         QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INCOMPATIBLE_PEER));
     }
 
+    /** Nodes would write down what they can't read again, or run out of memory each time they start. */
+    @Test
+    void aProposalOfMoreUndecidedTransactionsThanThereCanBeIsMalformed() {
+        Proposal proposal = new Proposal(new UUID(1, 1), 0, 5, 0, new long[ProposalCodec.UNDECIDED_MAX + 1], List.of());
+        ByteBuffer entry = ByteBuffer.wrap(ProposalCodec.encode(proposal).toArray());
+        assertThatThrownBy(() -> ProposalCodec.decode(entry))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.MALFORMED_MESSAGE))
+                .hasMessageContaining("1048577 undecided");
+    }
+
+    /** It would void definitions that all servers have run. */
+    @Test
+    void nobodyProposesAVerdictOnDefinitions() {
+        WriteSet verdict =
+                new WriteSet(new Gtid(new UUID(1, 1), 5), 0, 0, WriteSet.Kind.VOID, Keys.NONE, new byte[Long.BYTES]);
+        Proposal proposal = new Proposal(new UUID(1, 1), 0, 5, 0, new long[0], List.of(verdict));
+        ByteBuffer entry = ByteBuffer.wrap(ProposalCodec.encode(proposal).toArray());
+        assertThatThrownBy(() -> ProposalCodec.decode(entry))
+                .isInstanceOfSatisfying(
+                        QuorateException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.MALFORMED_MESSAGE))
+                .hasMessageContaining("verdict");
+    }
+
     @Test
     void doesNotTrustACountForItsMemory() {
         ByteBuffer entry = ByteBuffer.allocate(10_000).order(ByteOrder.LITTLE_ENDIAN);

@@ -25,13 +25,55 @@ final class Accounts {
 
     /** Makes the accounts if they don't exist. */
     static void create(MySqlServer server) {
+        create(server, MySqlSeries.any());
+    }
+
+    /**
+     * Makes the accounts if they don't exist.
+     *
+     * @param beside the series of all servers, each of which may get a copy of these accounts
+     */
+    static void create(MySqlServer server, MySqlSeries beside) {
         if (server.queryLong("SELECT COUNT(*) FROM mysql.user WHERE user = '" + SERVICE_USER + "'") == 0) {
-            server.execute(statements(server.distribution().version()).toArray(new String[0]));
+            String by = beside.all(MySqlDialect::hasNativePassword)
+                    ? server.dialect().identifiedBy()
+                    : "IDENTIFIED BY";
+            server.execute(statements(by).toArray(new String[0]));
         }
     }
 
-    static List<String> statements(String version) {
-        String by = new MySqlDialect(version).identifiedBy();
+    /**
+     * Sees to it that a newer server can get a copy of all accounts of a cluster.
+     *
+     * @param server any of the cluster's, open for writes
+     * @param version of the newer one
+     * @throws SandboxException naming the accounts that it couldn't make
+     */
+    static void makeReadyFor(MySqlServer server, String version) {
+        if (MySqlDialect.hasNativePassword(version)) {
+            return;
+        }
+        List<String> of = server
+                .query("SELECT CONCAT(QUOTE(user), '@', QUOTE(host)) FROM mysql.user"
+                        + " WHERE plugin = 'mysql_native_password' AND user <> '" + SERVICE_USER + "'")
+                .stream()
+                .map(row -> row.get(0))
+                .toList();
+        String app = "'" + APP_USER + "'@'localhost'";
+        List<String> others =
+                of.stream().filter(account -> !account.equals(app)).toList();
+        if (!others.isEmpty()) {
+            throw new SandboxException(
+                    "MySQL " + version + " has no mysql_native_password, and these accounts log in by"
+                            + " it: " + String.join(", ", others) + ". Run ALTER USER " + others.get(0)
+                            + " IDENTIFIED WITH caching_sha2_password BY '...' first");
+        }
+        if (of.contains(app)) {
+            server.execute("ALTER USER " + app + " IDENTIFIED WITH caching_sha2_password BY '" + APP_PASSWORD + "'");
+        }
+    }
+
+    private static List<String> statements(String by) {
         String app = "'" + APP_USER + "'@'localhost'";
         String service = "'" + SERVICE_USER + "'@'localhost'";
         return List.of(

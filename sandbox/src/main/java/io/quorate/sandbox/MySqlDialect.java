@@ -7,7 +7,7 @@ public final class MySqlDialect {
     private static final String NEW_NAMES = "8.2.0";
 
     /** From here on there is no {@code mysql_native_password}, or only where it is switched on. */
-    private static final String NO_NATIVE_PASSWORD = "8.4.0";
+    private static final String NO_NATIVE_PASSWORD = "8.4";
 
     private final String version;
 
@@ -27,7 +27,12 @@ public final class MySqlDialect {
 
     /** What {@code CREATE USER} has before the password, so that clients can log in without TLS where that works. */
     public String identifiedBy() {
-        return isFrom(NO_NATIVE_PASSWORD) ? "IDENTIFIED BY" : "IDENTIFIED WITH mysql_native_password BY";
+        return hasNativePassword(version) ? "IDENTIFIED WITH mysql_native_password BY" : "IDENTIFIED BY";
+    }
+
+    /** Whether a server of that version, or series, takes accounts with {@code mysql_native_password} by itself. */
+    static boolean hasNativePassword(String version) {
+        return MySqlDistribution.compare(version, NO_NATIVE_PASSWORD) < 0;
     }
 
     /** The rights to create views and routines whose definer is another account, be it there or not. */

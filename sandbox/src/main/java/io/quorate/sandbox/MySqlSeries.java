@@ -6,8 +6,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Of which series the MySQL servers of a sandbox are, such as {@code 9.7}.
@@ -62,6 +64,13 @@ public record MySqlSeries(String all, Map<Integer, String> each) {
 
     String of(int node) {
         return each.getOrDefault(node, all);
+    }
+
+    /** Whether that holds for each series that is named. */
+    boolean all(Predicate<String> what) {
+        return Stream.concat(Stream.of(all), each.values().stream())
+                .filter(series -> !series.equals(ANY))
+                .allMatch(what);
     }
 
     MySqlSeries with(int node, String series) {

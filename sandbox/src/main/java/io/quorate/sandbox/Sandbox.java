@@ -343,6 +343,9 @@ public final class Sandbox {
             }
             boolean inPlace = MySqlSeries.upgradesInPlace(from, to);
             requireOthersGoOn(node, inPlace);
+            if (!inPlace) {
+                Accounts.makeReadyFor(writable(node), to);
+            }
             progress.accept("MySQL " + from + " of " + node.name() + " is being stopped");
             node.drain();
             node.service().stop();
@@ -375,6 +378,17 @@ public final class Sandbox {
             throw new SandboxException(node.name() + " needs a copy of another node's data, for which a majority of the"
                     + " nodes must be SYNCED without it; " + others.size() + " of " + nodes.size() + " are");
         }
+    }
+
+    private MySqlServer writable(SandboxNode without) {
+        return nodes.stream()
+                .filter(other -> other != without && other.hasServer())
+                .filter(other -> other.report()
+                        .filter(report -> report.state().equals("SYNCED"))
+                        .isPresent())
+                .findFirst()
+                .orElseThrow(() -> new SandboxException("no other node is SYNCED"))
+                .mysql();
     }
 
     private void admit(SandboxNode added) {

@@ -17,6 +17,7 @@ import java.util.OptionalLong;
 public final class SandboxNode {
     private static final Duration DRAIN_LIMIT = Duration.ofSeconds(10);
 
+    private final MySqlSeries beside;
     private final int number;
     private final NodePorts ports;
     private final Place place;
@@ -27,6 +28,7 @@ public final class SandboxNode {
 
     SandboxNode(SandboxSettings settings, int number, Path directory) {
         this.number = number;
+        this.beside = settings.mysql();
         this.directory = directory;
         this.ports = NodePorts.of(settings.basePort(), number);
         this.place = settings.place(number);
@@ -146,7 +148,7 @@ public final class SandboxNode {
     void startMySql() {
         if (hasServer()) {
             mysql.start();
-            Accounts.create(mysql);
+            Accounts.create(mysql, beside);
             mysql.writeStartScript(directory.resolve(NodeConfiguration.START_SCRIPT));
         }
     }
