@@ -86,6 +86,8 @@ final class Accounts {
                 // Last, because its existence says that everything is done.
                 "CREATE USER " + service + " " + by + " '" + SERVICE_PASSWORD + "'",
                 // Any DDL from another node, on accounts and grants too, has to be applied here.
-                "GRANT ALL ON *.* TO " + service + " WITH GRANT OPTION");
+                "GRANT ALL ON *.* TO " + service + " WITH GRANT OPTION",
+                // Copies from a server of another series make root anew, which has this.
+                "GRANT PROXY ON ''@'' TO " + service + " WITH GRANT OPTION");
     }
 }

@@ -7,9 +7,11 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * Gives the joiner the donor's accounts. An existing account is changed before it is dropped and made again: whatever
@@ -30,9 +32,14 @@ final class AccountMaker {
     private final String keepUser;
     private final List<String> left = new ArrayList<>();
 
-    AccountMaker(Session session, List<Account> wanted, String keepUser) {
+    AccountMaker(Session session, List<Account> wanted, String keepUser) throws SQLException {
         this.session = session;
-        this.wanted = wanted;
+        KnownRights rights = new KnownRights(
+                session.rows("SHOW PRIVILEGES").stream()
+                        .map(row -> row.get(0).toUpperCase(Locale.ROOT))
+                        .collect(Collectors.toSet()),
+                left::add);
+        this.wanted = wanted.stream().map(rights::of).toList();
         this.keepUser = keepUser;
     }
 
