@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.sandbox;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -38,7 +39,14 @@ final class Accounts {
             String by = beside.all(MySqlDialect::hasNativePassword)
                     ? server.dialect().identifiedBy()
                     : "IDENTIFIED BY";
-            server.execute(statements(by).toArray(new String[0]));
+            List<String> statements = new ArrayList<>(statements(by));
+            if (server.queryLong("SELECT COUNT(*) FROM mysql.proxies_priv WHERE with_grant"
+                            + " AND CONCAT(user, '@', host) = CURRENT_USER()")
+                    > 0) {
+                // Copies from a server of another series make root anew, which has this.
+                statements.add("GRANT PROXY ON ''@'' TO '" + SERVICE_USER + "'@'localhost' WITH GRANT OPTION");
+            }
+            server.execute(statements.toArray(new String[0]));
         }
     }
 
@@ -86,8 +94,6 @@ final class Accounts {
                 // Last, because its existence says that everything is done.
                 "CREATE USER " + service + " " + by + " '" + SERVICE_PASSWORD + "'",
                 // Any DDL from another node, on accounts and grants too, has to be applied here.
-                "GRANT ALL ON *.* TO " + service + " WITH GRANT OPTION",
-                // Copies from a server of another series make root anew, which has this.
-                "GRANT PROXY ON ''@'' TO " + service + " WITH GRANT OPTION");
+                "GRANT ALL ON *.* TO " + service + " WITH GRANT OPTION");
     }
 }
