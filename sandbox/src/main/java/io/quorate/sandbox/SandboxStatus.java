@@ -4,9 +4,7 @@ package io.quorate.sandbox;
 import io.quorate.core.answer.MixedVersions;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
 /**
  * A local cluster at a glance, as {@code quorate sandbox status --json} prints it.
@@ -49,9 +47,8 @@ public record SandboxStatus(String cluster, boolean primaryComponent, List<Strin
         for (int i = 0; i < nodes.size(); i++) {
             rows.add(row(nodes.get(i), reports.get(i)));
         }
-        Map<String, String> versions =
-                rows.stream().filter(row -> row.version() != null).collect(Collectors.toMap(Node::name, Node::version));
-        return new SandboxStatus(cluster, primary, MixedVersions.advice(versions), List.copyOf(rows));
+        List<String> advice = MixedVersions.advice(rows, Node::name, Node::version);
+        return new SandboxStatus(cluster, primary, advice, List.copyOf(rows));
     }
 
     private static Node row(SandboxNode node, Optional<NodeReport> report) {

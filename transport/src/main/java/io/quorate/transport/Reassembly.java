@@ -149,6 +149,9 @@ final class Reassembly {
 
     /** How far the entries have come that aren't whole yet. */
     List<UnfinishedEntries.Unfinished> unfinished() {
+        if (open.isEmpty()) {
+            return List.of(); // It is asked after every entry, and hardly ever there is one.
+        }
         List<UnfinishedEntries.Unfinished> unfinished = new ArrayList<>(open.size());
         open.forEach((submitter, entry) ->
                 unfinished.add(new UnfinishedEntries.Unfinished(submitter, entry.stream, entry.sequence, entry.next)));

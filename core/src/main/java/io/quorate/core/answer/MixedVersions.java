@@ -2,9 +2,11 @@
 package io.quorate.core.answer;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -54,13 +56,23 @@ public final class MixedVersions {
     private MixedVersions() {}
 
     /**
+     * Advice for people, about nodes as an answer has them.
+     *
+     * @param version of a node's server; null when it isn't known
+     */
+    public static <T> List<String> advice(Collection<T> nodes, Function<T, String> name, Function<T, String> version) {
+        return advice(
+                nodes.stream().filter(node -> version.apply(node) != null).collect(Collectors.toMap(name, version)));
+    }
+
+    /**
      * Advice for people.
      *
      * @param versions of the servers, as these say it ({@code 8.0.33}, {@code 9.7.4-1}), by the node; what is no
      *     version is passed over
      * @return empty when all servers are of one series
      */
-    public static List<String> advice(Map<String, String> versions) {
+    static List<String> advice(Map<String, String> versions) {
         TreeMap<Series, List<String>> nodes = new TreeMap<>();
         new TreeMap<>(versions).forEach((node, version) -> {
             Series series = Series.of(version);

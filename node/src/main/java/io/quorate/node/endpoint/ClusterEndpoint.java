@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
@@ -71,9 +70,7 @@ class ClusterEndpoint {
                 self.lastApplied(),
                 cache(),
                 keyless.names(),
-                MixedVersions.advice(nodes.stream()
-                        .filter(each -> each.version() != null)
-                        .collect(Collectors.toMap(NodeStatus::name, NodeStatus::version))),
+                MixedVersions.advice(nodes, NodeStatus::name, NodeStatus::version),
                 nodes);
     }
 

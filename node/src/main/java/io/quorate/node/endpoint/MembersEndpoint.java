@@ -21,7 +21,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -66,9 +65,7 @@ class MembersEndpoint {
                 .filter(name -> known.member(name) == null)
                 .sorted()
                 .toList();
-        List<String> advice = MixedVersions.advice(list.stream()
-                .filter(member -> member.version() != null)
-                .collect(Collectors.toMap(MembersAnswer.Member::name, MembersAnswer.Member::version)));
+        List<String> advice = MixedVersions.advice(list, MembersAnswer.Member::name, MembersAnswer.Member::version);
         return new MembersAnswer(known.node(), known.leader(), list, others, advice);
     }
 
