@@ -2,7 +2,6 @@
 package io.quorate.cli;
 
 import io.quorate.core.answer.MembersAnswer;
-import io.quorate.core.answer.MembersAnswer.Member;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -17,11 +16,6 @@ import picocli.CommandLine.Spec;
         description = "Shows the members of the cluster: their addresses, states, and how far each is.",
         mixinStandardHelpOptions = true)
 final class MembersCommand implements Runnable {
-    /** Every commit waits for a round of the order; that is nothing to be told of. */
-    private static final long WAITING_MILLIS_SHOWN = 1000;
-
-    private static final String FORMAT = "%-8s %-22s %-12s %10s %10s %9s %8s %9s%s%n";
-
     @Spec
     private CommandSpec spec;
 
@@ -36,55 +30,7 @@ final class MembersCommand implements Runnable {
             out.println(body);
             return;
         }
-        out.printf(FORMAT, "member", "address", "state", "ordered", "applied", "applied/s", "queue", "behind", "");
-        MembersAnswer answer = Answers.read(body, MembersAnswer.class);
-        answer.members().forEach(member -> print(out, member));
-        out.println("* leads");
-        answer.advice().forEach(out::println);
-    }
-
-    private static void print(PrintWriter out, Member m) {
-        out.printf(
-                FORMAT,
-                m.name() + (m.leader() ? "*" : ""),
-                m.address(),
-                m.state(),
-                orDash(m.ordered()),
-                orDash(m.applied()),
-                orDash(m.appliedPerSecond()),
-                orDash(m.queue()),
-                m.lagMillis() == null ? "-" : m.lagMillis() + " ms",
-                m.desynced() ? " desynced" : "");
-        if (m.cause() != null) {
-            out.println("         " + m.cause());
-        }
-        if (m.slowedFor() != null) {
-            out.println("         its clients are slowed for " + m.slowedFor());
-        }
-        if (m.leftBehind()) {
-            out.println("         was too far behind for too long: nobody waits for it until it is level");
-        }
-        if (m.waitingMillis() != null && m.waitingMillis() >= WAITING_MILLIS_SHOWN) {
-            out.println("         " + m.waitingCommits() + " commits wait for their verdict, the first for "
-                    + m.waitingMillis() / 1000 + " s");
-        }
-        if (m.canReturnForSeconds() != null) {
-            out.println("         " + returns(m.canReturnForSeconds()));
-        }
-    }
-
-    private static String returns(long seconds) {
-        if (seconds < 0) {
-            return "can come back by a transfer: nothing is being written";
-        }
-        if (seconds == 0) {
-            return "is away for too long: it needs a full copy";
-        }
-        return "can come back by a transfer for " + seconds / 60 + " min more, at the present rate";
-    }
-
-    private static String orDash(Long value) {
-        return value == null ? "-" : Long.toString(value);
+        MembersTable.print(out, Answers.read(body, MembersAnswer.class));
     }
 
     /** Asks any node for something about a member. */

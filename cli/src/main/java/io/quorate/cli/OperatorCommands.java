@@ -10,6 +10,7 @@ import picocli.CommandLine.IFactory;
 public final class OperatorCommands {
     /** In the order in which help lists them. */
     private static final List<Class<?>> ALL = List.of(
+            StatusCommand.class,
             ConflictsCommand.class,
             TransferCommand.class,
             AuditCommand.class,

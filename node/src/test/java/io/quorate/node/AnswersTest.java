@@ -7,6 +7,7 @@ import io.quorate.cli.Answers;
 import io.quorate.core.answer.AuditAnswer;
 import io.quorate.core.answer.AuditOutcome;
 import io.quorate.core.answer.ClusterAnswer;
+import io.quorate.core.answer.ClusterHealth;
 import io.quorate.core.answer.ConflictAnswer;
 import io.quorate.core.answer.ConflictsAnswer;
 import io.quorate.core.answer.Difference;
@@ -118,6 +119,7 @@ class AnswersTest {
                         List.of("mind this"),
                         List.of(status)),
                 new MembersAnswer(
+                        new ClusterHealth(ClusterHealth.Level.ATTENTION, "1 of 2 members is up"),
                         "n1",
                         null,
                         List.of(

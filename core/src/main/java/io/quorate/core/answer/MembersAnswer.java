@@ -6,13 +6,19 @@ import java.util.List;
 /**
  * {@code /actuator/members}: the members, their addresses and how far they are, as the node asked knows it.
  *
+ * @param health how the cluster stands, as far as the node asked can tell; null when an older version doesn't say
  * @param node its name
  * @param leader which node it takes for the order's leader, null when it knows none
  * @param others names of nodes that were heard of and are no members
  * @param advice what to mind, for people; empty when there is nothing
  */
 public record MembersAnswer(
-        String node, String leader, List<Member> members, List<String> others, List<String> advice) {
+        ClusterHealth health,
+        String node,
+        String leader,
+        List<Member> members,
+        List<String> others,
+        List<String> advice) {
     public MembersAnswer {
         node = LeftOut.orEmpty(node);
         members = LeftOut.orEmpty(members);

@@ -57,7 +57,7 @@ class AnswerTest {
 
     @Test
     void whoDoesNotSayItsNameHasAnEmptyOne() {
-        assertThat(new MembersAnswer(null, null, null, null, null).node()).isEmpty();
+        assertThat(new MembersAnswer(null, null, null, null, null, null).node()).isEmpty();
         assertThat(new NodeStatus(null, null, false, null, null, null, null, null, 0, 0, 0, null, false, false, 0))
                 .extracting(NodeStatus::name, NodeStatus::state, NodeStatus::reason, NodeStatus::leader)
                 .containsExactly("", "", "", null);

@@ -3,6 +3,7 @@ package io.quorate.node.endpoint;
 
 import io.quorate.core.FlowReport;
 import io.quorate.core.QuorateException;
+import io.quorate.core.answer.ClusterHealth;
 import io.quorate.core.answer.MembersAnswer;
 import io.quorate.core.answer.MixedVersions;
 import io.quorate.core.answer.Outcome;
@@ -66,7 +67,13 @@ class MembersEndpoint {
                 .sorted()
                 .toList();
         List<String> advice = MixedVersions.advice(list, MembersAnswer.Member::name, MembersAnswer.Member::version);
-        return new MembersAnswer(known.node(), known.leader(), list, others, advice);
+        return new MembersAnswer(
+                ClusterHealth.of(known.node(), known.leader(), list),
+                known.node(),
+                known.leader(),
+                list,
+                others,
+                advice);
     }
 
     /** @param last what was heard from the member last; null when nothing was */

@@ -29,6 +29,7 @@ import org.springframework.security.config.http.SessionCreationPolicy;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.authentication.AuthenticationFilter;
 import org.springframework.security.web.header.HeaderWriterFilter;
+import org.springframework.web.context.request.async.WebAsyncUtils;
 
 /** Who may ask what: whoever has the token everything, anybody on this host what only reads. */
 @Configuration(proxyBeanMethods = false)
@@ -72,6 +73,9 @@ class HttpRules {
                 .addFilterAfter(authentication, HeaderWriterFilter.class)
                 .authorizeHttpRequests(requests -> requests.dispatcherTypeMatchers(DispatcherType.ERROR)
                         .permitAll()
+                        // What was allowed to begin is allowed to end: events that nobody listens to any more.
+                        .requestMatchers(HttpRules::isAnswered)
+                        .permitAll()
                         .anyRequest()
                         .access((who, asked) -> new AuthorizationDecision(
                                 free.include(asked.getRequest()) || trust.isAuthenticated(who.get()))))
@@ -83,6 +87,11 @@ class HttpRules {
                 .logout(AbstractHttpConfigurer::disable)
                 .csrf(AbstractHttpConfigurer::disable)
                 .build();
+    }
+
+    private static boolean isAnswered(HttpServletRequest request) {
+        return request.getDispatcherType() == DispatcherType.ASYNC
+                && WebAsyncUtils.getAsyncManager(request).hasConcurrentResult();
     }
 
     private static void refuse(Refusing refusing, HttpServletRequest request, HttpServletResponse response, String why)

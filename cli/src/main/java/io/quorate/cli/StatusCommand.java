@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.cli;
+
+import io.quorate.core.answer.ClusterAnswer;
+import io.quorate.core.answer.ClusterHealth;
+import io.quorate.core.answer.MembersAnswer;
+import io.quorate.core.answer.NodeStatus;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code quorate status}: the sentence that matters, then the members. */
+@Command(
+        name = "status",
+        description = {
+            "Says in a sentence how the cluster stands, and then who its members are and what each waits for. Any node"
+                    + " can be asked.",
+            "Exit status 0: all is well; 1: clients can write, and something is missing or behind; 2: clients can't"
+                    + " write; 3: no node answers."
+        },
+        mixinStandardHelpOptions = true)
+final class StatusCommand implements Callable<Integer> {
+    private static final int NO_ANSWER = 3;
+    private static final String TO_TOP_AND_CLEAR = "\u001b[H\u001b[2J";
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private NodeAddress nodes;
+
+    @Option(
+            names = "--watch",
+            arity = "0..1",
+            fallbackValue = "2",
+            defaultValue = "0",
+            paramLabel = "SECONDS",
+            description = "looks again and again, every two seconds or as often as is said")
+    private int watch;
+
+    @Option(names = "--count", paramLabel = "N", description = "with --watch: looks N times")
+    private int count = Integer.MAX_VALUE;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        if (watch < 0 || count < 1) {
+            throw new ParameterException(spec.commandLine(), "--watch and --count: 1 or more");
+        }
+        boolean onTerminal = watch > 0 && Ansi.AUTO.enabled();
+        PrintWriter out = spec.commandLine().getOut();
+        int status = look(onTerminal);
+        for (int looks = 1; watch > 0 && looks < count; looks++) {
+            out.flush();
+            TimeUnit.SECONDS.sleep(watch);
+            status = look(onTerminal);
+        }
+        return status;
+    }
+
+    private int look(boolean onTerminal) {
+        PrintWriter out = spec.commandLine().getOut();
+        String refusal = null;
+        try {
+            for (AskedNode node : nodes.all()) {
+                try {
+                    return show(node, onTerminal);
+                } catch (UncheckedIOException | CommandException e) {
+                    refusal = refusal == null ? e.getMessage() : refusal;
+                }
+            }
+        } catch (CommandException e) {
+            refusal = e.getMessage();
+        }
+        out.print(onTerminal ? TO_TOP_AND_CLEAR : "");
+        out.flush();
+        spec.commandLine().getErr().println("quorate: " + refusal);
+        return NO_ANSWER;
+    }
+
+    private int show(AskedNode node, boolean onTerminal) {
+        String body = node.ask(Membership.PATH);
+        MembersAnswer answer = Answers.read(body, MembersAnswer.class);
+        ClusterHealth health = answer.health() == null
+                ? ClusterHealth.of(answer.node(), answer.leader(), answer.members())
+                : answer.health();
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(onTerminal ? TO_TOP_AND_CLEAR : "");
+        if (nodes.json()) {
+            out.println(body);
+        } else {
+            out.println(health.sentence());
+            out.println();
+            MembersTable.print(out, answer);
+            printReasons(out, node);
+        }
+        return health.level().ordinal();
+    }
+
+    /** Why those that aren't SYNCED aren't; each says so itself. */
+    private static void printReasons(PrintWriter out, AskedNode node) {
+        ClusterAnswer answer;
+        try {
+            answer = node.ask("/actuator/cluster", ClusterAnswer.class);
+        } catch (UncheckedIOException | CommandException e) {
+            return; // The table says what matters.
+        }
+        for (NodeStatus each : answer.nodes()) {
+            String why = each.reason().isEmpty() ? each.slowed() : each.reason();
+            if (!why.isEmpty() && !each.state().equals(NodeStatus.UNREACHABLE)) {
+                out.println(each.name() + ": " + why);
+            }
+        }
+    }
+}
