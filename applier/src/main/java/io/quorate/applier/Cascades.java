@@ -23,7 +23,8 @@ import java.util.Set;
 
 /**
  * Where a foreign key says CASCADE or SET NULL, InnoDB changes child rows by itself, and the binlog doesn't have these
- * changes. A transaction that may have caused some can't be undone; this says so before anything is changed.
+ * changes. A transaction that may have caused some can't be undone; this says so before anything is changed. From MySQL
+ * 9.6 on the server itself changes the children, and says of its events that the binlog has these changes.
  */
 final class Cascades {
     private final AuxiliaryConnection auxiliary;
@@ -43,12 +44,14 @@ final class Cascades {
     void require(WriteSet w) throws SQLException {
         Map<Long, TableMap> maps = new HashMap<>();
         Map<String, Rules> rules = new HashMap<>();
+        boolean unlogged = false;
         boolean deletedWithoutRules = false;
         for (Payload.Events event = w.payload().events(); event.next(); ) {
             int type = event.type();
             if (type == BinlogEvents.TABLE_MAP) {
                 maps.put(event.tableId(), TableMap.read(event));
-            } else if (BinlogEvents.isRows(type) && type != BinlogEvents.WRITE_ROWS) {
+            } else if (event.isRows() && type != BinlogEvents.WRITE_ROWS && !event.cascadesAreLogged()) {
+                unlogged = true;
                 TableMap map = maps.get(event.tableId());
                 String table = map.schema + "." + map.table;
                 Rules r = rules.get(table);
@@ -65,7 +68,8 @@ final class Cascades {
                 deletedWithoutRules |= !r.any() && type == BinlogEvents.DELETE_ROWS;
             }
         }
-        if (w.keys().contains(Keys.CASCADES)
+        if (unlogged
+                && w.keys().contains(Keys.CASCADES)
                 && (deletedWithoutRules || rules.values().stream().noneMatch(Rules::any))) {
             throw new QuorateException(
                     ErrorCode.UNDO_IMPOSSIBLE,

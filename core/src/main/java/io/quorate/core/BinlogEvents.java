@@ -24,6 +24,12 @@ public final class BinlogEvents {
     /** Bit of a ROWS event's flags: the statement ends here, table maps are forgotten. */
     public static final int STMT_END = 1;
 
+    /**
+     * Bit of a ROWS event's flags, from MySQL 9.6 on ({@code USE_SQL_FOREIGN_KEY_F}): whatever the event's rows changed by
+     * cascade is in events of its own, and isn't to be repeated.
+     */
+    public static final int CASCADES_LOGGED = 1 << 4;
+
     private static final int TYPE_OFFSET = 4;
     static final int LENGTH_OFFSET = 9;
     private static final int TABLE_ID_OFFSET = HEADER_BYTES;
@@ -64,6 +70,11 @@ public final class BinlogEvents {
         ByteBuffer buffer = littleEndian(events);
         long rest = buffer.getLong(offset + TABLE_ID_OFFSET) & 0xffff_0000_0000_0000L;
         buffer.putLong(offset + TABLE_ID_OFFSET, rest | (id & 0xffff_ffff_ffffL));
+    }
+
+    /** Whether {@link #CASCADES_LOGGED} is set in a ROWS event. */
+    public static boolean cascadesAreLogged(byte[] events, int offset) {
+        return (events[offset + ROWS_FLAGS_OFFSET] & CASCADES_LOGGED) != 0;
     }
 
     public static boolean endsStatement(byte[] events, int offset) {

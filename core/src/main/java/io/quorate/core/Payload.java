@@ -168,6 +168,11 @@ public final class Payload {
             return BinlogEvents.endsStatement(bytes, offset());
         }
 
+        /** Of a ROWS event. */
+        public boolean cascadesAreLogged() {
+            return BinlogEvents.cascadesAreLogged(bytes, offset());
+        }
+
         /** A copy of the event. */
         public byte[] copy() {
             return Arrays.copyOfRange(bytes, offset(), offset() + length);

@@ -227,8 +227,12 @@ final class Cluster implements AutoCloseable {
 
     /** Puts a newer MySQL under a node. */
     void upgrade(int node, String series) {
+        upgrade(node, series, LIMIT);
+    }
+
+    void upgrade(int node, String series, Duration limit) {
         try {
-            sandbox = sandbox.upgrade(node(node), series, LIMIT);
+            sandbox = sandbox.upgrade(node(node), series, limit);
         } finally {
             sandbox = Sandbox.open(sandbox.directory(), line -> {});
             sandbox.endWithThisProgram();

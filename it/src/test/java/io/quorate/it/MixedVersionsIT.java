@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.sandbox.MySqlDistribution;
@@ -11,6 +12,8 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -29,6 +32,7 @@ class MixedVersionsIT {
     private static final String OLD = "8.0";
     private static final String NEW = "9.7";
     private static final long SEED = 20;
+    private static final int CHILDREN = 100;
 
     private static Cluster cluster;
 
@@ -39,7 +43,10 @@ class MixedVersionsIT {
         } catch (SandboxException e) {
             Assumptions.abort(e.getMessage());
         }
-        cluster = Cluster.create(3, Map.of("quorate.commit-mode", "after-sync"), new MySqlSeries(OLD, Map.of(3, NEW)));
+        // As 9.7 is delivered, with cascades in the binlog.
+        Map<String, String> set =
+                Map.of("quorate.commit-mode", "after-sync", "mysql.loose-innodb-native-foreign-keys", "OFF");
+        cluster = Cluster.create(3, set, new MySqlSeries(OLD, Map.of(3, NEW)));
         cluster.start();
     }
 
@@ -128,9 +135,49 @@ class MixedVersionsIT {
                 .isEqualTo(List.of(List.of("20", "12"), List.of("21", "12"), List.of("40", "14")));
     }
 
-    /** The older servers outnumber it: its definition is void, and it takes theirs. */
+    /** One of the two loses, wherever the cascade is carried out. */
     @Test
     @Order(4)
+    void childrenThatComeBesideACascadeAreNeverLeftAlone() throws Exception {
+        String parents =
+                IntStream.rangeClosed(1, CHILDREN).mapToObj(i -> "(" + i + ")").collect(joining(", "));
+        cluster.mysql(1)
+                .execute(
+                        "CREATE TABLE mixed.q (id INT PRIMARY KEY)",
+                        "CREATE TABLE mixed.r (id INT AUTO_INCREMENT PRIMARY KEY, q INT, FOREIGN KEY (q)"
+                                + " REFERENCES mixed.q (id) ON DELETE CASCADE)",
+                        "INSERT INTO mixed.q VALUES " + parents);
+        cluster.assertConverged();
+        int copies = cluster.steps(3, "copy_completed");
+        Thread deleting = new Thread(() -> eachChild(3, i -> "DELETE FROM mixed.q WHERE id = " + i));
+        deleting.start();
+        eachChild(1, i -> "INSERT INTO mixed.r (q) VALUES (" + i + ")");
+        deleting.join();
+        cluster.assertConverged();
+        for (int node : cluster.servers()) {
+            assertThat(cluster.mysql(node)
+                            .queryLong("SELECT COUNT(*) FROM mixed.r WHERE q NOT IN (SELECT id FROM mixed.q)"))
+                    .as("without a parent on n%d", node)
+                    .isZero();
+        }
+        assertThat(cluster.steps(3, "copy_completed"))
+                .as("copies of n3, which can undo cascades that its binlog has")
+                .isEqualTo(copies);
+    }
+
+    private static void eachChild(int node, IntFunction<String> statement) {
+        for (int i = 1; i <= CHILDREN; i++) {
+            try {
+                cluster.mysql(node).execute(statement.apply(i));
+            } catch (RuntimeException refused) {
+                // It lost, or there was no such parent any more.
+            }
+        }
+    }
+
+    /** The older servers outnumber it: its definition is void, and it takes theirs. */
+    @Test
+    @Order(5)
     void whatTheOlderOnesCantTakeIsVoid() throws Exception {
         cluster.mysql(3).execute("CREATE TABLE mixed.v (id INT PRIMARY KEY, v VECTOR(3))");
         cluster.awaitQuery(
@@ -146,7 +193,7 @@ class MixedVersionsIT {
     }
 
     @Test
-    @Order(5)
+    @Order(6)
     void oneAfterTheOtherIsUpgradedUnderLoad() throws Exception {
         Bank.open(cluster, 1);
         cluster.assertConverged();
@@ -174,7 +221,7 @@ class MixedVersionsIT {
 
     /** Of nobody's use afterwards. */
     @Test
-    @Order(6)
+    @Order(7)
     void aTaggedGtidIsNamedAsWhatItIs() throws SQLException, InterruptedException {
         try (Connection connection = cluster.mysql(3).connect()) {
             connection.createStatement().execute("SET SESSION gtid_next = 'AUTOMATIC:mytag'");
