@@ -6,6 +6,7 @@ import io.quorate.core.BinlogEvents;
 import io.quorate.core.Payload;
 import io.quorate.core.TableName;
 import io.quorate.core.WriteSet;
+import io.quorate.core.binlog.QueryEvent;
 import java.nio.charset.Charset;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -5,6 +5,7 @@ import io.quorate.core.BinlogEvents;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.Identifiers;
 import io.quorate.core.QuorateException;
+import io.quorate.core.binlog.QueryEvent;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

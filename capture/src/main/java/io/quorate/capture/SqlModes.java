@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import io.quorate.core.binlog.QueryEvent;
 import java.util.Map;
 
 /** The numbers of SQL modes in the binlog: {@code sql_mode}'s bits, see {@code sql/system_variables.h}. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.capture;
 
+import io.quorate.core.binlog.QueryEvent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -16,6 +16,7 @@ import io.quorate.core.Spool;
 import io.quorate.core.WriteSet;
 import io.quorate.core.binlog.Bytes;
 import io.quorate.core.binlog.EventReader;
+import io.quorate.core.binlog.QueryEvent;
 import io.quorate.core.binlog.RowsEvent;
 import io.quorate.core.binlog.TableMap;
 import java.nio.charset.Charset;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quorate.capture.Statement.Kind;
 import io.quorate.capture.Statement.Scope;
 import io.quorate.core.TableName;
+import io.quorate.core.binlog.QueryEvent;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -10,6 +10,7 @@ import io.quorate.core.Gtid;
 import io.quorate.core.LogPosition;
 import io.quorate.core.NodeEvent;
 import io.quorate.core.OrderListener;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.OwnOrder;
 import io.quorate.core.OwnRegister;
@@ -19,7 +20,9 @@ import io.quorate.core.ProposalListener;
 import io.quorate.core.QuorateException;
 import io.quorate.core.TotalOrder;
 import io.quorate.core.Verdict;
+import io.quorate.core.WriteSet;
 import io.quorate.core.WriteSetLog;
+import io.quorate.core.binlog.PayloadCheck;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -52,6 +55,9 @@ public class OrderedStream implements OrderListener, OwnOrder {
      */
     private static final long PROBES_FROM = 1L << 62;
 
+    /** So many transactions may be prepared on a server, a multiple of the clients that it can have. */
+    private static final int UNDECIDED_MAX = 1 << 17;
+
     /** Guards which certifier is used, what it knows, and that the cache has what it decided. */
     private final Object lock = new Object();
 
@@ -67,7 +73,7 @@ public class OrderedStream implements OrderListener, OwnOrder {
     private final LongAdder ordered = new LongAdder();
     private final LongAdder malformed = new LongAdder();
     private volatile UUID self;
-    private volatile Servers servers = (server, node) -> false;
+    private volatile Servers servers = Servers.UNKNOWN;
     /** Where the order stands with our own origin; null until it has heard of it. */
     private volatile OriginPosition own;
 
@@ -85,10 +91,25 @@ public class OrderedStream implements OrderListener, OwnOrder {
     }
 
     /** Which server is beside which node, as far as the others say. */
-    @FunctionalInterface
     public interface Servers {
-        /** Whether a server is known to be beside another node than this one. */
-        boolean isOfAnother(UUID server, String node);
+        /** Nobody has said anything. */
+        Servers UNKNOWN = new Servers() {
+            @Override
+            public String otherOf(UUID server, String node) {
+                return null;
+            }
+
+            @Override
+            public UUID of(String node) {
+                return null;
+            }
+        };
+
+        /** The node that a server is known to be beside, if that is another one than {@code node}; otherwise null. */
+        String otherOf(UUID server, String node);
+
+        /** The server that a node says is beside it; null while it hasn't said so. */
+        UUID of(String node);
     }
 
     /** Is told of every writeset that failed, or by which others are void, once it is in the cache. Must not block. */
@@ -311,7 +332,10 @@ public class OrderedStream implements OrderListener, OwnOrder {
         if (BallotCodec.isBallot(entry)) {
             requireOwn(submitter, BallotCodec.decode(entry));
         } else {
-            requireOwn(submitter, ProposalCodec.decode(entry).origin());
+            Proposal proposal = ProposalCodec.decode(entry);
+            requireOwn(submitter, proposal.origin());
+            requirePossible(submitter, proposal);
+            proposal.writeSets().forEach(w -> require(submitter, w));
         }
     }
 
@@ -319,6 +343,31 @@ public class OrderedStream implements OrderListener, OwnOrder {
     public void checkBeginning(String submitter, ByteBuffer piece) {
         // A ballot is never so large that it comes in pieces.
         requireOwn(submitter, ProposalCodec.checkBeginning(piece));
+    }
+
+    /** Every node remembers which transactions a server has prepared. */
+    private static void requirePossible(String submitter, Proposal proposal) {
+        long[] undecided = proposal.undecided();
+        boolean rising =
+                undecided.length == 0 || (undecided[0] > 0 && undecided[undecided.length - 1] <= proposal.last());
+        for (int i = 1; i < undecided.length; i++) {
+            rising &= undecided[i] > undecided[i - 1];
+        }
+        if (!rising || undecided.length > UNDECIDED_MAX) {
+            throw new QuorateException(
+                    ErrorCode.MALFORMED_MESSAGE,
+                    submitter + " says that " + undecided.length + " transactions are prepared which can't be");
+        }
+    }
+
+    private void require(String submitter, WriteSet writeSet) {
+        PayloadCheck.require(writeSet);
+        if (OrderedFirst.isTrust(writeSet)) {
+            UUID own = servers.of(submitter);
+            if (own == null || !OrderedFirst.trusts(writeSet, own)) {
+                throw notOwn(submitter, "that the tables of a server are right which isn't beside it");
+            }
+        }
     }
 
     /** That a node has no vote any more others say of it, too: those who take it out. */
@@ -332,8 +381,12 @@ public class OrderedStream implements OrderListener, OwnOrder {
     }
 
     private void requireOwn(String submitter, UUID server) {
-        if (server.equals(self) || servers.isOfAnother(server, submitter)) {
-            throw notOwn(submitter, "what the server " + server + " has committed, which is another node's");
+        String other = servers.otherOf(server, submitter);
+        if (other != null || server.equals(self)) {
+            throw notOwn(
+                    submitter,
+                    "what the server " + server + " has committed, which is beside "
+                            + (other == null ? "the leader" : other));
         }
     }
 

@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quorate.core.Ballot;
 import io.quorate.core.BallotCodec;
+import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.Gtid;
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
 import io.quorate.core.LogPosition;
+import io.quorate.core.OrderedFirst;
 import io.quorate.core.OriginPosition;
 import io.quorate.core.OwnRegister;
 import io.quorate.core.Proposal;
@@ -236,13 +238,64 @@ class OrderedStreamTest {
         assertThat(stream.lastOrdered()).isEqualTo(1);
     }
 
+    /** Only of one server it is known where it is. */
+    private static OrderedStream.Servers besideN3(UUID server) {
+        return new OrderedStream.Servers() {
+            @Override
+            public String otherOf(UUID asked, String node) {
+                return asked.equals(server) && !node.equals("n3") ? "n3" : null;
+            }
+
+            @Override
+            public UUID of(String node) {
+                return node.equals("n3") ? server : null;
+            }
+        };
+    }
+
+    /** Otherwise all others would get copies of what a server holds that doesn't exist. */
+    @Test
+    void nobodySaysThatAnotherServersTablesAreRight() {
+        UUID others = new UUID(3, 3);
+        stream.servers(besideN3(others));
+        ByteBuffer its = trust(others);
+        stream.check("n3", its.duplicate());
+        assertThatThrownBy(() -> stream.check("n2", its.duplicate())).hasMessageContaining("isn't beside it");
+        assertThatThrownBy(() -> stream.check("n3", trust(new UUID(9, 9)))).hasMessageContaining("isn't beside it");
+    }
+
+    private static ByteBuffer trust(UUID server) {
+        Keys keys =
+                OrderedFirst.trust(new Keys(new long[] {7}, new byte[] {(byte) KeyType.EXCLUSIVE.ordinal()}), server);
+        byte[] query = new byte[BinlogEvents.HEADER_BYTES + 14];
+        query[4] = BinlogEvents.QUERY;
+        BinlogEvents.length(query, 0, query.length);
+        return ByteBuffer.wrap(
+                ProposalCodec.encode(OrderedFirst.proposal(OrderedFirst.definition(0, 1, 0, 0, keys, query)))
+                        .toArray());
+    }
+
+    /** All nodes would keep them in memory, again after each restart. */
+    @Test
+    void transactionsThatCannotBePreparedAreRefused() {
+        for (long[] undecided : new long[][] {{1, 1}, {2}, {0}, {-5}}) {
+            ByteBuffer entry = ByteBuffer.wrap(ProposalCodec.encode(new Proposal(OTHER, 0, 1, 0, undecided, List.of()))
+                    .toArray());
+            assertThatThrownBy(() -> stream.check("n2", entry)).hasMessageContaining("which can't be");
+        }
+        long[] many = java.util.stream.LongStream.rangeClosed(1, 200_000).toArray();
+        ByteBuffer entry = ByteBuffer.wrap(ProposalCodec.encode(new Proposal(OTHER, 0, 300_000, 0, many, List.of()))
+                .toArray());
+        assertThatThrownBy(() -> stream.check("n2", entry)).hasMessageContaining("200000 transactions are prepared");
+    }
+
     /** Otherwise a member could have the order take another server's next transactions for known. */
     @Test
     void nobodySendsWhatAnotherNodesServerHasCommitted() {
         UUID others = new UUID(3, 3);
         UUID ours = new UUID(4, 4);
         stream.self(ours);
-        stream.servers((server, node) -> server.equals(others) && !node.equals("n3"));
+        stream.servers(besideN3(others));
         byte[] own = proposal(new UUID(2, 2), 1);
         stream.check("n2", ByteBuffer.wrap(own));
         stream.checkBeginning("n2", ByteBuffer.wrap(own));
@@ -251,21 +304,31 @@ class OrderedStreamTest {
             byte[] entry = proposal(foreign, 1);
             assertThatThrownBy(() -> stream.check("n2", ByteBuffer.wrap(entry))).hasMessageContaining("QRT-3004");
             assertThatThrownBy(() -> stream.checkBeginning("n2", ByteBuffer.wrap(entry)))
-                    .hasMessageContaining("another node's");
+                    .hasMessageContaining(foreign.equals(ours) ? "beside the leader" : "beside n3");
         }
+    }
+
+    /** What the order has can't be taken out of it: every node would stop there. */
+    @Test
+    void eventsThatAreNoneAreRefused() {
+        WriteSet none = new WriteSet(new Gtid(OTHER, 1), 0, 0, WriteSet.Kind.ROWS, Keys.NONE, new byte[] {-1});
+        ByteBuffer entry =
+                ByteBuffer.wrap(ProposalCodec.encode(new Proposal(OTHER, 0, 1, 0, new long[0], List.of(none)))
+                        .toArray());
+        assertThatThrownBy(() -> stream.check("n2", entry)).hasMessageContaining("events that are none");
     }
 
     @Test
     void nobodyVotesForAnother() {
         UUID others = new UUID(3, 3);
         UUID its = new UUID(2, 2);
-        stream.servers((server, node) -> server.equals(others) && !node.equals("n3"));
+        stream.servers(besideN3(others));
         stream.check("n2", ballot(Ballot.Kind.REFUSED, "n2", its));
         stream.check("n2", ballot(Ballot.Kind.NO_VOTER, "n3", others));
         assertThatThrownBy(() -> stream.check("n2", ballot(Ballot.Kind.REFUSED, "n3", others)))
                 .hasMessageContaining("the ballot of n3");
         assertThatThrownBy(() -> stream.check("n2", ballot(Ballot.Kind.VOTER, "n2", others)))
-                .hasMessageContaining("another node's");
+                .hasMessageContaining("beside n3");
     }
 
     private static ByteBuffer ballot(Ballot.Kind kind, String node, UUID server) {

@@ -26,7 +26,7 @@ public final class AskedNode {
     private final Credentials credentials;
 
     AskedNode(String address, Credentials credentials) {
-        this.address = address;
+        this.address = address.matches("https?://[^/]+/") ? address.substring(0, address.length() - 1) : address;
         this.credentials = credentials;
     }
 

@@ -6,6 +6,7 @@ import java.io.Reader;
 import java.io.StringWriter;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -25,6 +26,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Date;
+import java.util.List;
 import java.util.regex.Pattern;
 import javax.security.auth.x500.X500Principal;
 import org.bouncycastle.asn1.pkcs.PrivateKeyInfo;
@@ -36,7 +38,6 @@ import org.bouncycastle.asn1.x509.KeyUsage;
 import org.bouncycastle.cert.X509v3CertificateBuilder;
 import org.bouncycastle.cert.jcajce.JcaX509CertificateConverter;
 import org.bouncycastle.cert.jcajce.JcaX509v3CertificateBuilder;
-import org.bouncycastle.openssl.PEMException;
 import org.bouncycastle.openssl.PEMParser;
 import org.bouncycastle.openssl.jcajce.JcaPEMKeyConverter;
 import org.bouncycastle.openssl.jcajce.JcaPEMWriter;
@@ -58,7 +59,6 @@ public final class CertificateAuthority {
 
     private static final String AUTHORITY_KEY = "ca.key";
     private static final Duration AUTHORITY_FOR = Duration.ofDays(3650);
-    private static final String SIGNATURE = "SHA256withECDSA";
     private static final Pattern NODE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
     private static final int SERIAL_BITS = 120;
 
@@ -118,19 +118,29 @@ public final class CertificateAuthority {
         if (!existsIn(directory)) {
             throw new CommandException("there is no authority in " + directory + "; make one with quorate certs init");
         }
-        CertificateAuthority authority = new CertificateAuthority(
-                directory, clock, read(directory.resolve(AUTHORITY)), readKey(directory.resolve(AUTHORITY_KEY)));
-        authority.requireOwnKey();
-        authority.requireValid();
-        return authority;
+        Path file = directory.resolve(AUTHORITY);
+        List<X509Certificate> all = readAll(file);
+        PrivateKey key = readKey(directory.resolve(AUTHORITY_KEY));
+        for (X509Certificate certificate : all) {
+            CertificateAuthority authority = new CertificateAuthority(directory, clock, certificate, key);
+            if (authority.hasOwnKey()) {
+                if (certificate.getBasicConstraints() < 0) {
+                    throw new CommandException(file + " isn't the certificate of an authority: it may not sign others");
+                }
+                authority.requireValid();
+                return authority;
+            }
+        }
+        throw new CommandException(
+                directory.resolve(AUTHORITY_KEY) + " isn't the key of " + file + "; no node would trust what it signs");
     }
 
-    private void requireOwnKey() throws IOException {
+    private boolean hasOwnKey() {
         try {
             certify("itself", certificate.getPublicKey(), Duration.ZERO).verify(certificate.getPublicKey());
+            return true;
         } catch (GeneralSecurityException | IOException | IllegalArgumentException e) {
-            throw new CommandException(directory.resolve(AUTHORITY_KEY) + " isn't the key of "
-                    + directory.resolve(AUTHORITY) + "; no node would trust what it signs");
+            return false;
         }
     }
 
@@ -163,7 +173,8 @@ public final class CertificateAuthority {
         createPrivate(own);
         KeyPair pair = newKeys();
         writePrivate(own.resolve(KEY), pem(pair.getPrivate()));
-        write(own.resolve(AUTHORITY), pem(certificate));
+        // All that are in there: while an authority is replaced, nodes trust both.
+        write(own.resolve(AUTHORITY), Files.readString(directory.resolve(AUTHORITY)));
         write(own.resolve(CERTIFICATE), pem(certify(node, pair.getPublic(), validity)));
         return own;
     }
@@ -179,23 +190,38 @@ public final class CertificateAuthority {
             throw new CommandException("there is no certificate of " + node + " in " + directory
                     + "; make one with quorate certs issue " + node);
         }
-        PublicKey former = read(own.resolve(CERTIFICATE)).getPublicKey();
-        write(own.resolve(CERTIFICATE), pem(certify(node, former, validity)));
+        X509Certificate former = read(own.resolve(CERTIFICATE));
+        if (!former.getSubjectX500Principal().getName().equals("CN=" + node)) {
+            throw new CommandException(own.resolve(CERTIFICATE) + " isn't that of " + node + ", but of "
+                    + former.getSubjectX500Principal());
+        }
+        write(own.resolve(CERTIFICATE), pem(certify(node, former.getPublicKey(), validity)));
         return own;
     }
 
     /** @throws CommandException when no node can have that name */
     static void requireName(String node) {
-        if (!NODE.matcher(node).matches()) {
+        if (!NODE.matcher(node).matches() || node.equals(AUTHORITY) || node.equals(AUTHORITY_KEY)) {
             throw new CommandException(node + " can't be the name of a node: letters, digits, dots, dashes,"
-                    + " underscores, and 63 of them at most");
+                    + " underscores, and 63 of them at most; not " + AUTHORITY + " and " + AUTHORITY_KEY);
         }
     }
 
-    /** Reads a certificate. */
+    /** Reads a certificate, the first one of the file. */
     public static X509Certificate read(Path file) throws IOException {
+        return readAll(file).get(0);
+    }
+
+    /** Reads all certificates of a file, which are one at least. */
+    static List<X509Certificate> readAll(Path file) throws IOException {
         try (var in = Files.newInputStream(file)) {
-            return (X509Certificate) CertificateFactory.getInstance("X.509").generateCertificate(in);
+            List<X509Certificate> all = CertificateFactory.getInstance("X.509").generateCertificates(in).stream()
+                    .map(X509Certificate.class::cast)
+                    .toList();
+            if (all.isEmpty()) {
+                throw new CommandException(file + " has no certificate");
+            }
+            return all;
         } catch (NoSuchFileException e) {
             throw new CommandException("there is no " + file);
         } catch (GeneralSecurityException e) {
@@ -216,10 +242,19 @@ public final class CertificateAuthority {
     private static X509Certificate sign(X509v3CertificateBuilder made, PrivateKey by) throws IOException {
         try {
             return new JcaX509CertificateConverter()
-                    .getCertificate(made.build(new JcaContentSignerBuilder(SIGNATURE).build(by)));
+                    .getCertificate(made.build(new JcaContentSignerBuilder(signature(by)).build(by)));
         } catch (OperatorCreationException | GeneralSecurityException e) {
             throw new IOException("a certificate can't be made: " + e.getMessage(), e);
         }
+    }
+
+    /** Of the kind that goes with a key; an authority that wasn't made by this class may have another one. */
+    private static String signature(PrivateKey by) {
+        return switch (by.getAlgorithm()) {
+            case "RSA" -> "SHA256withRSA";
+            case "EdDSA", "Ed25519" -> "Ed25519";
+            default -> "SHA256withECDSA";
+        };
     }
 
     private static KeyPair newKeys() throws IOException {
@@ -252,7 +287,10 @@ public final class CertificateAuthority {
                 return new JcaPEMKeyConverter().getPrivateKey(key);
             }
             throw noKey(file);
-        } catch (PEMException | IllegalArgumentException e) {
+        } catch (FileSystemException e) {
+            throw e;
+        } catch (IOException | IllegalArgumentException e) {
+            // Cut short, or no PEM at all.
             throw noKey(file);
         }
     }
@@ -285,7 +323,7 @@ public final class CertificateAuthority {
 
     private static void write(Path file, String text) throws IOException {
         Path aside = file.resolveSibling(file.getFileName() + ".new");
-        Files.writeString(aside, text, StandardCharsets.US_ASCII);
+        Files.writeString(aside, text);
         Files.move(aside, file, StandardCopyOption.ATOMIC_MOVE);
     }
 

@@ -44,8 +44,15 @@ final class CertsCommand {
                 defaultValue = "certs")
         private Path directory;
 
+        Path directory() {
+            if (directory.toString().isEmpty()) {
+                throw new CommandException("--authority: the name of a directory");
+            }
+            return directory;
+        }
+
         CertificateAuthority open() throws IOException {
-            return CertificateAuthority.open(directory, Clock.systemUTC());
+            return CertificateAuthority.open(directory(), Clock.systemUTC());
         }
     }
 
@@ -67,12 +74,13 @@ final class CertsCommand {
 
         @Override
         public Integer call() {
+            Path directory = place.directory();
             try {
-                CertificateAuthority.create(place.directory, cluster, Clock.systemUTC());
+                CertificateAuthority.create(directory, cluster, Clock.systemUTC());
             } catch (IOException e) {
-                throw notMade("an authority in " + place.directory, e);
+                throw notMade("an authority in " + directory, e);
             }
-            spec.commandLine().getOut().println("made " + place.directory.resolve(CertificateAuthority.AUTHORITY));
+            spec.commandLine().getOut().println("made " + directory.resolve(CertificateAuthority.AUTHORITY));
             return 0;
         }
     }
@@ -163,7 +171,7 @@ final class CertsCommand {
             name = "show",
             description = "Shows whose a certificate is and how long it is valid.",
             mixinStandardHelpOptions = true)
-    static final class Show implements Runnable {
+    static final class Show implements Callable<Integer> {
         private static final String FORMAT = "%-28s %-20s %-26s %-22s %s%n";
 
         @Spec
@@ -176,20 +184,22 @@ final class CertsCommand {
         private List<Path> files = List.of(Path.of("certs"));
 
         @Override
-        public void run() {
+        public Integer call() throws GeneralSecurityException {
             PrintWriter out = spec.commandLine().getOut();
+            PrintWriter err = spec.commandLine().getErr();
+            boolean all = true;
             out.printf(FORMAT, "file", "node", "by", "until", "SHA-256");
-            try {
-                for (Path file : files) {
+            for (Path file : files) {
+                try {
                     for (Path each : certificates(file)) {
-                        print(out, each);
+                        all &= print(out, err, each);
                     }
+                } catch (IOException e) {
+                    err.println("quorate: " + file + " can't be read: " + e.getMessage());
+                    all = false;
                 }
-            } catch (IOException e) {
-                throw new UncheckedIOException("can't be read: " + e.getMessage(), e);
-            } catch (GeneralSecurityException e) {
-                throw new CommandException(e.getMessage());
             }
+            return all ? 0 : 1;
         }
 
         private static List<Path> certificates(Path file) throws IOException {
@@ -203,16 +213,27 @@ final class CertsCommand {
             }
         }
 
-        private static void print(PrintWriter out, Path file) throws IOException, GeneralSecurityException {
-            X509Certificate certificate = CertificateAuthority.read(file);
-            byte[] digest = MessageDigest.getInstance("SHA-256").digest(certificate.getEncoded());
-            out.printf(
-                    FORMAT,
-                    file,
-                    certificate.getSubjectX500Principal().getName().replaceFirst("^CN=", ""),
-                    certificate.getIssuerX500Principal().getName().replaceFirst("^CN=", ""),
-                    certificate.getNotAfter().toInstant(),
-                    HexFormat.of().formatHex(digest, 0, 8));
+        /** False when there is none in the file that can be shown. */
+        private static boolean print(PrintWriter out, PrintWriter err, Path file)
+                throws IOException, GeneralSecurityException {
+            List<X509Certificate> all;
+            try {
+                all = CertificateAuthority.readAll(file);
+            } catch (CommandException e) {
+                err.println("quorate: " + e.getMessage());
+                return false;
+            }
+            for (X509Certificate certificate : all) {
+                byte[] digest = MessageDigest.getInstance("SHA-256").digest(certificate.getEncoded());
+                out.printf(
+                        FORMAT,
+                        file,
+                        certificate.getSubjectX500Principal().getName().replaceFirst("^CN=", ""),
+                        certificate.getIssuerX500Principal().getName().replaceFirst("^CN=", ""),
+                        certificate.getNotAfter().toInstant(),
+                        HexFormat.of().formatHex(digest, 0, 8));
+            }
+            return true;
         }
     }
 }

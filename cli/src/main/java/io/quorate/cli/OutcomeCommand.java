@@ -3,9 +3,11 @@ package io.quorate.cli;
 
 import io.quorate.core.answer.OutcomeAnswer;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -19,6 +21,9 @@ import picocli.CommandLine.Spec;
         },
         mixinStandardHelpOptions = true)
 final class OutcomeCommand implements Callable<Integer> {
+    private static final Pattern GTID =
+            Pattern.compile("\\p{XDigit}{8}(-\\p{XDigit}{4}){3}-\\p{XDigit}{12}:[0-9]{1,19}");
+
     @Spec
     private CommandSpec spec;
 
@@ -30,6 +35,9 @@ final class OutcomeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        if (!GTID.matcher(gtid.strip()).matches()) {
+            throw new ParameterException(spec.commandLine(), gtid + " is no GTID: SERVER-UUID:NUMBER");
+        }
         String text = nodes.first().ask("/actuator/outcome/" + gtid.strip());
         OutcomeAnswer answer = Answers.read(text, OutcomeAnswer.class);
         spec.commandLine().getOut().println(nodes.json() ? text : answer.outcome() + ": " + answer.says());

@@ -98,4 +98,46 @@ class CertificateAuthorityTest {
         Files.delete(directory.resolve("ca.crt"));
         assertRefused(() -> CertificateAuthority.open(directory, CLOCK), "there is no " + directory.resolve("ca.crt"));
     }
+
+    /** Nodes trust both authorities while one takes the other's place. */
+    @Test
+    void bothAuthoritiesGoToTheHostsWhileOneTakesTheOthersPlace() throws Exception {
+        Path next = directory.resolve("next");
+        CertificateAuthority.create(next, "next", CLOCK);
+        String both = Files.readString(directory.resolve("ca.crt")) + Files.readString(next.resolve("ca.crt"));
+        Files.writeString(next.resolve("ca.crt"), both);
+        Path own = CertificateAuthority.open(next, CLOCK).issue("n1", YEAR);
+        assertThat(own.resolve("ca.crt")).hasContent(both);
+        CertificateAuthority.read(own.resolve("node.crt"))
+                .verify(CertificateAuthority.readAll(next.resolve("ca.crt"))
+                        .get(1)
+                        .getPublicKey());
+    }
+
+    @Test
+    void aNodesCertificateIsNoAuthority() throws IOException {
+        Path own = authority.issue("n1", YEAR);
+        Files.copy(own.resolve("node.crt"), own.resolve("ca.crt"), StandardCopyOption.REPLACE_EXISTING);
+        Files.copy(own.resolve("node.key"), own.resolve("ca.key"));
+        assertRefused(() -> CertificateAuthority.open(own, CLOCK), "isn't the certificate of an authority");
+    }
+
+    @Test
+    void noNodeGetsACertificateForAnothersKeyAndNoneIsCalledLikeAFile() throws IOException {
+        Path other = authority.issue("n2", YEAR);
+        Path own = authority.issue("n1", YEAR);
+        Files.copy(other.resolve("node.crt"), own.resolve("node.crt"), StandardCopyOption.REPLACE_EXISTING);
+        assertRefused(() -> authority.renew("n1", YEAR), "isn't that of n1, but of CN=n2");
+        assertRefused(() -> authority.issue("ca.key", YEAR), "can't be the name of a node");
+    }
+
+    @Test
+    void aKeyThatIsCutShortIsNamed() throws IOException {
+        Path file = directory.resolve("ca.key");
+        String key = Files.readString(file);
+        Files.writeString(file, key.substring(0, key.length() / 2));
+        assertRefused(() -> CertificateAuthority.open(directory, CLOCK), file + " is no private key");
+        Files.writeString(file, "");
+        assertRefused(() -> CertificateAuthority.open(directory, CLOCK), file + " is no private key");
+    }
 }

@@ -85,6 +85,7 @@ class CommandsTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
+                "status",
                 "members",
                 "join",
                 "leave",
@@ -116,7 +117,9 @@ class CommandsTest {
                 "check",
                 "heal",
                 "members -o xml",
-                "transfer throttle x"
+                "transfer throttle x",
+                "outcome x",
+                "status --watch=-1"
             })
     void exitsWithTwoOnWrongUsage(String line) {
         assertThat(run(line.split(" "))).isEqualTo(CommandLine.ExitCode.USAGE);
@@ -165,6 +168,45 @@ class CommandsTest {
                          was too far behind for too long: nobody waits for it until it is level
                 * leads
                 """);
+    }
+
+    private static String members(String n1, String n2, String n3) {
+        return """
+                {"node":"n1","leader":"n1","members":[{"name":"n1","state":"%s"},{"name":"n2","state":"%s"},
+                {"name":"n3","state":"%s"}]}""".formatted(n1, n2, n3);
+    }
+
+    @Test
+    void saysInASentenceHowTheClusterStandsAndTellsScriptsByItsExitStatus() {
+        n1.answers("members", members("SYNCED", "SYNCED", "SYNCED"));
+        assertThat(run("status")).isZero();
+        assertThat(printed()).startsWith("All 3 members are up; the cluster can bear the loss of ONE more.\n\nmember");
+        n1.answers("members", members("SYNCED", "JOINER", "SYNCED"));
+        n1.answers("cluster", """
+                {"nodes":[{"name":"n1"},{"name":"n2","state":"JOINER","reason":"receiving what it missed, 12 s left"}]}
+                """);
+        assertThat(run("status")).isEqualTo(1);
+        assertThat(printed()).contains("but n2 is JOINER", "n2: receiving what it missed, 12 s left");
+        n1.answers("members", members("NON_PRIMARY", "ABSENT", "ABSENT"));
+        assertThat(run("status")).isEqualTo(2);
+        assertThat(printed()).contains("NOBODY CAN WRITE: 2 of 3 members have to take part in the order");
+    }
+
+    @Test
+    void asksAnotherNodeForTheStatusWhereOneDoesNotAnswer() {
+        n2.answers("members", "{\"health\":{\"level\":\"OK\",\"sentence\":\"as the node says\"}}");
+        assertThat(run("status")).isZero();
+        assertThat(printed()).startsWith("as the node says\n");
+        n2.wants("a-token");
+        assertThat(run("status")).isEqualTo(3);
+        assertThat(err.toString()).contains("has nothing at /actuator/members");
+    }
+
+    @Test
+    void watchesTheStatusAsLongAsItIsTold() {
+        n1.answers("members", members("SYNCED", "SYNCED", "SYNCED"));
+        assertThat(run("status", "--watch=1", "--count=2")).isZero();
+        assertThat(printed().split("All 3 members are up", -1)).hasSize(3);
     }
 
     @Test

@@ -3,11 +3,42 @@ package io.quorate.core;
 
 import java.util.Collection;
 import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** A table's full name. */
 public record TableName(String schema, String table) {
     private static final int NAMED_MAX = 3;
+    private static final String PART = "([^`.]+|`(?:[^`]|``)+`)";
+    private static final Pattern WRITTEN = Pattern.compile(PART + "\\." + PART);
+    /** Those of the server's own, and this product's. */
+    private static final Set<String> SYSTEM =
+            Set.of("mysql", "sys", "performance_schema", "information_schema", "quorate");
+
+    /**
+     * The table that somebody has named as {@code schema.table}. A part that has a dot in it is written in backticks.
+     *
+     * @throws IllegalArgumentException with a sentence about what isn't such a name
+     */
+    public static TableName parse(String text) {
+        Matcher parts = WRITTEN.matcher(text.strip());
+        if (!parts.matches()) {
+            throw new IllegalArgumentException("a table is named SCHEMA.TABLE, not " + text.strip()
+                    + "; a name with a dot in it goes into backticks");
+        }
+        return new TableName(part(parts.group(1)), part(parts.group(2)));
+    }
+
+    private static String part(String written) {
+        return written.startsWith("`") ? Identifiers.unquoted(written.substring(1, written.length() - 1)) : written;
+    }
+
+    /** Whether a schema is one of users, and not the server's own or {@code quorate}. */
+    public static boolean isSchemaOfUsers(String schema) {
+        return !SYSTEM.contains(schema.toLowerCase(Locale.ROOT));
+    }
 
     /** Some tables by name, for messages: a few of them, and how many more there are. */
     public static String some(Collection<TableName> tables) {

@@ -327,6 +327,12 @@ class DefinitionsIT {
         List<Long> untouched = schema.untouched();
         cluster.mysql(3).execute("SET SESSION sql_log_bin = 0", "DELETE FROM d.t", "INSERT INTO d.t VALUES (3, 3)");
         assertThat(cluster.post(3, "/actuator/heal", "{\"tables\": \"t\"}")).contains("SCHEMA.TABLE");
+        // Nothing is copied for a name that is no table's: a node would be away for nothing, or get all data anew.
+        assertThat(cluster.post(3, "/actuator/heal", "{\"tables\": \"d.t.x\"}")).contains("SCHEMA.TABLE, not d.t.x");
+        assertThat(cluster.post(3, "/actuator/heal", "{\"tables\": \"d.t, d.nope\"}"))
+                .contains("there is no table d.nope, neither here nor at n");
+        assertThat(cluster.post(3, "/actuator/heal", "{\"tables\": \"mysql.user\"}"))
+                .contains("none of users' tables");
         assertThat(cluster.post(3, "/actuator/heal", "{\"tables\": \"d.t\"}")).contains("\"done\":true");
         cluster.awaitQuery(3, "SELECT GROUP_CONCAT(id ORDER BY id) FROM d.t", "1,2");
         cluster.assertConverged();

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -206,6 +207,29 @@ class MembersIT {
         cluster.assertConverged();
         assertThat(cluster.mysql(1).queryLong("SELECT COUNT(*) FROM load_test.steady WHERE node <= 3"))
                 .isEqualTo(written.get());
+    }
+
+    /** With one node's key, as far as it goes beyond what a client with all rights can do anyway. */
+    @Test
+    @Order(6)
+    void aMembersKeyReadsNoAccountsAndHoldsNobodyUp(@TempDir Path directory) throws Exception {
+        cluster.kill(3, Part.SERVICE);
+        try (MemberKey key = MemberKey.of(cluster, 3, directory)) {
+            String user = "{\"table\":{\"schema\":\"mysql\",\"name\":\"user\"},";
+            assertThat(key.ask(1, "audit.next", user + "\"from\":null}")).contains("it was dropped meanwhile");
+            assertThat(key.ask(1, "audit.rows", user + "\"stretch\":{\"from\":null,\"to\":null},\"after\":0}"))
+                    .contains("has no table mysql.user");
+            assertThat(key.ask(
+                            1,
+                            "copy.rows-of-tables",
+                            "{\"after\":0,\"tables\":[{\"schema\":\"mysql\"," + "\"table\":\"user\"}]}"))
+                    .contains("gives tables of users alone");
+            assertThat(key.ask(1, "definition.fence", "{\"after\":1000000000000000}"))
+                    .contains("doesn't know of 1000000000000000 definitions");
+            cluster.mysql(1).execute("INSERT INTO load_test.steady VALUES (200, 1)");
+        }
+        assertThat(cluster.restart(3)).isTrue();
+        cluster.assertConverged();
     }
 
     /** The services take them while they run. */

@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -142,10 +143,15 @@ final class Certificates {
     }
 
     private Present read(SslBundle bundle) throws GeneralSecurityException {
-        KeyStore keys = bundle.getStores().getKeyStore();
+        KeyStore keys = store("keystore", bundle.getStores()::getKeyStore);
+        store("truststore", bundle.getStores()::getTrustStore);
         String alias = own(keys);
         X509Certificate certificate = (X509Certificate) keys.getCertificate(alias);
         String name = PeerTls.name(certificate.getSubjectX500Principal());
+        if (name == null) {
+            throw new GeneralSecurityException("the certificate is that of " + certificate.getSubjectX500Principal()
+                    + ", without the CN that has to be the node's name");
+        }
         if (!node.equals(name)) {
             throw new GeneralSecurityException("the certificate is that of " + name + ", and this node is " + node);
         }
@@ -166,6 +172,15 @@ final class Certificates {
                     e);
         }
         return new Present(credentials, certificate);
+    }
+
+    /** @param part of the bundle, as the configuration names it: the message is about a file that it doesn't name */
+    private static @Nullable KeyStore store(String part, Supplier<KeyStore> store) throws GeneralSecurityException {
+        try {
+            return store.get();
+        } catch (RuntimeException e) {
+            throw new GeneralSecurityException("its " + part + ": " + BundleAnalyzer.why(e), e);
+        }
     }
 
     private void requireValidNow(X509Certificate certificate) throws GeneralSecurityException {

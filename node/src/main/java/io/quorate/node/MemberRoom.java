@@ -37,7 +37,7 @@ record MemberRoom(Standing standing, FlowControl flow, MemberDesk desk, Join joi
                 beside.copy()::mayKeep,
                 beside.runsEvents(),
                 flow);
-        base.stream().servers(network.members()::isOfAnother);
+        base.stream().servers(network.members());
         MemberDesk desk = new MemberDesk(
                 properties.node(),
                 base.stream(),

@@ -83,6 +83,17 @@ class CertificatesTest {
         assertRefused(bundle(own, foreign), "are key store and trust store of the same authority?");
     }
 
+    @Test
+    void aFileThatHasNoneIsNamedByItsPartOfTheBundle() throws IOException {
+        Path own = issued("cluster", "n1", InstantSource.system());
+        Files.writeString(own.resolve(CertificateAuthority.KEY), "");
+        assertRefused(bundle(own, own), "its keystore: Missing private key");
+        Path other = issued("other", "n1", InstantSource.system());
+        Files.writeString(other.resolve(CertificateAuthority.AUTHORITY), "-----BEGIN CERT");
+        Path good = issued("good", "n1", InstantSource.system());
+        assertRefused(bundle(good, other), "its truststore: Missing certificates");
+    }
+
     /** Where new ones can't be used, the former ones are. */
     @Test
     void renewalIsCheckedLikeTheFirst() throws IOException {

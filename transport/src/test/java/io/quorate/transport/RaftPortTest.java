@@ -23,6 +23,12 @@ import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.ratis.proto.RaftProtos.RaftGroupIdProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
+import org.apache.ratis.proto.RaftProtos.TermIndexProto;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,6 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 class RaftPortTest {
     private static final byte WELCOME = 2;
     private static final byte REFUSED = 3;
+    private static final byte VOTE = 4;
     private static final byte APPEND = 5;
 
     @TempDir
@@ -100,6 +107,54 @@ class RaftPortTest {
             }
             assertThat(nodes.recorder("n1").failures).isEmpty();
             assertThat(nodes.recorder("n2").failures).isEmpty();
+        }
+    }
+
+    /** A server keeps the term that it has heard of, and after the last one there could be no election any more. */
+    @Test
+    void aVoteOfATermThatCannotBeIsNotTaken() throws Exception {
+        try (Nodes nodes = Nodes.of(directory, 3)) {
+            nodes.start("n1");
+            nodes.start("n2");
+            nodes.awaitLeader();
+            nodes.submitSurely("n1", "before");
+            for (String of : List.of("n3", "n2")) {
+                for (long term : new long[] {Long.MAX_VALUE, 1L << 40, -1}) {
+                    assertPutOut(nodes, vote(nodes, of, term));
+                }
+            }
+            nodes.submitSurely("n2", "after");
+            nodes.awaitEverywhere("after");
+            assertThat(nodes.node("n1").quorum().term()).isLessThan(1000);
+        }
+    }
+
+    private static byte[] vote(Nodes nodes, String of, long term) throws IOException {
+        RaftRpcRequestProto request = RaftRpcRequestProto.newBuilder()
+                .setRequestorId(ByteString.copyFromUtf8(of))
+                .setReplyId(ByteString.copyFromUtf8("n1"))
+                .setRaftGroupId(RaftGroupIdProto.newBuilder()
+                        .setId(RaftGroupId.valueOf(group(nodes, "n1")).toByteString()))
+                .setCallId(1)
+                .build();
+        return RpcHello.frame(
+                VOTE,
+                RequestVoteRequestProto.newBuilder()
+                        .setServerRequest(request)
+                        .setCandidateTerm(term)
+                        .setCandidateLastEntry(
+                                TermIndexProto.newBuilder().setTerm(1L << 40).setIndex(1L << 40))
+                        .build()
+                        .toByteArray());
+    }
+
+    /** By n1, as n3, with this request. */
+    private static void assertPutOut(Nodes nodes, byte[] request) throws IOException {
+        try (Socket socket = connect(nodes.peers().get(0))) {
+            assertThat(greet(socket, group(nodes, "n1"), "n3", "n1")).isEmpty();
+            socket.getOutputStream().write(request);
+            socket.setSoTimeout(60_000);
+            assertThat(readsToEnd(socket)).isTrue();
         }
     }
 

@@ -111,6 +111,12 @@ public sealed interface CopyQuestion<A> extends Question<A> {
     @Question.AnswerBytesMax(HEAD_BYTES_MAX)
     record RowsOfTables(long after, List<TableName> tables) implements Rows {}
 
+    /** Which of these tables does your server not have? Asked before anything is done. */
+    @Question.Name("copy.lacked")
+    record LackedOf(List<TableName> tables) implements CopyQuestion<Lacked> {}
+
+    record Lacked(List<TableName> tables) {}
+
     /** @param to where the stretch ends; null for the end of the table */
     record Head(Moment moment, @Nullable String to) {}
 }

@@ -168,6 +168,26 @@ public final class Copying implements ServerCopy, Refill {
     }
 
     @Override
+    public List<TableName> unknown(Set<TableName> tables, String donor) {
+        try (Connection connection = reach()) {
+            List<TableName> lacked = StreamSource.lacked(connection, List.copyOf(tables));
+            return lacked.isEmpty()
+                    ? lacked
+                    : donors.questions()
+                            .ask(donor, new CopyQuestion.LackedOf(lacked))
+                            .tables();
+        } catch (SQLException e) {
+            throw access.unreachable(e);
+        } catch (IOException e) {
+            throw noAnswer(donor, e);
+        }
+    }
+
+    private static QuorateException noAnswer(String donor, IOException e) {
+        return new QuorateException(ErrorCode.COPY_NO_DONOR, donor + " doesn't answer: " + e.getMessage(), e);
+    }
+
+    @Override
     public void wantOfWaiting(Difference where) throws IOException {
         want(CopyNote.ANY_PLACE, where);
     }
@@ -506,7 +526,7 @@ public final class Copying implements ServerCopy, Refill {
         try {
             return plausible(node, donors.questions().ask(node, new CopyQuestion.CloneFrom()));
         } catch (IOException e) {
-            throw new QuorateException(ErrorCode.COPY_NO_DONOR, node + " doesn't answer: " + e.getMessage(), e);
+            throw noAnswer(node, e);
         }
     }
 

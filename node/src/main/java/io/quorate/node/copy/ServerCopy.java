@@ -2,11 +2,13 @@
 package io.quorate.node.copy;
 
 import io.quorate.core.Difference;
+import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.sst.CopyProgress;
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The copy of another server's data that this node's server may get. An arbitrator gets none: {@link #NONE}. */
@@ -39,6 +41,13 @@ public interface ServerCopy {
     default void want(long from) throws IOException {
         want(from, Difference.ANYWHERE);
     }
+
+    /**
+     * Those of the tables that there are neither on this server nor on a donor's, so that nothing could be copied.
+     *
+     * @throws QuorateException when that can't be found out now
+     */
+    List<TableName> unknown(Set<TableName> tables, String donor);
 
     /**
      * Says that a copy is needed of whatever concerns a difference between this server and the order: of some tables if
@@ -136,6 +145,11 @@ public interface ServerCopy {
 
         @Override
         public void want(long from, Difference where) {
+            throw new IllegalStateException("an arbitrator has no server that could get a copy");
+        }
+
+        @Override
+        public List<TableName> unknown(Set<TableName> tables, String donor) {
             throw new IllegalStateException("an arbitrator has no server that could get a copy");
         }
 

@@ -14,6 +14,8 @@ import io.quorate.node.config.NodeProperties;
 import io.quorate.node.copy.CopyQuestion.CatalogAfter;
 import io.quorate.node.copy.CopyQuestion.Contents;
 import io.quorate.node.copy.CopyQuestion.Head;
+import io.quorate.node.copy.CopyQuestion.Lacked;
+import io.quorate.node.copy.CopyQuestion.LackedOf;
 import io.quorate.node.copy.CopyQuestion.RowsOfStretch;
 import io.quorate.node.copy.CopyQuestion.RowsOfTables;
 import io.quorate.node.question.Answers;
@@ -123,6 +125,26 @@ final class StreamSource implements GivenCopies {
                     tables(connection, server, q, reply);
                     return null;
                 }));
+        answers.on(LackedOf.class, this::lacked);
+    }
+
+    private Lacked lacked(LackedOf question) {
+        try (Connection connection = access.connectAlone()) {
+            return new Lacked(lacked(connection, question.tables()));
+        } catch (SQLException e) {
+            throw refused(ErrorCode.COPY_NO_DONOR, access.unreachable(e).getMessage());
+        }
+    }
+
+    /** Those of the tables that a server doesn't have. */
+    static List<TableName> lacked(Connection connection, List<TableName> tables) throws SQLException {
+        List<TableName> lacked = new ArrayList<>();
+        for (TableName name : tables) {
+            if (AuditedTable.read(connection, name.schema(), name.table()) == null) {
+                lacked.add(name);
+            }
+        }
+        return lacked;
     }
 
     /** Reads something from the server. */
@@ -136,6 +158,9 @@ final class StreamSource implements GivenCopies {
      * @param tables the tables that are read
      */
     private <A> A read(long after, List<TableName> tables, Reading<A> reading) throws IOException {
+        if (!tables.stream().allMatch(table -> TableName.isSchemaOfUsers(table.schema()))) {
+            throw refused(ErrorCode.COPY_REFUSED, "gives tables of users alone, not " + tables);
+        }
         boolean waits = !synced.getAsBoolean();
         if (waits) {
             requireGivenWhileWaiting(tables);

@@ -106,12 +106,20 @@ public final class Fences implements AutoCloseable {
 
     /** The reason why clients may still write, or why not all that they have written is ordered; null for none. */
     private String fence(Connection connection, long after) throws SQLException, InterruptedException {
+        long end = System.nanoTime() + DRAIN_MAX.toNanos();
+        while (last() < after) {
+            // Nothing could take up the number after one that the order doesn't have, so nobody could lift that fence.
+            if (System.nanoTime() > end) {
+                return "it doesn't know of " + after + " definitions that were ordered first, but of " + last();
+            }
+            Thread.sleep(LOOK_MILLIS);
+        }
         // The link can't wait for clients' statements: everybody's writes would wait behind it.
         if (!ServerAccess.closeWithin(connection, CLOSE_MAX)) {
             return "a statement of its clients doesn't end within " + CLOSE_MAX.toSeconds() + " s";
         }
         hold(after);
-        long end = System.nanoTime() + DRAIN_MAX.toNanos();
+        end = System.nanoTime() + DRAIN_MAX.toNanos();
         ServerSession session = ports.server().session();
         while (session != null && !session.isClosed() && System.nanoTime() < end) {
             Thread.sleep(LOOK_MILLIS);
@@ -128,6 +136,12 @@ public final class Fences implements AutoCloseable {
             Thread.sleep(LOOK_MILLIS);
         }
         return null;
+    }
+
+    /** The last number that something is ordered under. */
+    private long last() {
+        return ports.stream()
+                .ask(certifier -> certifier.position(OrderedFirst.ORIGIN).last());
     }
 
     private synchronized void hold(long after) {

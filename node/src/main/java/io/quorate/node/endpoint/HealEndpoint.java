@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.endpoint;
 
+import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
 import io.quorate.core.answer.Outcome;
 import io.quorate.node.join.Join;
@@ -35,13 +36,22 @@ class HealEndpoint {
             return Outcome.of(trusts ? join.trust(Set.of()) : "no table is named");
         }
         Set<TableName> named = new HashSet<>();
-        for (String each : tables.split(",")) {
-            String[] parts = each.strip().split("\\.", 2);
-            if (parts.length < 2 || parts[0].isEmpty() || parts[1].isEmpty()) {
-                return Outcome.of("a table is named SCHEMA.TABLE, not " + each.strip());
+        try {
+            for (String each : tables.split(",")) {
+                named.add(TableName.parse(each));
             }
-            named.add(new TableName(parts[0], parts[1]));
+        } catch (IllegalArgumentException e) {
+            return Outcome.of(e.getMessage());
         }
-        return Outcome.of(trusts ? join.trust(named) : join.heal(named));
+        for (TableName each : named) {
+            if (!TableName.isSchemaOfUsers(each.schema())) {
+                return Outcome.of(each + " is none of users' tables, and isn't replicated");
+            }
+        }
+        try {
+            return Outcome.of(trusts ? join.trust(named) : join.heal(named));
+        } catch (QuorateException e) {
+            return Outcome.of(e.getMessage());
+        }
     }
 }

@@ -16,6 +16,7 @@ import io.quorate.node.copy.ServerCopy;
 import io.quorate.node.join.JoinMachine.Step;
 import io.quorate.node.member.Admitted;
 import io.quorate.node.member.MemberDesk;
+import io.quorate.node.member.MemberReport;
 import io.quorate.node.member.Members;
 import io.quorate.node.member.Participation;
 import io.quorate.node.member.Standing;
@@ -251,10 +252,17 @@ public final class Join implements AutoCloseable {
         if (!copy.isAllowed()) {
             return "quorate.sst.method is none: this node may not have copies";
         }
-        boolean given = members.present().stream()
-                .anyMatch(m -> m.hasSyncedServer() && !m.node().equals(self));
-        if (!given) {
+        String donor = members.present().stream()
+                .filter(m -> m.hasSyncedServer() && !m.node().equals(self))
+                .map(MemberReport::node)
+                .findFirst()
+                .orElse(null);
+        if (donor == null) {
             return "no other node with a server is SYNCED, which could give a copy";
+        }
+        List<TableName> unknown = copy.unknown(tables, donor);
+        if (!unknown.isEmpty()) {
+            return "there is no " + TableName.some(unknown) + ", neither here nor at " + donor;
         }
         QuorateException asked = new QuorateException(
                 ErrorCode.COPY_ASKED,

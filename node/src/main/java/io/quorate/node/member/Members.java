@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.member;
 
+import io.quorate.certification.OrderedStream;
 import io.quorate.core.ErrorCode;
 import io.quorate.core.FromOutside;
 import io.quorate.core.QuorateException;
@@ -17,6 +18,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.core.JacksonException;
@@ -26,7 +28,7 @@ import tools.jackson.databind.json.JsonMapper;
  * What was last heard from each of the other nodes, which report about themselves several times a second ({@link
  * Reporting}).
  */
-public final class Members {
+public final class Members implements OrderedStream.Servers {
     private static final Logger log = LoggerFactory.getLogger(Members.class);
     /** A node that was not heard for this long counts as absent. */
     private static final Duration FRESH = Duration.ofSeconds(2);
@@ -45,6 +47,8 @@ public final class Members {
     private final Map<String, Sent> sent = new ConcurrentHashMap<>();
     /** The node that a server is beside, by the server's UUID. */
     private final Map<String, String> beside = new ConcurrentHashMap<>();
+    /** Nodes that say that a server is beside them which another one said before, with that server. */
+    private final Map<String, String> disputed = new ConcurrentHashMap<>();
 
     /** A report that came by itself, as it came and as it reads. */
     private record Sent(byte[] bytes, MemberReport report) {}
@@ -131,13 +135,31 @@ public final class Members {
             beside.entrySet()
                     .removeIf(each -> each.getValue().equals(report.node())
                             && !each.getKey().equals(report.server()));
-            // Whoever says it first, as long as it goes on saying so: nobody else can take it from there.
-            beside.merge(
-                    report.server(), report.node(), (former, now) -> isBeside(report.server(), former) ? former : now);
+            beside.merge(report.server(), report.node(), (former, now) -> first(report.server(), former, now));
         }
         if (report.generation() > 0 && known.contains(report.node())) {
             directory(report.node(), report.generation(), report.directory());
         }
+    }
+
+    /** Whoever says it first, as long as it goes on saying so: nobody else can take it from there. */
+    private String first(String server, String former, String now) {
+        if (former.equals(now) || !isBeside(server, former)) {
+            disputed.remove(now);
+            return now;
+        }
+        if (!server.equals(disputed.put(now, server))) {
+            log.warn(
+                    "{} and {} both say that the server {} is beside them. What {} sends of it isn't ordered for as"
+                            + " long as {} says so: one of the two services has the other one's server in"
+                            + " quorate.mysql, or isn't what it says it is",
+                    former,
+                    now,
+                    server,
+                    now,
+                    former);
+        }
+        return former;
     }
 
     private boolean isBeside(String server, String node) {
@@ -145,10 +167,18 @@ public final class Members {
         return last != null && last.isFresh() && server.equals(last.report().server());
     }
 
-    /** Whether a server is beside another node, which is present and was the first to say so. */
-    public boolean isOfAnother(UUID server, String node) {
+    /** The node that a server is beside, which is present and was the first to say so; null if that is this one. */
+    @Override
+    public @Nullable String otherOf(UUID server, String node) {
         String known = beside.get(server.toString());
-        return known != null && !known.equals(node) && isBeside(server.toString(), known);
+        return known != null && !known.equals(node) && isBeside(server.toString(), known) ? known : null;
+    }
+
+    @Override
+    public @Nullable UUID of(String node) {
+        Heard last = heard.get(node);
+        String server = last == null || !last.isFresh() ? null : last.report().server();
+        return server == null ? null : UUID.fromString(server);
     }
 
     /** Notes that the member of that name and generation uses that data directory. */
@@ -186,6 +216,7 @@ public final class Members {
         sent.clear();
         heard.clear();
         beside.clear();
+        disputed.clear();
         strangers.clear();
     }
 

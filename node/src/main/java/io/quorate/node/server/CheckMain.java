@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.server;
 
+import io.quorate.core.FromOutside;
 import io.quorate.node.server.ServerCheck.Finding;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -26,8 +27,12 @@ public final class CheckMain {
     private CheckMain() {}
 
     public static int run(String[] arguments, PrintStream out, PrintStream err) {
-        if (arguments.length < 3 || arguments[1].lastIndexOf(':') < 0) {
+        if (arguments.length < 3) {
             err.println("usage: check HOST:PORT USER [json|text [TLS [CA-FILE]]]; the password in " + PASSWORD);
+            return 2;
+        }
+        if (!isAddress(arguments[1])) {
+            err.println("quorate: " + arguments[1] + " is no address of a server: HOST:PORT");
             return 2;
         }
         boolean asJson = arguments.length > 3 && arguments[3].equals("json");
@@ -45,6 +50,15 @@ public final class CheckMain {
         } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
             err.println("quorate: " + e.getMessage());
             return 2;
+        }
+    }
+
+    private static boolean isAddress(String text) {
+        int colon = text.lastIndexOf(':');
+        try {
+            return colon > 0 && FromOutside.isPort(Integer.parseInt(text.substring(colon + 1)));
+        } catch (NumberFormatException e) {
+            return false;
         }
     }
 

@@ -11,7 +11,9 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
+import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
+import java.util.Collection;
 import java.util.Locale;
 import java.util.UUID;
 
@@ -35,17 +37,32 @@ record CheckTls(ServerTls tls, Path file) implements AutoCloseable {
         String password = UUID.randomUUID().toString();
         KeyStore store = KeyStore.getInstance("PKCS12");
         store.load(null, null);
-        try (InputStream in = Files.newInputStream(Path.of(ca))) {
-            int number = 0;
-            for (Certificate each : CertificateFactory.getInstance("X.509").generateCertificates(in)) {
-                store.setCertificateEntry("ca" + number++, each);
-            }
+        int number = 0;
+        for (Certificate each : certificates(Path.of(ca))) {
+            store.setCertificateEntry("ca" + number++, each);
         }
         Path file = Files.createTempFile("quorate-ca", ".p12");
         try (OutputStream out = Files.newOutputStream(file)) {
             store.store(out, password.toCharArray());
         }
         return new CheckTls(new ServerTls(chosen, local, new ServerTls.Store(file.toString(), password), null), file);
+    }
+
+    private static Collection<? extends Certificate> certificates(Path file)
+            throws IOException, GeneralSecurityException {
+        if (!Files.isRegularFile(file)) {
+            throw new IllegalArgumentException("--ca: there is no file " + file);
+        }
+        try (InputStream in = Files.newInputStream(file)) {
+            Collection<? extends Certificate> all =
+                    CertificateFactory.getInstance("X.509").generateCertificates(in);
+            if (all.isEmpty()) {
+                throw new IllegalArgumentException("--ca: " + file + " has no certificate (PEM)");
+            }
+            return all;
+        } catch (CertificateException e) {
+            throw new IllegalArgumentException("--ca: " + file + " has no certificates (PEM): " + e.getMessage(), e);
+        }
     }
 
     private static ServerTls.Mode mode(String mode, boolean local) {

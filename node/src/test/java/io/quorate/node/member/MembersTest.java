@@ -50,19 +50,17 @@ class MembersTest {
         Members members = members();
         UUID server = new UUID(1, 2);
         UUID another = new UUID(3, 4);
-        assertThat(members.isOfAnother(server, "n2")).isFalse();
+        assertThat(members.otherOf(server, "n2")).isNull();
         members.heard(beside("n1", server));
         members.heard(beside("n2", server));
-        assertThat(members.isOfAnother(server, "n2")).isTrue();
-        assertThat(members.isOfAnother(server, "n1")).isFalse();
-        assertThat(members.isOfAnother(another, "n2")).isFalse();
+        assertThat(members.otherOf(server, "n2")).isEqualTo("n1");
+        assertThat(members.otherOf(server, "n1")).isNull();
+        assertThat(members.otherOf(another, "n2")).isNull();
         members.heard(beside("n1", another));
-        assertThat(members.isOfAnother(server, "n2"))
-                .as("n1 has another one now")
-                .isFalse();
+        assertThat(members.otherOf(server, "n2")).as("n1 has another one now").isNull();
         members.heard(beside("n2", server));
-        assertThat(members.isOfAnother(server, "n1")).isTrue();
-        assertThat(members.isOfAnother(another, "n2")).isTrue();
+        assertThat(members.otherOf(server, "n1")).isEqualTo("n2");
+        assertThat(members.otherOf(another, "n2")).isEqualTo("n1");
     }
 
     private static MemberReport beside(String node, UUID server) {

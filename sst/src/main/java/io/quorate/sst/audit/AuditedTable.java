@@ -3,6 +3,7 @@ package io.quorate.sst.audit;
 
 import io.quorate.core.Identifiers;
 import io.quorate.core.ShownTable;
+import io.quorate.core.TableName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -120,8 +121,11 @@ public final class AuditedTable {
         return all;
     }
 
-    /** @return null when there is no such table */
+    /** @return null when there is no such table, or it is none of users: what other nodes ask for is read by this */
     public static AuditedTable read(Connection connection, String schema, String name) throws SQLException {
+        if (!TableName.isSchemaOfUsers(schema)) {
+            return null;
+        }
         List<TableColumn> columns = new ArrayList<>();
         try (PreparedStatement select = connection.prepareStatement(COLUMNS)) {
             select.setString(1, schema);

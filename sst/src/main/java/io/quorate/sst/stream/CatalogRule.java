@@ -2,6 +2,7 @@
 package io.quorate.sst.stream;
 
 import io.quorate.core.FromOutside;
+import io.quorate.core.TableName;
 import io.quorate.sst.stream.Catalog.Account;
 import io.quorate.sst.stream.Catalog.Clause;
 import io.quorate.sst.stream.Catalog.Program;
@@ -22,8 +23,6 @@ import java.util.stream.Stream;
  * and in {@code quorate}. What a view, a program or an account does later is for the donor to say: it is the copy.
  */
 final class CatalogRule {
-    private static final Set<String> SYSTEM =
-            Set.of("mysql", "sys", "performance_schema", "information_schema", "quorate");
     private static final Set<String> SYSTEM_USERS = Set.of("mysql.sys", "mysql.session", "mysql.infoschema");
     /** Rows of other tables would come with these. */
     private static final Set<String> ROWS = Set.of("SELECT", "TABLE");
@@ -126,7 +125,7 @@ final class CatalogRule {
     }
 
     private static void requireOfUsers(String schema) {
-        if (schema.isEmpty() || SYSTEM.contains(schema.toLowerCase(Locale.ROOT))) {
+        if (schema.isEmpty() || !TableName.isSchemaOfUsers(schema)) {
             throw new IllegalArgumentException("schema " + schema + " isn't copied");
         }
     }

@@ -93,6 +93,8 @@ class RowsIT {
                         "")) {
             server.execute("CREATE DATABASE s", "CREATE TABLE s.t (id INT PRIMARY KEY)");
             RowLoader.prepare(load);
+            assertThat(AuditedTable.read(load, "mysql", "user")).isNull();
+            assertThat(AuditedTable.read(load, "MYSQL", "user")).isNull();
             AuditedTable table = AuditedTable.read(load, "s", "t");
             ByteArrayOutputStream piece = new ByteArrayOutputStream();
             DataOutputStream out = new DataOutputStream(piece);

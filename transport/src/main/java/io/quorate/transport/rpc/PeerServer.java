@@ -23,6 +23,7 @@ import javax.net.ssl.SSLSocket;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
 import org.apache.ratis.server.RaftServer;
@@ -56,6 +57,9 @@ final class PeerServer implements AutoCloseable {
     private static final int CALLERS_OF_A_NODE_MAX = 4;
 
     private static final long AGAIN_MILLIS = 100;
+
+    /** More elections than there can have been while a server was away: one a second for twelve days. */
+    private static final long TERMS_AHEAD_MAX = 1 << 20;
 
     private final RaftServer server;
     private final RpcSettings settings;
@@ -180,7 +184,7 @@ final class PeerServer implements AutoCloseable {
                 if (!isMember(caller)) {
                     throw new IOException("no member any more");
                 }
-                take(request, unapplied, answers);
+                take(caller, request, unapplied, answers);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -280,11 +284,12 @@ final class PeerServer implements AutoCloseable {
         return null;
     }
 
-    private void take(Frame frame, UnappliedEntries unapplied, Answers answers)
+    private void take(String caller, Frame frame, UnappliedEntries unapplied, Answers answers)
             throws IOException, InterruptedException {
         switch (frame.type()) {
             case RpcWire.APPEND -> {
                 AppendEntriesRequestProto request = RpcWire.parse(frame, AppendEntriesRequestProto.parser());
+                require(caller, request.getServerRequest(), request.getLeaderTerm());
                 int count = request.getEntriesCount();
                 if (count > 0) {
                     unapplied.next(request.getEntries(count - 1).getIndex(), request.getSerializedSize());
@@ -293,18 +298,37 @@ final class PeerServer implements AutoCloseable {
             }
             case RpcWire.VOTE -> {
                 RequestVoteRequestProto request = RpcWire.parse(frame, RequestVoteRequestProto.parser());
+                require(caller, request.getServerRequest(), request.getCandidateTerm());
                 answers.give(frame, () -> server.requestVote(request));
             }
             case RpcWire.SNAPSHOT -> {
                 InstallSnapshotRequestProto request = RpcWire.parse(frame, InstallSnapshotRequestProto.parser());
+                require(caller, request.getServerRequest(), request.getLeaderTerm());
                 answers.give(frame, () -> server.installSnapshot(request));
             }
             case RpcWire.ELECTION -> {
                 StartLeaderElectionRequestProto request =
                         RpcWire.parse(frame, StartLeaderElectionRequestProto.parser());
+                require(caller, request.getServerRequest(), 0);
                 answers.give(frame, () -> server.startLeaderElection(request));
             }
             default -> throw new IOException("a request of type " + frame.type());
+        }
+    }
+
+    /**
+     * A term that is accepted is kept for good, and the last one there is would end all elections.
+     *
+     * @throws IllegalArgumentException when the request isn't the caller's own, or is of a term that can't be
+     */
+    private void require(String caller, RaftRpcRequestProto request, long term) throws IOException {
+        String of = request.getRequestorId().toStringUtf8();
+        if (!of.equals(caller)) {
+            throw new IllegalArgumentException("it sends a request of " + of);
+        }
+        long own = server.getDivision(settings.group()).getInfo().getCurrentTerm();
+        if (term < 0 || term - own > TERMS_AHEAD_MAX) {
+            throw new IllegalArgumentException("it is in term " + term + ", and this server in term " + own);
         }
     }
 

@@ -14,15 +14,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
 
-/** What a service says whose configuration has a key that doesn't exist. */
+/** What a service says whose configuration is wrong before there is a node. */
 @Timeout(60)
-class UnknownKeyTest {
+class WrongConfigurationTest {
     @TempDir
     private Path directory;
 
     @Test
-    void itsNameAndItsPlaceAreToldAndNotItsValue() throws Exception {
-        Path file = Files.writeString(directory.resolve("application.yaml"), """
+    void aKeyThatDoesNotExistIsToldWithItsPlaceAndNotWithItsValue() throws Exception {
+        assertThat(saidAtStart("""
                 quorate:
                   cluster: c
                   node: n1
@@ -31,7 +31,31 @@ class UnknownKeyTest {
                     pasword: hunter2
                   peers:
                     - {name: n1, host: 127.0.0.1, raft-port: 1, channel-port: 2}
-                """.formatted(directory.resolve("data")));
+                """))
+                .contains("quorate.mysql.pasword", "application.yaml", "docs/configuration.md")
+                .doesNotContain("hunter2");
+    }
+
+    @Test
+    void aCertificateThatIsMissingIsNamed() throws Exception {
+        assertThat(saidAtStart("""
+                quorate:
+                  cluster: c
+                  node: n1
+                  data-dir: %1$s
+                  tls: {bundle: nodes}
+                  peers:
+                    - {name: n1, host: 127.0.0.1, raft-port: 1, channel-port: 2}
+                spring.ssl.bundle.pem.nodes:
+                  reload-on-update: true
+                  keystore: {certificate: 'file:%1$s/node.crt', private-key: 'file:%1$s/node.key'}
+                  truststore: {certificate: 'file:%1$s/ca.crt'}
+                """))
+                .contains("Unable to register SSL bundle 'nodes'", "/data/node.crt", "quorate certs issue");
+    }
+
+    private String saidAtStart(String yaml) throws Exception {
+        Path file = Files.writeString(directory.resolve("application.yaml"), yaml.formatted(directory.resolve("data")));
         PrintStream before = System.out;
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
         System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
@@ -45,8 +69,6 @@ class UnknownKeyTest {
         } finally {
             System.setOut(before);
         }
-        assertThat(printed.toString(StandardCharsets.UTF_8))
-                .contains("quorate.mysql.pasword", "application.yaml", "docs/configuration.md")
-                .doesNotContain("hunter2");
+        return printed.toString(StandardCharsets.UTF_8);
     }
 }

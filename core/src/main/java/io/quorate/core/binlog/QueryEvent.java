@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.quorate.capture;
+package io.quorate.core.binlog;
 
 import io.quorate.core.BinlogEvents;
-import io.quorate.core.binlog.EventReader;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -11,9 +10,9 @@ import java.util.Arrays;
  * A QUERY event: a statement's text, with the session settings it depends on. Layout and codes of the status variables:
  * {@code Query_event} in the server's {@code libbinlogevents/include/statement_events.h}.
  */
-final class QueryEvent {
-    static final long ANSI_QUOTES = 1L << 2;
-    static final long NO_BACKSLASH_ESCAPES = 1L << 20;
+public final class QueryEvent {
+    public static final long ANSI_QUOTES = 1L << 2;
+    public static final long NO_BACKSLASH_ESCAPES = 1L << 20;
 
     private static final byte[] BEGIN = {'B', 'E', 'G', 'I', 'N'};
     private static final int SQL_MODE = 1;
@@ -29,18 +28,18 @@ final class QueryEvent {
     private final int textFrom;
     private final int end;
 
-    final String database;
-    final long sqlMode;
+    public final String database;
+    public final long sqlMode;
 
     /** Collation id of {@code character_set_client}, -1 when the event doesn't say. */
-    final int clientCollation;
+    public final int clientCollation;
 
     /**
      * Whether the server logged the definition without a transaction of its data dictionary ({@code
      * Q_DDL_LOGGED_WITH_XID}). Then the statement changed nothing; or what it changed isn't in the dictionary alone, as
      * a table of another engine than InnoDB.
      */
-    final boolean outsideDictionary;
+    public final boolean outsideDictionary;
 
     private QueryEvent(byte[] bytes, int offset, int length) {
         this.bytes = bytes;
@@ -112,12 +111,13 @@ final class QueryEvent {
         }
     }
 
-    static QueryEvent read(byte[] bytes, int offset, int length) {
+    /** @throws IndexOutOfBoundsException when it is cut short */
+    public static QueryEvent read(byte[] bytes, int offset, int length) {
         return new QueryEvent(bytes, offset, length);
     }
 
     /** Whether it is the BEGIN that opens nearly every transaction; decided without reading the rest. */
-    static boolean isBegin(byte[] bytes, int offset, int length) {
+    public static boolean isBegin(byte[] bytes, int offset, int length) {
         int end = offset + length;
         int from = end - BEGIN.length;
         return from > offset + BinlogEvents.HEADER_BYTES + 13
@@ -125,7 +125,7 @@ final class QueryEvent {
                 && Arrays.equals(bytes, from, end, BEGIN, 0, BEGIN.length);
     }
 
-    String text(Charset charset) {
+    public String text(Charset charset) {
         return new String(bytes, textFrom, end - textFrom, charset);
     }
 }
