@@ -25,8 +25,8 @@ public final class BinlogEvents {
     public static final int STMT_END = 1;
 
     /**
-     * Bit of a ROWS event's flags, from MySQL 9.6 on ({@code USE_SQL_FOREIGN_KEY_F}): whatever the event's rows changed by
-     * cascade is in events of its own, and isn't to be repeated.
+     * Bit of a ROWS event's flags, from MySQL 9.6 on ({@code USE_SQL_FOREIGN_KEY_F}): whatever the event's rows changed
+     * by cascade is in events of its own, and isn't to be repeated.
      */
     public static final int CASCADES_LOGGED = 1 << 4;
 

@@ -62,8 +62,8 @@ class ClusterHealthTest {
         assertThat(of("NON_PRIMARY", "ABSENT", "ABSENT"))
                 .isEqualTo(new ClusterHealth(
                         Level.STOPPED,
-                        "NOBODY CAN WRITE: 2 of 3 members have to take part in the order: n1 is NON_PRIMARY, n2 is away,"
-                                + " n3 is away."));
+                        "NOBODY CAN WRITE: 2 of 3 members have to take part in the order: n1 is NON_PRIMARY, n2 is"
+                                + " away, n3 is away."));
         assertThat(of("NON_PRIMARY", "SYNCED", "SYNCED").sentence())
                 .isEqualTo("NOBODY CAN WRITE: the members choose who leads, which takes seconds where they reach one"
                         + " another: n1 is NON_PRIMARY, n2 is SYNCED, n3 is SYNCED.");
