@@ -3,8 +3,10 @@ package io.quorate.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -13,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /** What a service says whose configuration is wrong before there is a node. */
 @Timeout(60)
@@ -38,7 +41,7 @@ class WrongConfigurationTest {
 
     @Test
     void aCertificateThatIsMissingIsNamed() throws Exception {
-        assertThat(saidAtStart("""
+        Path file = configuration("""
                 quorate:
                   cluster: c
                   node: n1
@@ -50,22 +53,32 @@ class WrongConfigurationTest {
                   reload-on-update: true
                   keystore: {certificate: 'file:%1$s/node.crt', private-key: 'file:%1$s/node.key'}
                   truststore: {certificate: 'file:%1$s/ca.crt'}
-                """))
-                .contains("Unable to register SSL bundle 'nodes'", "/data/node.crt", "quorate certs issue");
+                """);
+        FailureAnalysis analysis = new BundleAnalyzer().analyze(catchThrowable(() -> start(file)));
+        assertThat(analysis).isNotNull();
+        assertThat(analysis.getDescription()).contains("Unable to register SSL bundle 'nodes'", "/data/node.crt");
+        assertThat(analysis.getAction()).contains("quorate certs issue");
     }
 
-    private String saidAtStart(String yaml) throws Exception {
-        Path file = Files.writeString(directory.resolve("application.yaml"), yaml.formatted(directory.resolve("data")));
+    private Path configuration(String yaml) throws IOException {
+        return Files.writeString(directory.resolve("application.yaml"), yaml.formatted(directory.resolve("data")));
+    }
+
+    private static void start(Path configuration) {
+        SpringApplication.run(
+                QuorateNode.class,
+                "--spring.config.additional-location=file:" + configuration,
+                "--server.port=0",
+                "--spring.jmx.enabled=false");
+    }
+
+    private String saidAtStart(String yaml) throws IOException {
+        Path file = configuration(yaml);
         PrintStream before = System.out;
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
         System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
         try {
-            assertThatThrownBy(() -> SpringApplication.run(
-                            QuorateNode.class,
-                            "--spring.config.additional-location=file:" + file,
-                            "--server.port=0",
-                            "--spring.jmx.enabled=false"))
-                    .isInstanceOf(RuntimeException.class);
+            assertThatThrownBy(() -> start(file)).isInstanceOf(RuntimeException.class);
         } finally {
             System.setOut(before);
         }
