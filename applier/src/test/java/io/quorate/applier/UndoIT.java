@@ -511,8 +511,8 @@ class UndoIT extends OriginAndServer {
     void whatCascadedCantBeUndoneWhenItsForeignKeyIsGone() throws Exception {
         cascades = true;
         String dropped = "SET SESSION sql_log_bin = 0;ALTER TABLE c DROP FOREIGN KEY c_ibfk_1";
-        refused("DELETE FROM p WHERE id = 1", dropped, "cascaded that are gone since");
-        refused("UPDATE p SET id = 5 WHERE id = 2", dropped, "cascaded that are gone since");
+        refused("DELETE FROM p WHERE id = 1", dropped, "may have cascaded that are gone since");
+        refused("UPDATE p SET id = 5 WHERE id = 2", dropped, "may have cascaded that are gone since");
     }
 
     private void refused(String sql, String why) throws Exception {

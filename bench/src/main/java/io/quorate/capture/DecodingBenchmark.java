@@ -68,7 +68,8 @@ public class DecodingBenchmark {
                 List.of(),
                 List.of(),
                 List.of(),
-                List.of());
+                List.of(),
+                false);
         Definitions definitions = new Definitions() {
             @Override
             public TableDefinition definition(TableName name, BinlogPosition at) {

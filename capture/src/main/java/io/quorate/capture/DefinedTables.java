@@ -36,6 +36,11 @@ public final class DefinedTables {
         return new DefinedTables(SchemaCatalog.collations(connection), ServerConnection.lowerCaseNames(connection));
     }
 
+    /** The key that whatever is written to a table takes among others. */
+    public static long key(TableName table) {
+        return KeyNames.table(table.schema(), table.table());
+    }
+
     /**
      * The tables that a definition changes or names; none for accounts, views and the like.
      *

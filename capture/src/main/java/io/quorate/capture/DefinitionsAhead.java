@@ -70,7 +70,7 @@ final class DefinitionsAhead {
 
     /**
      * Of tables that aren't named, foreign keys may have changed; what they add to the keys of rows is then missing, as
-     * it would be had the statement been run a moment before.
+     * it would be had the statement been run a moment before. What is undone needs more, see {@link #mayEndCascades}.
      */
     private boolean mayChange(Statement statement, TableName table) {
         return switch (statement.scope()) {
@@ -82,6 +82,18 @@ final class DefinitionsAhead {
                                 || statement.tables().stream()
                                         .anyMatch(each -> lower(each).equals(lower(table))));
         };
+    }
+
+    /**
+     * Whether one of the statements found by {@link #mayChange} may have taken a foreign key away. It is one of the
+     * child, so the parent isn't among its tables.
+     */
+    boolean mayEndCascades() {
+        return ahead.stream()
+                .map(Ahead::statement)
+                .anyMatch(each -> each.scope() == Statement.Scope.EVERYTHING
+                        || each.scope() == Statement.Scope.TABLES
+                        || (each.scope() == Statement.Scope.ROWS && !leavesDefinition(each)));
     }
 
     /** As TRUNCATE does. */

@@ -103,7 +103,7 @@ final class RowKeys {
         }
     }
 
-    private static void addCascades(TablePlan plan, KeysBuilder keys) {
+    static void addCascades(TablePlan plan, KeysBuilder keys) {
         if (plan.children.length > 0) {
             keys.add(Keys.CASCADES, KeyType.SHARED);
         }

@@ -106,6 +106,9 @@ final class SchemaCatalog implements Definitions {
                     return known == null ? TableDefinition.LATER : known;
                 }
                 TableDefinition definition = loaded.continuing(former.get(name));
+                if (ahead != null && at != null && ahead.mayEndCascades()) {
+                    definition = definition.afterCascadesEnded();
+                }
                 definitions.put(name, definition);
                 former.put(name, definition);
                 return definition;
@@ -204,7 +207,8 @@ final class SchemaCatalog implements Definitions {
         }
         List<TableName> children = referenced.isEmpty() ? List.of() : List.copyOf(cascadingChildren(name));
         List<TableName> cascaded = referenced.isEmpty() ? List.of() : cascadesBeyondChildren(name);
-        return new TableDefinition(created, created, indexes, opaque, references, referenced, children, cascaded);
+        return new TableDefinition(
+                created, created, indexes, opaque, references, referenced, children, cascaded, false);
     }
 
     private List<ForeignKey> foreignKeys(String where, TableName name) throws SQLException {

@@ -17,6 +17,7 @@ import java.util.List;
  * @param referenced column lists of it that foreign keys reference
  * @param children tables whose foreign keys change their rows by cascade when its own are deleted
  * @param cascades tables beyond these that deleting its rows may change by cascade
+ * @param cascadesEnded whether there may have been other foreign keys that cascade when the rows were written
  */
 record TableDefinition(
         long createdSecond,
@@ -26,7 +27,8 @@ record TableDefinition(
         List<ForeignKey> references,
         List<List<String>> referenced,
         List<TableName> children,
-        List<TableName> cascades) {
+        List<TableName> cascades,
+        boolean cascadesEnded) {
     static final long GONE = -1;
     private static final long DEFINED_LATER = -2;
 
@@ -35,7 +37,7 @@ record TableDefinition(
     static final TableDefinition LATER = nothing(DEFINED_LATER);
 
     private static TableDefinition nothing(long why) {
-        return new TableDefinition(why, why, List.of(), false, List.of(), List.of(), List.of(), List.of());
+        return new TableDefinition(why, why, List.of(), false, List.of(), List.of(), List.of(), List.of(), true);
     }
 
     boolean isLater() {
@@ -64,8 +66,22 @@ record TableDefinition(
                 && cascades.equals(former.cascades);
         return sameKeys
                 ? new TableDefinition(
-                        createdSecond, former.validSecond, unique, opaque, references, referenced, children, cascades)
+                        createdSecond,
+                        former.validSecond,
+                        unique,
+                        opaque,
+                        references,
+                        referenced,
+                        children,
+                        cascades,
+                        cascadesEnded)
                 : this;
+    }
+
+    /** The same, of rows that were written when other foreign keys may have cascaded from them. */
+    TableDefinition afterCascadesEnded() {
+        return new TableDefinition(
+                createdSecond, validSecond, unique, opaque, references, referenced, children, cascades, true);
     }
 
     /** A unique index. */

@@ -77,6 +77,9 @@ final class TablePlan {
     /** Keys of tables that deletes in this table change by cascade, beyond its children. */
     final long[] cascades;
 
+    /** Whether other foreign keys may have cascaded from its rows than those of the children. */
+    final boolean cascadesEnded;
+
     private TablePlan(TableMap map, boolean ours, TableDefinition definition, String coarse, List<RowKey> keys) {
         this.map = map;
         this.ours = ours;
@@ -90,6 +93,8 @@ final class TablePlan {
                 !definition.references().isEmpty() || !definition.referenced().isEmpty();
         this.children = tableKeys(definition.children());
         this.cascades = tableKeys(definition.cascades());
+        boolean present = coarse == null || definition.opaque() || map.names == null;
+        this.cascadesEnded = definition.cascadesEnded() || !present;
     }
 
     private static long[] tableKeys(List<TableName> tables) {

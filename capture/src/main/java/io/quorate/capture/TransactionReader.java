@@ -339,23 +339,25 @@ final class TransactionReader {
             // The table's key is exclusive already, and the present definition need not be that of these rows.
             return;
         }
-        if (plan.coarse != null || committedMicros < plan.validFromMicros) {
-            addWholeTable(plan);
+        boolean former = committedMicros < plan.validFromMicros;
+        if ((former || plan.cascadesEnded) && mayCascade(b, offset)) {
+            keys.add(Keys.CASCADES, KeyType.SHARED);
+            keys.add(Keys.CASCADES_ANYWHERE, KeyType.SHARED);
+        }
+        if (plan.coarse != null || former) {
+            addWholeTable(plan, b, offset);
         } else if (keys.size() >= limits.keysMax()) {
-            addWholeTable(plan);
+            addWholeTable(plan, b, offset);
             if (plan.linked) {
                 // The rows that it references, or that reference it, belong to other tables.
                 keys.add(Keys.EVERYTHING, KeyType.EXCLUSIVE);
-            }
-            if (plan.children.length > 0) {
-                keys.add(Keys.CASCADES, KeyType.SHARED);
             }
             plans.warn(
                     plan,
                     "a transaction has more keys than the heap allows (" + limits.keysMax()
                             + "): split it, or give the services a larger heap");
         } else if (!rowKeys.add(b, offset, plan, keys)) {
-            addWholeTable(plan);
+            addWholeTable(plan, b, offset);
             plans.warn(plan, "row images lack columns of its keys (binlog_row_image of a session is not FULL)");
         }
     }
@@ -364,10 +366,18 @@ final class TransactionReader {
      * These rows may be any of the table's. A definition takes the same key in the same way, and lets the rows of
      * others pass that were there before it; these don't.
      */
-    private void addWholeTable(TablePlan plan) {
+    private void addWholeTable(TablePlan plan, byte[] b, int offset) {
         keys.add(plan.tableKey, KeyType.EXCLUSIVE);
         keys.add(Keys.NO_ROWS_BEFORE, KeyType.SHARED);
+        if (mayCascade(b, offset)) {
+            RowKeys.addCascades(plan, keys);
+        }
         counters.coarse.increment();
+    }
+
+    /** Whether foreign keys may have changed other rows with these, which the binlog doesn't have. */
+    private static boolean mayCascade(byte[] b, int offset) {
+        return BinlogEvents.type(b, offset) != BinlogEvents.WRITE_ROWS && !BinlogEvents.cascadesAreLogged(b, offset);
     }
 
     /** The applied seqno, from the last image of the rows of quorate.position in the event. */

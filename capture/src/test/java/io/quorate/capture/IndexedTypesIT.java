@@ -236,7 +236,8 @@ class IndexedTypesIT {
                 List.of(),
                 List.of(),
                 List.of(),
-                List.of());
+                List.of(),
+                false);
         long[] hashes = new long[VALUES];
         try (Connection connection = server.connect()) {
             ComparisonForms forms =

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
+import io.quorate.core.OriginPosition;
 import io.quorate.core.WriteSet;
 import io.quorate.sandbox.MySqlServer;
 import java.util.HashSet;
@@ -180,6 +181,29 @@ class KeysIT {
         assertThat(type(deleted, tableKey(child))).isEqualTo(KeyType.SHARED);
         assertThat(type(dropped, tableKey(child))).isEqualTo(KeyType.EXCLUSIVE);
         assertThat(type(dropped, Keys.NO_ROWS_BEFORE)).isEqualTo(KeyType.SHARED);
+    }
+
+    /** Whoever undoes the delete can't ask the server, which has no foreign key any more. */
+    @Test
+    void whereAForeignKeyMayBeGoneADeleteSaysThatItMayHaveCascaded() throws Exception {
+        String parent = table("(id INT PRIMARY KEY)");
+        String child = table("(id INT PRIMARY KEY, p INT, CONSTRAINT " + parent.replace('.', '_') + " FOREIGN KEY (p)"
+                + " REFERENCES " + parent + " (id) ON DELETE CASCADE)");
+        server.execute("INSERT INTO " + parent + " VALUES (1)", "INSERT INTO " + child + " VALUES (1, 1)");
+        OriginPosition start = CaptureFixture.present(server);
+        server.execute(
+                "INSERT INTO " + parent + " VALUES (2)",
+                "DELETE FROM " + parent + " WHERE id = 1",
+                "ALTER TABLE " + child + " DROP FOREIGN KEY " + parent.replace('.', '_'),
+                "DELETE FROM " + parent);
+        try (CaptureFixture behind = new CaptureFixture(server, start)) {
+            behind.awaitAll();
+            List<WriteSet> captured = behind.recorder.writeSets();
+            assertThat(captured)
+                    .extracting(w -> w.keys().contains(Keys.CASCADES))
+                    .containsExactly(false, true, false, false);
+            assertThat(captured.get(1).keys().contains(Keys.CASCADES_ANYWHERE)).isTrue();
+        }
     }
 
     @Test

@@ -53,7 +53,7 @@ class TransactionReaderTest {
             public TableDefinition definition(TableName name, BinlogPosition at) {
                 TableDefinition.Part id = new TableDefinition.Part("id", 0);
                 List<TableDefinition.Index> primary = List.of(new TableDefinition.Index("PRIMARY", List.of(id)));
-                return new TableDefinition(0, 0, primary, false, List.of(), referenced, List.of(), List.of());
+                return new TableDefinition(0, 0, primary, false, List.of(), referenced, List.of(), List.of(), false);
             }
 
             @Override

@@ -43,7 +43,7 @@ public final class Keys {
     /**
      * Taken by a transaction that deleted rows, or changed keys, of a table from which foreign keys cascade: it may
      * have changed rows that the binlog doesn't have. Whoever undoes it can't tell that from foreign keys that are gone
-     * by then.
+     * by then. The keys of the tables that it may have reached are among the keys, but for {@link #CASCADES_ANYWHERE}.
      */
     public static final long CASCADES = 6L;
 
@@ -55,8 +55,15 @@ public final class Keys {
      */
     public static final long DEFINED_TABLES = 7L;
 
+    /**
+     * Taken beside {@link #CASCADES} where nothing tells which tables foreign keys reached, or whether there were any:
+     * the server had other foreign keys already when the transaction was read. Otherwise the keys of these tables are
+     * among the keys.
+     */
+    public static final long CASCADES_ANYWHERE = 8L;
+
     /** Up to here hashes have a meaning of their own. */
-    public static final long RESERVED_LAST = DEFINED_TABLES;
+    public static final long RESERVED_LAST = CASCADES_ANYWHERE;
 
     /** From this many keys on, those of a transaction are sorted by their hashes. */
     static final int SORTED_FROM = 4096;
@@ -129,6 +136,20 @@ public final class Keys {
     /** The ordinal of the i-th {@link KeyType}, for loops that must not branch on objects. */
     public int typeOrdinal(int i) {
         return types[i];
+    }
+
+    /** The same without one of them. */
+    public Keys without(long hash) {
+        int left = 0;
+        long[] hashesLeft = new long[hashes.length];
+        byte[] typesLeft = new byte[hashes.length];
+        for (int i = 0; i < hashes.length; i++) {
+            if (hashes[i] != hash) {
+                hashesLeft[left] = hashes[i];
+                typesLeft[left++] = types[i];
+            }
+        }
+        return new Keys(Arrays.copyOf(hashesLeft, left), Arrays.copyOf(typesLeft, left));
     }
 
     /** Whether {@link #EVERYTHING} is among them, EXCLUSIVE. */

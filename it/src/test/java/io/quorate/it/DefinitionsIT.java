@@ -446,6 +446,7 @@ class DefinitionsIT {
                 "CREATE TABLE child (id INT PRIMARY KEY, t INT, CONSTRAINT f FOREIGN KEY (t) REFERENCES t (id)"
                         + " ON DELETE CASCADE)",
                 "INSERT INTO child VALUES (1, 1), (2, 2)"));
+        List<Long> untouched = schema.untouched();
         cluster.pause(2);
         try {
             long before = cluster.lastOrdered(1);
@@ -462,6 +463,9 @@ class DefinitionsIT {
                     .as("n%d", n)
                     .isEqualTo(List.of(List.of("1", "1"), List.of("2", "2")));
         }
+        assertThat(schema.untouched())
+                .as("nothing else is copied than the two tables; %s", cluster.logged(2, "copied"))
+                .isEqualTo(untouched);
     }
 
     /** What its keys were when they were written, the server doesn't say any more. */

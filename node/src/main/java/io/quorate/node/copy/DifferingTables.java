@@ -32,7 +32,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>those that a definition which this server hasn't run yet names together with one of them, as a RENAME does: it
  *       is run as a whole or not at all;
  *   <li>those that foreign keys tie to one of them. The copied tables are ahead of the others for a while, and a row
- *       and the row that it refers to must not be of different moments.
+ *       and the row that it refers to must not be of different moments;
+ *   <li>those to which a transaction cascaded ({@link Keys#CASCADES}) that changed one of them. The foreign key may be
+ *       gone since; but as the copied tables' rows are cut out of what is applied, nothing cascades any more.
  * </ul>
  *
  * <p>Accounts, views and stored programs are copied all or none: they are small.
@@ -42,6 +44,8 @@ final class DifferingTables {
     private final Set<TableName> found = new HashSet<>();
     /** The tables of each definition that this server hasn't run yet. */
     private final List<Set<TableName>> definitions = new ArrayList<>();
+
+    private final CascadeReach cascades;
 
     private final Function<WriteSet, @Nullable Set<TableName>> defined;
     private final WriteSetLog log;
@@ -66,6 +70,7 @@ final class DifferingTables {
         this.ofObjects = ofObjects;
         this.log = log;
         this.server = server;
+        this.cascades = new CascadeReach(defined, ofObjects, log, server);
     }
 
     /** @param defined says what a definition concerns */
@@ -126,7 +131,9 @@ final class DifferingTables {
             }
         }
         scan(where, position, upTo);
+        definitions.addAll(cascades.find(position, upTo, donors));
         close(donors.ties());
+        cascades.requireKnown(found);
         if (found.isEmpty() && !objects) {
             throw new NotByTables("it isn't in tables");
         }
@@ -162,6 +169,7 @@ final class DifferingTables {
 
     private void take(Certified c, Difference where, Set<Object> wanted) throws NotByTables {
         WriteSet w = c.writeSet();
+        cascades.meet(c);
         boolean failedHere = (w.isDefinition() || forOthers)
                 && !c.passed()
                 && w.gtid().source().equals(server);
@@ -211,6 +219,7 @@ final class DifferingTables {
         int before;
         do {
             before = found.size();
+            cascades.reach(found);
             for (Set<TableName> named : definitions) {
                 if (!Collections.disjoint(named, found)) {
                     found.addAll(named);

@@ -33,6 +33,7 @@ final class LogWithoutTables implements WriteSetLog {
     private final Function<WriteSet, @Nullable Set<TableName>> defined;
     private final Predicate<WriteSet> copiedObjects;
     private final UnaryOperator<Payload> rows;
+    private final boolean reached;
     private final long upTo;
 
     /**
@@ -40,6 +41,7 @@ final class LogWithoutTables implements WriteSetLog {
      * @param defined the tables that a definition names, as {@link io.quorate.capture.DefinedTables#of} says
      * @param copiedObjects whether a definition is of accounts, views and the like, and these are copied, too
      * @param rows what is left of a writeset's row events
+     * @param reached whether the tables to which one of these rows cascaded are among the tables
      * @param upTo the seqno at which the tables are
      */
     private LogWithoutTables(
@@ -48,12 +50,14 @@ final class LogWithoutTables implements WriteSetLog {
             Function<WriteSet, @Nullable Set<TableName>> defined,
             Predicate<WriteSet> copiedObjects,
             UnaryOperator<Payload> rows,
+            boolean reached,
             long upTo) {
         this.log = log;
         this.tables = tables;
         this.defined = defined;
         this.copiedObjects = copiedObjects;
         this.rows = rows;
+        this.reached = reached;
         this.upTo = upTo;
     }
 
@@ -65,7 +69,13 @@ final class LogWithoutTables implements WriteSetLog {
             Predicate<WriteSet> copiedObjects,
             long upTo) {
         return new LogWithoutTables(
-                log, tables, defined, copiedObjects, payload -> TableMap.without(payload, tables, log.spool()), upTo);
+                log,
+                tables,
+                defined,
+                copiedObjects,
+                payload -> TableMap.without(payload, tables, log.spool()),
+                true,
+                upTo);
     }
 
     /**
@@ -85,6 +95,7 @@ final class LogWithoutTables implements WriteSetLog {
                 defined,
                 definition -> false,
                 payload -> Projection.of(payload, columns::get, log.spool()),
+                false,
                 upTo);
     }
 
@@ -139,7 +150,12 @@ final class LogWithoutTables implements WriteSetLog {
             return isOfThem(w) ? nothing(c) : c;
         }
         Payload left = rows.apply(w.payload());
-        return left.size() == w.payload().size() ? c : c.with(w.withPayload(left));
+        if (left.size() == w.payload().size()) {
+            return c;
+        }
+        // What it reached by cascades was copied, too.
+        return c.with(
+                w.withKeys(reached ? w.keys().without(Keys.CASCADES) : w.keys()).withPayload(left));
     }
 
     /** The definition at a seqno; null when the record no longer has it. */

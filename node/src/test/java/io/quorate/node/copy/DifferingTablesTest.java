@@ -4,11 +4,14 @@ package io.quorate.node.copy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.quorate.capture.DefinedTables;
 import io.quorate.core.BinlogEvents;
 import io.quorate.core.Certified;
 import io.quorate.core.Difference;
 import io.quorate.core.Gtid;
+import io.quorate.core.KeyType;
 import io.quorate.core.Keys;
+import io.quorate.core.KeysBuilder;
 import io.quorate.core.LogPosition;
 import io.quorate.core.OrderedFirst;
 import io.quorate.core.Payload;
@@ -219,6 +222,59 @@ class DifferingTablesTest {
                 .containsExactlyInAnyOrder(A, B, C, parent);
     }
 
+    private long cascading(UUID source, long number, boolean passed, long lastSeen, TableName of, long... reached)
+            throws Exception {
+        KeysBuilder keys = new KeysBuilder();
+        keys.add(Keys.CASCADES, KeyType.SHARED);
+        for (long each : reached) {
+            keys.add(each, KeyType.SHARED);
+        }
+        byte[] payload = ByteBuffer.allocate(map(1, of).length + row(1).length)
+                .put(map(1, of))
+                .put(row(1))
+                .array();
+        return add(passed, new WriteSet(new Gtid(source, number), lastSeen, 0, Kind.ROWS, keys.build(), payload));
+    }
+
+    /** The donor has no foreign key any more that would tie them together. */
+    @Test
+    void whatACascadeReachedIsCopiedThoughItsForeignKeyIsGone() throws Exception {
+        Catalog.Table[] donors = {table(A), table(B), table(C)};
+        definition(THERE, 1, true, Set.of(B));
+        cascading(HERE, 5, false, 0, A, DefinedTables.key(B));
+        Difference lost = Difference.of(Set.of(new Gtid(HERE, 5)));
+        assertThat(find(lost, 0, donors)).containsExactlyInAnyOrder(A, B);
+        assertThat(find(lost, 1, donors)).containsExactlyInAnyOrder(A, B);
+        // Of another server, which would have cascaded here, too; and one that failed there, which never came here.
+        cascading(THERE, 2, true, 2, A, DefinedTables.key(C));
+        assertThat(find(lost, 1, donors)).containsExactlyInAnyOrder(A, B, C);
+        assertThat(find(Difference.in(Set.of(B)), 1, donors)).containsExactly(B);
+        cascading(THERE, 3, false, 2, B, DefinedTables.key(C));
+        assertThat(find(Difference.in(Set.of(B)), 1, donors)).containsExactly(B);
+    }
+
+    @Test
+    void whatACascadeReachedIsFoundByItsFormerName() throws Exception {
+        definition(THERE, 1, true, Set.of(B, C));
+        cascading(HERE, 5, false, 0, A, DefinedTables.key(B));
+        Difference lost = Difference.of(Set.of(new Gtid(HERE, 5)));
+        for (long position = 0; position <= 1; position++) {
+            assertThat(find(lost, position, table(A), table(C)))
+                    .as("after seqno %d", position)
+                    .containsExactlyInAnyOrder(A, B, C);
+        }
+    }
+
+    @Test
+    void everythingIsCopiedWhereNothingTellsWhatACascadeReached() throws Exception {
+        cascading(HERE, 5, false, 0, A, Keys.CASCADES_ANYWHERE);
+        assertThatThrownBy(() -> find(Difference.of(Set.of(new Gtid(HERE, 5))), 0, table(A)))
+                .isInstanceOf(NotByTables.class)
+                .hasMessageContaining("may have cascaded");
+        rows(THERE, 1, true, B);
+        assertThat(find(Difference.in(Set.of(B)), 0, table(A), table(B))).containsExactly(B);
+    }
+
     @Test
     void everythingIsCopiedWhereNobodyKnowsTheTables() throws Exception {
         long refused = rows(THERE, 1, true, A);
@@ -282,6 +338,16 @@ class DifferingTablesTest {
         assertThat(TableMap.tables(left.get(1).payload())).containsExactly(B);
         assertThat(left.get(2).payload().isEmpty()).isTrue();
         assertThat(TableMap.tables(left.get(3).payload())).containsExactly(A);
+    }
+
+    /** What it reached was copied, too, so whoever takes it back has nothing to fear. */
+    @Test
+    void whatIsCutOutDoesntCascadeAnyMore() throws Exception {
+        cascading(HERE, 5, false, 0, A, DefinedTables.key(B));
+        cascading(HERE, 6, false, 0, B, DefinedTables.key(C));
+        List<WriteSet> left = without(2);
+        assertThat(left).extracting(w -> w.keys().contains(Keys.CASCADES)).containsExactly(false, true);
+        assertThat(left.get(0).keys().contains(DefinedTables.key(B))).isTrue();
     }
 
     @Test
