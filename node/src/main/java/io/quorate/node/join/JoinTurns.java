@@ -51,6 +51,14 @@ public final class JoinTurns {
     /** Until there is news. */
     public static final long FOR_EVER = Long.MAX_VALUE;
 
+    /** So long it is asked whether anybody is in a new life, after a peer has said that there is one. */
+    private static final Duration CLAIM = Duration.ofSeconds(30);
+
+    private static final long CLAIM_MILLIS = 1000;
+
+    /** A peer says that this node is of a former life. */
+    private record Claim(String by, String why, long untilNanos) {}
+
     private final JoinHost host;
     private final HistoryCheck history;
     private final Consumer<NodeEvent> events;
@@ -58,6 +66,8 @@ public final class JoinTurns {
     private final JoinMachine machine = new JoinMachine();
 
     private NodeEvent.JoinChanged shown = machine.shown();
+    /** What a peer said of a new life, while nobody else has shown it; null while there is nothing of the kind. */
+    private Claim claim;
     /** By what a peer said of it. */
     private String lifeBegun;
 
@@ -159,15 +169,47 @@ public final class JoinTurns {
         on(m -> m.takenOut(why));
     }
 
-    /** A peer says that this node is of a former life of the cluster. */
+    /**
+     * A peer says that this node is of a former life of the cluster. It leaves once a node shows that it is in a later
+     * one: what one peer says may be made up, and would end the work of all that call it.
+     */
     public void leftBehind(String by, String why) {
         on(m -> {
-            if (m.canBeLeftBehind()) {
-                log.warn("{}: {}", by, why);
-                lifeBegun = why;
-                m.leftBehind(new QuorateException(ErrorCode.FORMER_LIFE, why).getMessage());
+            if (claim == null && m.canBeLeftBehind()) {
+                log.warn("{}: {}; asking who is in that life", by, why);
+                claim = new Claim(by, why, host.nanos() + CLAIM.toNanos());
             }
         });
+    }
+
+    /** @return whether it is still open whether there is a new life, as a peer has said */
+    private boolean looksForNewLife() {
+        Claim of = ask(m -> claim);
+        if (of == null) {
+            return false;
+        }
+        boolean shown = successor(host.askMembers()) != null;
+        boolean over = shown || host.nanos() - of.untilNanos >= 0;
+        on(m -> {
+            claim = over ? null : claim;
+            if (shown && m.canBeLeftBehind()) {
+                lifeBegun = of.why;
+                m.leftBehind(new QuorateException(ErrorCode.FORMER_LIFE, of.why).getMessage());
+            }
+        });
+        if (over && !shown) {
+            log.warn(
+                    "no node that answers is in a later life of the cluster than this one, which stays in it. Look at"
+                            + " {}: either it can't be asked, or something else than its service answers there",
+                    of.by);
+        }
+        return !over;
+    }
+
+    private Lives successor(JoinHost.Heard all) {
+        return NewLife.successor(
+                host.lives(),
+                all.words().stream().map(AdmissionPlan.Word::lives).toList());
     }
 
     /** It is the cluster alone. */
@@ -227,6 +269,7 @@ public final class JoinTurns {
 
     /** @return after how many milliseconds there is to be another one, unless there is news before */
     public long turn() throws IOException, InterruptedException {
+        boolean open = looksForNewLife();
         Step step;
         boolean begins;
         synchronized (machine) {
@@ -238,7 +281,8 @@ public final class JoinTurns {
             if (begins) {
                 begin(step);
             }
-            return take(step);
+            long pause = take(step);
+            return open ? Math.min(pause, CLAIM_MILLIS) : pause;
         } catch (QuorateException e) {
             on(JoinMachine::failed);
             events.accept(new NodeEvent.Failed(e));
@@ -533,9 +577,7 @@ public final class JoinTurns {
      */
     private String notTakenOver() throws IOException {
         JoinHost.Heard all = host.askMembers();
-        Lives theirs = NewLife.successor(
-                host.lives(),
-                all.words().stream().map(AdmissionPlan.Word::lives).toList());
+        Lives theirs = successor(all);
         if (theirs == null) {
             return "nobody of the new life answers";
         }

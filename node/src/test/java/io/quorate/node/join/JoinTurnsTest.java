@@ -30,6 +30,7 @@ import io.quorate.transport.TransportSettings.Peer;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -111,6 +112,7 @@ class JoinTurnsTest {
         private List<Word> words = List.of(new Word(FIRST));
         private MemberDesk.Attempt attempt;
         private long receives = -1;
+        private long nanos;
         private Lives lives = FIRST;
         private QuorateException refused;
         private IOException broken;
@@ -132,7 +134,7 @@ class JoinTurnsTest {
 
         @Override
         public long nanos() {
-            return 0;
+            return nanos;
         }
 
         @Override
@@ -451,8 +453,15 @@ class JoinTurnsTest {
         turn(1);
         done.clear();
         turns.leftBehind("n2", "the cluster has begun life 2");
+        node.words = List.of(new Word(SECOND));
+        node.broken = new EOFException();
         turn(1);
-        assertThat(turns.at()).as("nobody of it answers").isEqualTo(Step.LEFT_BEHIND);
+        assertThat(turns.at()).as("its server can't be asked").isEqualTo(Step.LEFT_BEHIND);
+        node.broken = null;
+        node.words = List.of(new Word(FIRST));
+        turn(1);
+        assertThat(turns.progress()).contains("nobody of the new life answers");
+        assertThat(turns.at()).isEqualTo(Step.LEFT_BEHIND);
         assertThat(done).containsExactly("leave LEFT", "suspend server");
         node.words = List.of(new Word(FIRST), new Word(SECOND));
         turn(1);
@@ -460,6 +469,27 @@ class JoinTurnsTest {
                 .containsExactly(
                         "leave LEFT", "suspend server", "forget", "take over 2-00000002", "meet n2", "to ask as 5");
         assertThat(turns.at()).isEqualTo(Step.SETTLING_DATA);
+    }
+
+    /** Whoever answers at a member's address may say so; a member's key would stop the cluster with one frame. */
+    @Test
+    void whoIsToldOfANewLifeThatNobodyShowsStays() throws Exception {
+        node.known = List.of(N1, N2);
+        turns.begin("n1", null);
+        turn(1);
+        done.clear();
+        turns.leftBehind("n2", "the cluster has begun life 2");
+        assertThat(turns.turn()).as("it asks again soon").isLessThanOrEqualTo(1000);
+        assertThat(turns.at()).isEqualTo(Step.MEMBER);
+        node.nanos += Duration.ofSeconds(30).toNanos();
+        turn(1);
+        node.words = List.of(new Word(SECOND));
+        turn(1);
+        assertThat(turns.at()).as("what was said is forgotten").isEqualTo(Step.MEMBER);
+        assertThat(done).isEmpty();
+        turns.leftBehind("n2", "the cluster has begun life 2");
+        turn(1);
+        assertThat(done).as("somebody shows it").startsWith("leave LEFT");
     }
 
     @Test
