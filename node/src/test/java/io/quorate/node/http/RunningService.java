@@ -20,7 +20,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** The whole service as an arbitrator in the test's own process, asked byte by byte. */
-final class RunningService implements AutoCloseable {
+public final class RunningService implements AutoCloseable {
     private static final int ANSWER_MILLIS_MAX = 60_000;
 
     final int port;
@@ -34,12 +34,15 @@ final class RunningService implements AutoCloseable {
      */
     record Answered(int status, String text) {}
 
-    RunningService(Path data, String... more) {
+    public RunningService(Path data, String... more) {
         this.data = data;
         int block = Ports.freeBlock(0, 1, 2, 3);
         this.port = block + 2;
         this.probePort = block + 3;
         List<String> arguments = new ArrayList<>(arguments(data, block));
+        if (Arrays.stream(more).noneMatch(each -> each.startsWith("--spring.jmx"))) {
+            arguments.add("--spring.jmx.enabled=false");
+        }
         arguments.add("--server.port=" + port);
         arguments.add("--quorate.http.probe-port=" + probePort);
         arguments.addAll(Arrays.asList(more));
@@ -56,8 +59,7 @@ final class RunningService implements AutoCloseable {
                 "--quorate.peers[0].name=n1",
                 "--quorate.peers[0].host=127.0.0.1",
                 "--quorate.peers[0].raft-port=" + block,
-                "--quorate.peers[0].channel-port=" + (block + 1),
-                "--spring.jmx.enabled=false");
+                "--quorate.peers[0].channel-port=" + (block + 1));
     }
 
     /** The token that the node has drawn. */

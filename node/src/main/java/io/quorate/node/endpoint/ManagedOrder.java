@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.quorate.node.endpoint;
+
+import io.quorate.certification.OrderedStream;
+import io.quorate.node.member.Membership;
+import io.quorate.node.member.Standing;
+import io.quorate.node.order.PausableOrder;
+import io.quorate.transport.RatisTotalOrder;
+import io.quorate.transport.TransportSettings.Peer;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jmx.export.annotation.ManagedAttribute;
+import org.springframework.jmx.export.annotation.ManagedMetric;
+import org.springframework.jmx.export.annotation.ManagedOperation;
+import org.springframework.jmx.export.annotation.ManagedOperationParameter;
+import org.springframework.jmx.export.annotation.ManagedResource;
+import org.springframework.stereotype.Component;
+
+/** {@code io.quorate:type=Order}: the total order, and who is a member of it. */
+@Component
+@ManagedResource(objectName = "io.quorate:type=Order", description = "the total order, and who is a member of it")
+public class ManagedOrder {
+    private final PausableOrder order;
+    private final OrderedStream stream;
+    private final Standing standing;
+    private final MembersEndpoint members;
+
+    ManagedOrder(PausableOrder order, OrderedStream stream, Standing standing, MembersEndpoint members) {
+        this.order = order;
+        this.stream = stream;
+        this.standing = standing;
+        this.members = members;
+    }
+
+    @ManagedAttribute(description = "whether this node has a majority")
+    public boolean isPrimary() {
+        return order.quorum().primary();
+    }
+
+    @ManagedAttribute(description = "the node that leads the order; null while none is known")
+    public @Nullable String getLeader() {
+        return order.quorum().leader();
+    }
+
+    @ManagedAttribute(description = "names of the members")
+    public List<String> getMembers() {
+        Membership known = standing.membership();
+        return known.members().stream().map(Peer::name).toList();
+    }
+
+    @ManagedMetric(description = "the last seqno that the order has handed to this node", unit = "seqno")
+    public long getLastOrdered() {
+        return stream.lastOrdered();
+    }
+
+    @ManagedMetric(description = "writesets ordered a second, lately", unit = "1/s")
+    public long getOrderedPerSecond() {
+        return standing.report().orderedPerSecond();
+    }
+
+    @ManagedMetric(description = "bytes of own transactions submitted and not yet ordered", unit = "bytes")
+    public long getInFlightBytes() {
+        RatisTotalOrder running = order.running();
+        return running == null ? 0 : running.stats().inFlightBytes();
+    }
+
+    @ManagedMetric(description = "first index that the order's log still has", unit = "index")
+    public long getLogStart() {
+        RatisTotalOrder running = order.running();
+        return running == null ? 0 : running.stats().logStart();
+    }
+
+    @ManagedMetric(description = "last index that the order's log has", unit = "index")
+    public long getLogEnd() {
+        RatisTotalOrder running = order.running();
+        return running == null ? 0 : running.stats().logEnd();
+    }
+
+    @ManagedOperation(description = "has a member lead the order")
+    @ManagedOperationParameter(name = "node", description = "its name")
+    public void lead(String node) {
+        Done.require(members.change("lead", node));
+    }
+
+    @ManagedOperation(description = "takes a member out of the cluster")
+    @ManagedOperationParameter(name = "node", description = "its name")
+    public void leave(String node) {
+        Done.require(members.change("leave", node));
+    }
+
+    @ManagedOperation(description = "lets a node ask to be a member, once")
+    @ManagedOperationParameter(name = "node", description = "its name")
+    public void admit(String node) {
+        Done.require(members.change("admit", node));
+    }
+}
