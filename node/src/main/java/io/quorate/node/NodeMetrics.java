@@ -76,7 +76,7 @@ class NodeMetrics implements MeterBinder {
         gauge(registry, "quorate.flow.quota", "commits a second for clients; -1 when they aren't slowed", n -> n.members
                 .flow()
                 .perSecond());
-        gauge(
+        counter(
                 registry,
                 "quorate.flow.held.seconds",
                 "for how long clients have been kept from OK by flow control, all together",
@@ -229,10 +229,10 @@ class NodeMetrics implements MeterBinder {
 
     private void bindCapture(MeterRegistry registry) {
         capture(registry, "quorate.capture.connected", "1 while the binlog is read", s -> s.connected() ? 1 : 0);
-        capture(registry, "quorate.capture.events", "binlog events read", CaptureStats::events);
-        capture(registry, "quorate.capture.writesets", "transactions of clients captured", CaptureStats::writeSets);
-        capture(registry, "quorate.capture.bytes", "bytes of binlog read", CaptureStats::bytes);
-        capture(registry, "quorate.capture.restarts", "binlog connections built anew", CaptureStats::restarts);
+        captured(registry, "quorate.capture.events", "binlog events read", CaptureStats::events);
+        captured(registry, "quorate.capture.writesets", "transactions of clients captured", CaptureStats::writeSets);
+        captured(registry, "quorate.capture.bytes", "bytes of binlog read", CaptureStats::bytes);
+        captured(registry, "quorate.capture.restarts", "binlog connections built anew", CaptureStats::restarts);
         gauge(
                 registry,
                 "quorate.capture.window.bytes",
@@ -240,7 +240,7 @@ class NodeMetrics implements MeterBinder {
                 n -> n.beside.server().session() == null
                         ? 0
                         : n.beside.server().session().windowBytes());
-        gauge(
+        counter(
                 registry,
                 "quorate.capture.resends",
                 "proposals sent again",
@@ -250,26 +250,27 @@ class NodeMetrics implements MeterBinder {
     }
 
     private void bindApplier(MeterRegistry registry) {
-        applier(registry, "quorate.apply.groups", "database transactions of the applier", ApplierStats::groups);
-        applier(registry, "quorate.apply.retries", "groups executed again", ApplierStats::retries);
-        applier(registry, "quorate.apply.lock.waits", "lock waits and deadlocks met", ApplierStats::lockWaits);
-        applier(
+        appliedCount(registry, "quorate.apply.groups", "database transactions of the applier", ApplierStats::groups);
+        appliedCount(registry, "quorate.apply.retries", "groups executed again", ApplierStats::retries);
+        appliedCount(registry, "quorate.apply.lock.waits", "lock waits and deadlocks met", ApplierStats::lockWaits);
+        appliedCount(
                 registry,
                 "quorate.apply.blockers.killed",
                 "client sessions ended for their locks",
                 ApplierStats::blockersKilled);
-        applier(
+        appliedCount(
                 registry,
                 "quorate.apply.capture.waits",
                 "groups executed again because the capture was behind",
                 ApplierStats::captureWaits);
-        applier(registry, "quorate.apply.undone", "own transactions undone because they lost", ApplierStats::undone);
-        applier(
+        appliedCount(
+                registry, "quorate.apply.undone", "own transactions undone because they lost", ApplierStats::undone);
+        appliedCount(
                 registry,
                 "quorate.apply.settled",
                 "own transactions prepared first and committed by the verdict",
                 ApplierStats::settled);
-        applier(
+        appliedCount(
                 registry,
                 "quorate.apply.prepared.rolled.back",
                 "own prepared transactions rolled back for an earlier writeset",
@@ -293,7 +294,7 @@ class NodeMetrics implements MeterBinder {
                         ? 0
                         : n.beside.server().session().waitingCommits().count());
         applier(registry, "quorate.apply.executing", "groups being executed", ApplierStats::executing);
-        applier(
+        appliedCount(
                 registry,
                 "quorate.apply.busy.seconds",
                 "time of all workers spent on groups",
@@ -309,18 +310,30 @@ class NodeMetrics implements MeterBinder {
     }
 
     private void capture(MeterRegistry registry, String name, String what, ToDoubleFunction<CaptureStats> value) {
-        gauge(registry, name, what, n -> {
-            ServerSession session = n.beside.server().session();
-            CaptureStats stats = session == null ? null : session.captureStats();
-            return stats == null ? 0 : value.applyAsDouble(stats);
-        });
+        gauge(registry, name, what, n -> ofCapture(n, value));
+    }
+
+    private void captured(MeterRegistry registry, String name, String what, ToDoubleFunction<CaptureStats> value) {
+        counter(registry, name, what, n -> ofCapture(n, value));
+    }
+
+    private static double ofCapture(Node node, ToDoubleFunction<CaptureStats> value) {
+        ServerSession session = node.beside.server().session();
+        CaptureStats stats = session == null ? null : session.captureStats();
+        return stats == null ? 0 : value.applyAsDouble(stats);
     }
 
     private void applier(MeterRegistry registry, String name, String what, ToDoubleFunction<ApplierStats> value) {
-        gauge(registry, name, what, n -> {
-            ServerSession session = n.beside.server().session();
-            ApplierStats stats = session == null ? null : session.applierStats();
-            return stats == null ? 0 : value.applyAsDouble(stats);
-        });
+        gauge(registry, name, what, n -> ofApplier(n, value));
+    }
+
+    private void appliedCount(MeterRegistry registry, String name, String what, ToDoubleFunction<ApplierStats> value) {
+        counter(registry, name, what, n -> ofApplier(n, value));
+    }
+
+    private static double ofApplier(Node node, ToDoubleFunction<ApplierStats> value) {
+        ServerSession session = node.beside.server().session();
+        ApplierStats stats = session == null ? null : session.applierStats();
+        return stats == null ? 0 : value.applyAsDouble(stats);
     }
 }

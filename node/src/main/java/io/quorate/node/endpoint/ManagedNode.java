@@ -95,7 +95,9 @@ public class ManagedNode implements NotificationPublisherAware, DisposableBean {
         return properties.cluster();
     }
 
-    @ManagedAttribute(description = "OPEN, CONNECTED, JOINER, JOINED, SYNCED, DONOR, NON_PRIMARY, LEFT or INCONSISTENT")
+    @ManagedAttribute(
+            description = "OPEN, CONNECTED, JOINER, JOINED, SYNCED, DONOR, ARBITRATOR, NON_PRIMARY, LEFT or"
+                    + " INCONSISTENT")
     public String getState() {
         return standing.state().name();
     }
