@@ -61,6 +61,12 @@ public final class AskedNode {
         return send(path, HttpRequest.newBuilder().GET(), ANSWER);
     }
 
+    /** Its answer where that is no JSON but plain text. */
+    String askText(String path) {
+        return send(
+                path, HttpRequest.newBuilder().header("Accept", "text/plain").GET(), ANSWER);
+    }
+
     /** Its answer. */
     <T> T ask(String path, Class<T> type) {
         return Answers.read(ask(path), type);
@@ -108,16 +114,14 @@ public final class AskedNode {
             request.header("Authorization", authorization);
         }
         URI uri = uri(path);
+        if (request.copy().uri(uri).build().headers().firstValue("Accept").isEmpty()) {
+            request.header("Accept", "application/json");
+        }
         try {
             HttpResponse<String> response = HttpClient.newBuilder()
                     .connectTimeout(PATIENCE)
                     .build()
-                    .send(
-                            request.uri(uri)
-                                    .timeout(limit)
-                                    .header("Accept", "application/json")
-                                    .build(),
-                            HttpResponse.BodyHandlers.ofString());
+                    .send(request.uri(uri).timeout(limit).build(), HttpResponse.BodyHandlers.ofString());
             return body(path, response, authorization != null);
         } catch (IOException e) {
             throw new UncheckedIOException("no node answers at " + address + "; name one with --http", e);

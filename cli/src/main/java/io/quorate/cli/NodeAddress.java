@@ -60,10 +60,15 @@ final class NodeAddress {
     }
 
     private AskedNode named() {
+        return another(address);
+    }
+
+    /** Another node than those named, with what was said for these. */
+    AskedNode another(String other) {
         if (tokenFile != null) {
-            return new AskedNode(address, Credentials.in(tokenFile));
+            return new AskedNode(other, Credentials.in(tokenFile));
         }
-        return local.at(dir, address).orElseGet(() -> new AskedNode(address, Credentials.of(environment)));
+        return local.at(dir, other).orElseGet(() -> new AskedNode(other, Credentials.of(environment)));
     }
 
     /** The first of them. */

@@ -11,6 +11,7 @@ public final class OperatorCommands {
     /** In the order in which help lists them. */
     private static final List<Class<?>> ALL = List.of(
             StatusCommand.class,
+            DoctorCommand.class,
             ConflictsCommand.class,
             TransferCommand.class,
             AuditCommand.class,

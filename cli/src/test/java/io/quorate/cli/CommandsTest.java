@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,6 +15,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -86,6 +89,7 @@ class CommandsTest {
     @ValueSource(
             strings = {
                 "status",
+                "doctor",
                 "members",
                 "join",
                 "leave",
@@ -567,5 +571,62 @@ class CommandsTest {
                         file("taken", "").resolve("x").toString()))
                 .isEqualTo(1);
         assertThat(err.toString()).contains("can't be made, because of a file or directory");
+    }
+
+    private static FakeNode healthy(FakeNode node, String name, String others) {
+        return node.answers(
+                        "cluster",
+                        "{\"cluster\":\"shop\",\"node\":\"" + name + "\",\"state\":\"SYNCED\",\"nodes\":[" + others
+                                + "]}")
+                .answers("members", "{\"health\":{\"level\":\"OK\",\"sentence\":\"All is well.\"},\"members\":[]}")
+                .answers("audit", "{\"node\":\"" + name + "\"}")
+                .answers("transfer", "{}")
+                .answers("health", "{\"status\":\"UP\"}")
+                .answers("prometheus", "quorate_capture_connected 1.0\n");
+    }
+
+    @Test
+    void theDoctorAsksAllThatTheNodeNamedKnows() {
+        healthy(n1, "n1", "{\"name\":\"n2\",\"http\":\"" + n2.address() + "\"}");
+        healthy(n2, "n2", "");
+        assertThat(run("doctor", "--http", n1.address())).isZero();
+        assertThat(printed()).isEqualTo("Nothing looks wrong with 2 nodes of cluster shop.\n");
+        n2.answers("prometheus", "quorate_capture_connected 0.0\n# TYPE x y\nquorate_tls_expires_seconds 86400.0\n");
+        assertThat(run("doctor", "--http", n1.address())).isEqualTo(1);
+        assertThat(printed())
+                .contains(
+                        "- n2 is SYNCED and doesn't read its server's binlog",
+                        "- n2: its certificate expires in 1 days");
+        n2.close();
+        assertThat(run("doctor", "--http", n1.address())).isEqualTo(1);
+        assertThat(printed()).contains("no answer: " + n2.address());
+        n1.close();
+        assertThat(run("doctor", "--http", n1.address())).isEqualTo(3);
+    }
+
+    @Test
+    void whatTheDoctorKeepsHasNoRows() throws IOException {
+        healthy(n1, "n1", "")
+                .answers(
+                        "audit",
+                        "{\"node\":\"n1\",\"audit\":{\"started\":\"now\",\"found\":1,\"from\":\"secret\",\"differences\":"
+                                + "[{\"table\":\"s.t\",\"identity\":\"secret\",\"versions\":{\"n1\":\"secret\"},"
+                                + "\"rows\":{\"n1\":{\"id\":\"secret\"}}}]}}");
+        healthy(n2, "n2", "");
+        Path report = directory.resolve("report.zip");
+        assertThat(run("doctor", "--report", report.toString())).isEqualTo(1);
+        assertThat(printed()).contains("the audit that n1 did found 1 rows or tables that differ");
+        Map<String, String> files = new HashMap<>();
+        try (ZipFile zip = new ZipFile(report.toFile())) {
+            for (ZipEntry entry : zip.stream().toList()) {
+                files.put(
+                        entry.getName(), new String(zip.getInputStream(entry).readAllBytes(), StandardCharsets.UTF_8));
+            }
+        }
+        assertThat(files).containsKeys("quorate/findings.txt", "quorate/n1/prometheus.txt", "quorate/n2/members.json");
+        assertThat(files.get("quorate/n1/audit.json")).contains("s.t");
+        assertThat(files.values()).noneMatch(content -> content.contains("secret"));
+        assertThat(run("doctor", "--report", report.toString())).isEqualTo(1);
+        assertThat(err.toString()).contains("is there already");
     }
 }
