@@ -609,7 +609,8 @@ class CommandsTest {
         healthy(n1, "n1", "")
                 .answers(
                         "audit",
-                        "{\"node\":\"n1\",\"audit\":{\"started\":\"now\",\"found\":1,\"from\":\"secret\",\"differences\":"
+                        "{\"node\":\"n1\",\"audit\":{\"started\":\"now\",\"found\":1,\"from\":\"secret\","
+                                + "\"differences\":"
                                 + "[{\"table\":\"s.t\",\"identity\":\"secret\",\"versions\":{\"n1\":\"secret\"},"
                                 + "\"rows\":{\"n1\":{\"id\":\"secret\"}}}]}}");
         healthy(n2, "n2", "");
