@@ -12,7 +12,7 @@ interface Definitions {
      * The definition of a table, {@link TableDefinition#NONE} when there is no such table.
      *
      * @param at where the reader is, after the GTID of the transaction that it reads; null where that isn't known.
-     *     Otherwise a definition that the table has got since is {@link TableDefinition#LATER}
+     *     Otherwise a definition that the table has got since is {@link TableDefinition#later}
      */
     TableDefinition definition(TableName name, BinlogPosition at) throws SQLException;
 

@@ -33,10 +33,15 @@ final class DefinitionsAhead {
     /** "Event too big" and the like. */
     private static final int NOT_SHOWN = 1220;
 
+    private static final Pattern DROPS = Pattern.compile("\\bDROP\\b", Pattern.CASE_INSENSITIVE);
+    private static final Pattern DROP = Pattern.compile("\\s*DROP\\b", Pattern.CASE_INSENSITIVE);
     private static final Pattern DEFAULT_SCHEMA = Pattern.compile("use `((?:[^`]|``)*+)`; ");
 
-    /** @param end where the reader is once it has read it */
-    private record Ahead(BinlogPosition end, Statement statement) {}
+    /**
+     * @param end where the reader is once it has read it
+     * @param mayEndCascades whether it may take a foreign key away from a table that goes on
+     */
+    private record Ahead(BinlogPosition end, Statement statement, boolean mayEndCascades) {}
 
     private final Connection connection;
     private final boolean lowerCaseNames;
@@ -85,15 +90,11 @@ final class DefinitionsAhead {
     }
 
     /**
-     * Whether one of the statements found by {@link #mayChange} may have taken a foreign key away. It is one of the
-     * child, so the parent isn't among its tables.
+     * Whether one of the statements found by {@link #mayChange} may have taken a foreign key away from a table that
+     * goes on. The foreign key is the child's, so the parent isn't among the statement's tables.
      */
     boolean mayEndCascades() {
-        return ahead.stream()
-                .map(Ahead::statement)
-                .anyMatch(each -> each.scope() == Statement.Scope.EVERYTHING
-                        || each.scope() == Statement.Scope.TABLES
-                        || (each.scope() == Statement.Scope.ROWS && !leavesDefinition(each)));
+        return ahead.stream().anyMatch(Ahead::mayEndCascades);
     }
 
     /** As TRUNCATE does. */
@@ -154,7 +155,7 @@ final class DefinitionsAhead {
         BinlogPosition within = new BinlogPosition(read.file(), read.offset() + 1);
         if (ahead.isEmpty() || !ahead.peekLast().end.equals(within)) {
             log.debug("the binlog can't be read ahead beyond {}: {}", read, why);
-            ahead.add(new Ahead(within, Statement.of(Statement.Kind.UNKNOWN)));
+            ahead.add(new Ahead(within, Statement.of(Statement.Kind.UNKNOWN), true));
         }
     }
 
@@ -181,7 +182,17 @@ final class DefinitionsAhead {
         Statement statement = Statement.parse(text, schema, 0);
         boolean defines = statement.kind() == Statement.Kind.DDL || statement.kind() == Statement.Kind.UNKNOWN;
         if (defines && !text.equals("BEGIN")) {
-            ahead.add(new Ahead(read, statement));
+            ahead.add(new Ahead(read, statement, mayEndCascades(text, statement)));
         }
+    }
+
+    /** Only an ALTER does, which says DROP. What else is dropped has no rows afterwards that could be missing. */
+    private static boolean mayEndCascades(String text, Statement statement) {
+        return switch (statement.scope()) {
+            case EVERYTHING -> true;
+            case TABLES, ROWS ->
+                DROPS.matcher(text).find() && !DROP.matcher(text).lookingAt();
+            case OBJECTS, UPKEEP, ADDED_COLUMNS, ADDED_INDEXES, COPIED_DEFINITION -> false;
+        };
     }
 }

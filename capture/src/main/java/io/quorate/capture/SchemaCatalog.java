@@ -101,14 +101,15 @@ final class SchemaCatalog implements Definitions {
             counters.schemaLoads.increment();
             long createdAfter = created(name);
             if (createdAfter == created) {
-                if (isAhead(name, at)) {
+                boolean later = isAhead(name, at);
+                if (ahead != null && at != null && ahead.mayEndCascades()) {
+                    loaded = loaded.afterCascadesEnded();
+                }
+                if (later) {
                     // Until the reader has come to the statement that has made it what it is.
-                    return known == null ? TableDefinition.LATER : known;
+                    return known == null ? loaded.later() : known;
                 }
                 TableDefinition definition = loaded.continuing(former.get(name));
-                if (ahead != null && at != null && ahead.mayEndCascades()) {
-                    definition = definition.afterCascadesEnded();
-                }
                 definitions.put(name, definition);
                 former.put(name, definition);
                 return definition;

@@ -32,12 +32,24 @@ record TableDefinition(
     static final long GONE = -1;
     private static final long DEFINED_LATER = -2;
 
-    static final TableDefinition NONE = nothing(GONE);
-    /** The server has a later one than was asked for, and what it was isn't known any more. */
-    static final TableDefinition LATER = nothing(DEFINED_LATER);
+    static final TableDefinition NONE =
+            new TableDefinition(GONE, GONE, List.of(), false, List.of(), List.of(), List.of(), List.of(), true);
 
-    private static TableDefinition nothing(long why) {
-        return new TableDefinition(why, why, List.of(), false, List.of(), List.of(), List.of(), List.of(), true);
+    /**
+     * The server has a later one than was asked for, and what it was isn't known any more. Its foreign keys are other
+     * tables' definitions.
+     */
+    TableDefinition later() {
+        return new TableDefinition(
+                DEFINED_LATER,
+                DEFINED_LATER,
+                List.of(),
+                false,
+                List.of(),
+                List.of(),
+                children,
+                cascades,
+                cascadesEnded);
     }
 
     boolean isLater() {

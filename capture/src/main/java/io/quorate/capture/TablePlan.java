@@ -93,8 +93,7 @@ final class TablePlan {
                 !definition.references().isEmpty() || !definition.referenced().isEmpty();
         this.children = tableKeys(definition.children());
         this.cascades = tableKeys(definition.cascades());
-        boolean present = coarse == null || definition.opaque() || map.names == null;
-        this.cascadesEnded = definition.cascadesEnded() || !present;
+        this.cascadesEnded = definition.cascadesEnded();
     }
 
     private static long[] tableKeys(List<TableName> tables) {

@@ -339,12 +339,11 @@ final class TransactionReader {
             // The table's key is exclusive already, and the present definition need not be that of these rows.
             return;
         }
-        boolean former = committedMicros < plan.validFromMicros;
-        if ((former || plan.cascadesEnded) && mayCascade(b, offset)) {
+        if (plan.cascadesEnded && mayCascade(b, offset)) {
             keys.add(Keys.CASCADES, KeyType.SHARED);
             keys.add(Keys.CASCADES_ANYWHERE, KeyType.SHARED);
         }
-        if (plan.coarse != null || former) {
+        if (plan.coarse != null || committedMicros < plan.validFromMicros) {
             addWholeTable(plan, b, offset);
         } else if (keys.size() >= limits.keysMax()) {
             addWholeTable(plan, b, offset);

@@ -206,6 +206,32 @@ class KeysIT {
         }
     }
 
+    /** What else is defined meanwhile leaves it at what can be seen. */
+    @Test
+    void whereTheForeignKeyIsStillThereADeleteSaysWhatItReached() throws Exception {
+        String parent = table("(id INT PRIMARY KEY)");
+        String child =
+                table("(id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES " + parent + " (id) ON DELETE CASCADE)");
+        String other = table("(id INT PRIMARY KEY)");
+        server.execute("INSERT INTO " + parent + " VALUES (1)", "INSERT INTO " + child + " VALUES (1, 1)");
+        OriginPosition start = CaptureFixture.present(server);
+        server.execute(
+                "DELETE FROM " + parent,
+                "ALTER TABLE " + parent + " ADD COLUMN u INT UNIQUE",
+                "ALTER TABLE " + child + " ADD INDEX (p, id)",
+                "DROP TABLE " + other);
+        try (CaptureFixture behind = new CaptureFixture(server, start)) {
+            behind.awaitAll();
+            Keys deleted = behind.recorder.writeSets().get(0).keys();
+            assertThat(deleted.contains(Keys.NO_ROWS_BEFORE))
+                    .as("its own keys aren't known")
+                    .isTrue();
+            assertThat(deleted.contains(Keys.CASCADES)).isTrue();
+            assertThat(deleted.contains(Keys.CASCADES_ANYWHERE)).isFalse();
+            assertThat(type(deleted, tableKey(child))).isEqualTo(KeyType.SHARED);
+        }
+    }
+
     @Test
     void aDefinitionThatRowsFitMeetsOnlyOtherDefinitionsAndRowsWithoutKeys() throws Exception {
         String t = table("(a INT, u INT UNIQUE)");

@@ -75,7 +75,8 @@ public final class Token {
                 log.info("the token for HTTP is in {}; whoever changes something over HTTP must know it", file);
             }
             warnIfOthersRead(file);
-            return new Token(Files.readString(file).strip(), file.toString());
+            // Whatever is no ASCII is refused as no token, not as something that can't be read.
+            return new Token(Files.readString(file, StandardCharsets.ISO_8859_1).strip(), file.toString());
         } catch (IOException e) {
             throw new QuorateException(
                     ErrorCode.CONFIGURATION, "the token for HTTP in " + file + " can't be read: " + e, e);
