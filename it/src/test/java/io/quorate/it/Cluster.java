@@ -562,6 +562,11 @@ final class Cluster implements AutoCloseable {
                 .collect(Collectors.joining("\n"));
     }
 
+    /** Where a node answers over HTTP. */
+    String httpAddress(int node) {
+        return node(node).host() + ":" + node(node).ports().http();
+    }
+
     /** What an endpoint of a node answers. */
     String http(int node, String path) throws IOException, InterruptedException {
         return send(HTTP, node, path, HttpRequest.newBuilder().GET());
