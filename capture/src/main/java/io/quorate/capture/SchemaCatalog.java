@@ -101,8 +101,10 @@ final class SchemaCatalog implements Definitions {
             counters.schemaLoads.increment();
             long createdAfter = created(name);
             if (createdAfter == created) {
-                boolean later = isAhead(name, at);
-                if (ahead != null && at != null && ahead.mayEndCascades()) {
+                // The binlog has a statement before the server shows what it has made of a definition.
+                boolean readsAhead = ahead != null && at != null;
+                boolean later = readsAhead && ahead.mayChange(name, at);
+                if (readsAhead && ahead.mayEndCascades()) {
                     loaded = loaded.afterCascadesEnded();
                 }
                 if (later) {
@@ -116,11 +118,6 @@ final class SchemaCatalog implements Definitions {
             }
             created = createdAfter;
         }
-    }
-
-    /** The binlog has a statement before the server shows what it has made of a definition. */
-    private boolean isAhead(TableName name, BinlogPosition at) throws SQLException {
-        return ahead != null && at != null && ahead.mayChange(name, at);
     }
 
     @Override

@@ -17,6 +17,7 @@ import java.util.Map;
 public final class AskedNode {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final Duration ANSWER = Duration.ofSeconds(60);
+    private static final String JSON = "application/json";
     private static final int UNAUTHORIZED = 401;
     private static final int NOT_FOUND = 404;
     private static final int OK = 200;
@@ -58,13 +59,12 @@ public final class AskedNode {
 
     /** Its answer, as it came. */
     String ask(String path) {
-        return send(path, HttpRequest.newBuilder().GET(), ANSWER);
+        return send(path, HttpRequest.newBuilder().GET(), ANSWER, JSON);
     }
 
     /** Its answer where that is no JSON but plain text. */
     String askText(String path) {
-        return send(
-                path, HttpRequest.newBuilder().header("Accept", "text/plain").GET(), ANSWER);
+        return send(path, HttpRequest.newBuilder().GET(), ANSWER, "text/plain");
     }
 
     /** Its answer. */
@@ -89,14 +89,14 @@ public final class AskedNode {
      */
     String post(String path, Map<String, String> what, Duration answer) {
         HttpRequest.Builder request = HttpRequest.newBuilder()
-                .header("Content-Type", "application/json")
+                .header("Content-Type", JSON)
                 .POST(HttpRequest.BodyPublishers.ofString(Answers.write(what)));
-        return done(send(path, request, answer));
+        return done(send(path, request, answer, JSON));
     }
 
     /** Asks it to take something back; as {@link #post}. */
     String delete(String path) {
-        return done(send(path, HttpRequest.newBuilder().DELETE(), ANSWER));
+        return done(send(path, HttpRequest.newBuilder().DELETE(), ANSWER, JSON));
     }
 
     private String done(String answer) {
@@ -108,20 +108,22 @@ public final class AskedNode {
         return answer;
     }
 
-    private String send(String path, HttpRequest.Builder request, Duration limit) {
+    private String send(String path, HttpRequest.Builder request, Duration limit, String accept) {
         String authorization = authorization();
         if (authorization != null) {
             request.header("Authorization", authorization);
         }
         URI uri = uri(path);
-        if (request.copy().uri(uri).build().headers().firstValue("Accept").isEmpty()) {
-            request.header("Accept", "application/json");
-        }
         try {
             HttpResponse<String> response = HttpClient.newBuilder()
                     .connectTimeout(PATIENCE)
                     .build()
-                    .send(request.uri(uri).timeout(limit).build(), HttpResponse.BodyHandlers.ofString());
+                    .send(
+                            request.uri(uri)
+                                    .timeout(limit)
+                                    .header("Accept", accept)
+                                    .build(),
+                            HttpResponse.BodyHandlers.ofString());
             return body(path, response, authorization != null);
         } catch (IOException e) {
             throw new UncheckedIOException("no node answers at " + address + "; name one with --http", e);

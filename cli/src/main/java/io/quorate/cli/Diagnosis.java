@@ -84,12 +84,8 @@ final class Diagnosis {
             findings.add(node + " is " + cluster.state() + ": " + cluster.reason());
         }
         for (NodeStatus each : cluster.nodes()) {
-            if (each.name().equals(node) && each.insecure()) {
-                findings.add(node + ": nothing between the nodes is encrypted, and nobody proves who it is"
-                        + " (quorate.insecure). Make certificates with \"quorate certs\", and set quorate.tls.bundle");
-            }
-            if (each.name().equals(node) && !each.slowed().isEmpty()) {
-                findings.add(node + ": " + each.slowed());
+            if (each.name().equals(node)) {
+                ofItself(each);
             }
         }
         if (!cluster.tablesWithoutKey().isEmpty()) {
@@ -121,12 +117,22 @@ final class Diagnosis {
         }
     }
 
+    private void ofItself(NodeStatus self) {
+        if (self.insecure()) {
+            findings.add(self.name() + ": nothing between the nodes is encrypted, and nobody proves who it is"
+                    + " (quorate.insecure). Make certificates with \"quorate certs\", and set quorate.tls.bundle");
+        }
+        if (!self.slowed().isEmpty()) {
+            findings.add(self.name() + ": " + self.slowed());
+        }
+    }
+
     private void cache(String node, ClusterAnswer.Cache cache) {
-        boolean short_ = cache != null
+        boolean reachesNotFar = cache != null
                 && cache.spanSecondsWhenFull() >= 0
                 && cache.spanSecondsWhenFull() < CACHE_SECONDS
                 && cache.bytes() > 0;
-        if (short_) {
+        if (reachesNotFar) {
             findings.add(node + ": at the present rate its cache holds what was written in the last "
                     + cache.spanSecondsWhenFull() / 60 + " minutes; a node that is away for longer needs a copy of"
                     + " everything. Raise quorate.cache.bytes-max");

@@ -45,12 +45,6 @@ final class DoctorCommand implements Callable<Integer> {
     private static final int FOUND = 1;
     private static final int NO_ANSWER = 3;
     private static final String CLUSTER = "/actuator/cluster";
-    private static final String AUDIT = "/actuator/audit";
-    private static final String METRICS = "/actuator/prometheus";
-    /** What is kept as it comes. */
-    private static final List<String> KEPT =
-            List.of(CLUSTER, Membership.PATH, "/actuator/transfer", "/actuator/health", METRICS);
-
     private static final Pattern SAMPLE = Pattern.compile("(\\w+)(?:\\{(.*)})? (\\S+)");
 
     @Spec
@@ -117,34 +111,32 @@ final class DoctorCommand implements Callable<Integer> {
     private void ask(AskedNode node) {
         try {
             String cluster = node.ask(CLUSTER);
+            String members = node.ask(Membership.PATH);
+            String metrics = node.askText("/actuator/prometheus");
+            AuditAnswer audit = node.ask("/actuator/audit", AuditAnswer.class);
             ClusterAnswer answer = Answers.read(cluster, ClusterAnswer.class);
-            AuditAnswer audit = Answers.read(node.ask(AUDIT), AuditAnswer.class);
-            MembersAnswer members = node.ask(Membership.PATH, MembersAnswer.class);
-            String metrics = node.askText(METRICS);
-            all.add(new Diagnosis.Said(answer, members, audit, sums(metrics)));
-            keep(node, answer.node(), audit);
+            all.add(new Diagnosis.Said(answer, Answers.read(members, MembersAnswer.class), audit, sums(metrics)));
+            if (report != null) {
+                String name = answer.node() + "/";
+                files.put(name + "cluster.json", cluster);
+                files.put(name + "members.json", members);
+                files.put(name + "prometheus.txt", metrics);
+                files.put(name + "audit.json", Answers.write(withoutRows(audit)));
+                keepToo(node, name, "transfer");
+                keepToo(node, name, "health");
+            }
         } catch (UncheckedIOException | CommandException | JacksonException e) {
             silent.add(node + ": " + e.getMessage());
         }
     }
 
-    private void keep(AskedNode node, String name, AuditAnswer audit) {
-        if (report == null) {
-            return;
+    /** What nothing is found in: without it, the report is less, and no more than that. */
+    private void keepToo(AskedNode node, String name, String endpoint) {
+        try {
+            files.put(name + endpoint + ".json", node.ask("/actuator/" + endpoint));
+        } catch (UncheckedIOException | CommandException e) {
+            files.put(name + endpoint + ".error.txt", e.getMessage() + "\n");
         }
-        for (String path : KEPT) {
-            String file = name + "/" + path.substring(path.lastIndexOf('/') + 1);
-            try {
-                if (path.equals(METRICS)) {
-                    files.put(file + ".txt", node.askText(path));
-                } else {
-                    files.put(file + ".json", node.ask(path));
-                }
-            } catch (UncheckedIOException | CommandException e) {
-                files.put(file + ".error.txt", e.getMessage() + "\n");
-            }
-        }
-        files.put(name + "/audit.json", Answers.write(withoutRows(audit)));
     }
 
     private static AuditAnswer withoutRows(AuditAnswer answer) {

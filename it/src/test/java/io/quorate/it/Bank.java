@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.it;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -202,6 +204,16 @@ final class Bank implements AutoCloseable {
                         LEFT JOIN (SELECT source AS id, -amount AS m FROM bank.history
                           UNION ALL SELECT target, amount FROM bank.history) h ON h.id = a.id
                         GROUP BY a.id, a.balance HAVING a.balance <> expected""".formatted(OPENING));
+    }
+
+    /** Every server has all transfers that were acknowledged, and balances that fit its history. */
+    static void assertKept(Cluster cluster, Set<Transfer> acknowledged, long seed) {
+        for (int node : cluster.servers()) {
+            assertThat(history(cluster, node)).as("n%d, seed %d", node, seed).containsAll(acknowledged);
+            assertThat(wrongBalances(cluster, node))
+                    .as("n%d, seed %d", node, seed)
+                    .isEmpty();
+        }
     }
 
     @Override

@@ -208,14 +208,7 @@ class MixedVersionsIT {
             acknowledged = bank.stop();
         }
         cluster.assertConverged();
-        for (int node : cluster.servers()) {
-            assertThat(Bank.history(cluster, node))
-                    .as("n%d, seed %d", node, SEED)
-                    .containsAll(acknowledged);
-            assertThat(Bank.wrongBalances(cluster, node))
-                    .as("n%d, seed %d", node, SEED)
-                    .isEmpty();
-        }
+        Bank.assertKept(cluster, acknowledged, SEED);
         assertThat(cluster.http(1, "/actuator/cluster")).doesNotContain("different series");
     }
 

@@ -5,6 +5,7 @@ import java.nio.file.NoSuchFileException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.core.NestedExceptionUtils;
 
 /** Says in a sentence which file of an SSL bundle is missing or can't be used, where Spring Boot has a stack trace. */
 class BundleAnalyzer implements FailureAnalyzer {
@@ -24,15 +25,12 @@ class BundleAnalyzer implements FailureAnalyzer {
 
     /** What went wrong in the end. */
     static String why(@Nullable Throwable failure) {
-        Throwable last = failure;
-        while (last != null && last.getCause() != null) {
-            last = last.getCause();
-        }
-        if (last == null) {
+        if (failure == null) {
             return "nothing says why";
         }
-        return last instanceof NoSuchFileException missing
+        Throwable root = NestedExceptionUtils.getMostSpecificCause(failure);
+        return root instanceof NoSuchFileException missing
                 ? "there is no file " + missing.getFile()
-                : String.valueOf(last.getMessage());
+                : String.valueOf(root.getMessage());
     }
 }

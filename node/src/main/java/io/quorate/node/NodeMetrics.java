@@ -11,7 +11,6 @@ import io.quorate.certification.Certifier;
 import io.quorate.core.NodeState;
 import io.quorate.ist.TransferProgress.Look;
 import io.quorate.node.audit.AuditState;
-import io.quorate.node.server.ServerSession;
 import io.quorate.sst.CopyProgress;
 import java.time.Duration;
 import java.time.Instant;
@@ -310,30 +309,23 @@ class NodeMetrics implements MeterBinder {
     }
 
     private void capture(MeterRegistry registry, String name, String what, ToDoubleFunction<CaptureStats> value) {
-        gauge(registry, name, what, n -> ofCapture(n, value));
+        gauge(registry, name, what, n -> of(n.beside.server().captureStats(), value));
     }
 
     private void captured(MeterRegistry registry, String name, String what, ToDoubleFunction<CaptureStats> value) {
-        counter(registry, name, what, n -> ofCapture(n, value));
-    }
-
-    private static double ofCapture(Node node, ToDoubleFunction<CaptureStats> value) {
-        ServerSession session = node.beside.server().session();
-        CaptureStats stats = session == null ? null : session.captureStats();
-        return stats == null ? 0 : value.applyAsDouble(stats);
+        counter(registry, name, what, n -> of(n.beside.server().captureStats(), value));
     }
 
     private void applier(MeterRegistry registry, String name, String what, ToDoubleFunction<ApplierStats> value) {
-        gauge(registry, name, what, n -> ofApplier(n, value));
+        gauge(registry, name, what, n -> of(n.beside.server().applierStats(), value));
     }
 
     private void appliedCount(MeterRegistry registry, String name, String what, ToDoubleFunction<ApplierStats> value) {
-        counter(registry, name, what, n -> ofApplier(n, value));
+        counter(registry, name, what, n -> of(n.beside.server().applierStats(), value));
     }
 
-    private static double ofApplier(Node node, ToDoubleFunction<ApplierStats> value) {
-        ServerSession session = node.beside.server().session();
-        ApplierStats stats = session == null ? null : session.applierStats();
+    /** @param stats null while there is no session with the server */
+    private static <S> double of(S stats, ToDoubleFunction<S> value) {
         return stats == null ? 0 : value.applyAsDouble(stats);
     }
 }

@@ -122,7 +122,7 @@ final class ServerKind implements NodeKind {
         fences.register(network.answers());
         Asking asking = new Asking(
                 properties.node(),
-                () -> members.standing().membership().members().stream()
+                () -> members.standing().members().stream()
                         .map(TransportSettings.Peer::name)
                         .toList(),
                 members.standing()::report,

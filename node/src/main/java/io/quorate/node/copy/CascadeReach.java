@@ -18,8 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,8 +30,13 @@ final class CascadeReach {
     /** Tables that one transaction changed, and all that it changed or reached. */
     private record Reach(Set<TableName> changed, Set<TableName> all) {}
 
-    private final Function<WriteSet, @Nullable Set<TableName>> defined;
-    private final Predicate<WriteSet> ofObjects;
+    /** Says which tables a definition names; null for that of a trigger, whose table may be copied. */
+    interface Named {
+        @Nullable
+        Set<TableName> of(Certified definition) throws NotByTables;
+    }
+
+    private final Named named;
     private final WriteSetLog log;
     private final UUID server;
     private final Map<Long, TableName> byKey = new HashMap<>();
@@ -43,13 +46,8 @@ final class CascadeReach {
     /** The lowest seqno that any of them had seen; {@link Long#MAX_VALUE} where there are none. */
     private long seen = Long.MAX_VALUE;
 
-    CascadeReach(
-            Function<WriteSet, @Nullable Set<TableName>> defined,
-            Predicate<WriteSet> ofObjects,
-            WriteSetLog log,
-            UUID server) {
-        this.defined = defined;
-        this.ofObjects = ofObjects;
+    CascadeReach(Named named, WriteSetLog log, UUID server) {
+        this.named = named;
         this.log = log;
         this.server = server;
     }
@@ -87,17 +85,13 @@ final class CascadeReach {
         }
         donors.tables().forEach(table -> name(new TableName(table.schema(), table.name())));
         log.each(seen + 1, upTo, c -> {
-            WriteSet w = c.writeSet();
-            if (!w.isDefinition() || ofObjects.test(w)) {
+            Set<TableName> tables = c.writeSet().isDefinition() ? named.of(c) : null;
+            if (tables == null) {
                 return;
             }
-            Set<TableName> named = defined.apply(w);
-            if (named == null) {
-                throw new NotByTables("the definition at seqno " + c.seqno() + " may concern any table");
-            }
-            named.forEach(this::name);
+            tables.forEach(this::name);
             if (c.seqno() <= position && c.passed()) {
-                unseen.add(named);
+                unseen.add(tables);
             }
         });
         log.each(position + 1, upTo, c -> {

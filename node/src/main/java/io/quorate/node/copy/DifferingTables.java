@@ -70,7 +70,7 @@ final class DifferingTables {
         this.ofObjects = ofObjects;
         this.log = log;
         this.server = server;
-        this.cascades = new CascadeReach(defined, ofObjects, log, server);
+        this.cascades = new CascadeReach(this::named, log, server);
     }
 
     /** @param defined says what a definition concerns */
@@ -181,20 +181,25 @@ final class DifferingTables {
             add(c);
         }
         if (w.isDefinition() && c.passed()) {
-            Set<TableName> named = defined.apply(w);
-            if (named == null && ofObjects.test(w)) {
-                // Of a trigger, whose table may be copied.
+            Set<TableName> named = named(c);
+            if (named == null) {
                 objects = true;
                 return;
-            }
-            if (named == null) {
-                throw new NotByTables("the definition at seqno " + c.seqno() + " may concern any table");
             }
             definitions.add(named);
             if (forOthers) {
                 found.addAll(named);
             }
         }
+    }
+
+    /** The tables that a definition names; null for that of a trigger, whose table may be copied. */
+    private @Nullable Set<TableName> named(Certified definition) throws NotByTables {
+        Set<TableName> named = defined.apply(definition.writeSet());
+        if (named == null && !ofObjects.test(definition.writeSet())) {
+            throw new NotByTables("the definition at seqno " + definition.seqno() + " may concern any table");
+        }
+        return named;
     }
 
     /** The tables or objects of one writeset have to be copied. */

@@ -5,7 +5,6 @@ import io.quorate.applier.ApplierStats;
 import io.quorate.node.member.Standing;
 import io.quorate.node.server.ApplyProgress;
 import io.quorate.node.server.Server;
-import io.quorate.node.server.ServerSession;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jmx.export.annotation.ManagedAttribute;
@@ -32,8 +31,7 @@ public class ManagedApplier {
     }
 
     private long stat(ToLongFunction<ApplierStats> which) {
-        ServerSession session = server.session();
-        ApplierStats stats = session == null ? null : session.applierStats();
+        ApplierStats stats = server.applierStats();
         return stats == null ? 0 : which.applyAsLong(stats);
     }
 

@@ -5,6 +5,7 @@ import io.quorate.core.answer.AuditAnswer;
 import io.quorate.core.answer.AuditOutcome;
 import io.quorate.core.answer.Difference;
 import java.util.List;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jmx.export.annotation.ManagedAttribute;
 import org.springframework.jmx.export.annotation.ManagedMetric;
@@ -27,6 +28,11 @@ public class ManagedAudit {
         return audit.audit().audit();
     }
 
+    private long number(ToLongFunction<AuditAnswer.Audit> which) {
+        AuditAnswer.Audit look = look();
+        return look == null ? 0 : which.applyAsLong(look);
+    }
+
     @ManagedAttribute(description = "whether one is under way")
     public boolean isRunning() {
         AuditAnswer.Audit look = look();
@@ -46,26 +52,22 @@ public class ManagedAudit {
 
     @ManagedMetric(description = "tables that there are to be compared", unit = "tables")
     public long getTables() {
-        AuditAnswer.Audit look = look();
-        return look == null ? 0 : look.tables();
+        return number(AuditAnswer.Audit::tables);
     }
 
     @ManagedMetric(description = "tables that have been compared", unit = "tables")
     public long getTablesDone() {
-        AuditAnswer.Audit look = look();
-        return look == null ? 0 : look.tablesDone();
+        return number(AuditAnswer.Audit::tablesDone);
     }
 
     @ManagedMetric(description = "rows that have been compared", unit = "rows")
     public long getRows() {
-        AuditAnswer.Audit look = look();
-        return look == null ? 0 : look.rows();
+        return number(AuditAnswer.Audit::rows);
     }
 
     @ManagedMetric(description = "rows and tables that differ", unit = "differences")
     public long getFound() {
-        AuditAnswer.Audit look = look();
-        return look == null ? 0 : look.found();
+        return number(AuditAnswer.Audit::found);
     }
 
     @ManagedAttribute(description = "the first of them, for people")
@@ -79,7 +81,7 @@ public class ManagedAudit {
     @ManagedOperation(description = "begins one")
     @ManagedOperationParameter(name = "table", description = "SCHEMA.TABLE; empty for all tables")
     public void start(@Nullable String table) {
-        change("start", table == null || table.isBlank() ? null : table, null, false);
+        change("start", Operations.given(table), null, false);
     }
 
     @ManagedOperation(description = "ends it")
@@ -95,14 +97,14 @@ public class ManagedAudit {
             name = "apply",
             description = "true to do it; otherwise the answer only says what would be done")
     public List<String> repair(@Nullable String trusted, boolean apply) {
-        List<Difference> all = change("repair", null, trusted == null || trusted.isBlank() ? null : trusted, apply)
-                .differences();
+        List<Difference> all =
+                change("repair", null, Operations.given(trusted), apply).differences();
         return all == null ? List.of() : all.stream().map(Difference::toString).toList();
     }
 
     private AuditOutcome change(String action, @Nullable String table, @Nullable String trusted, boolean apply) {
         AuditOutcome outcome = audit.change(action, table, trusted, apply);
-        Done.require(outcome.refusal());
+        Operations.require(outcome.refusal());
         return outcome;
     }
 }

@@ -72,7 +72,7 @@ public class ManagedHealing {
     @ManagedOperation(description = "has this node's server get a copy of tables from another one")
     @ManagedOperationParameter(name = "tables", description = "SCHEMA.TABLE, several separated by commas")
     public void heal(String tables) throws InterruptedException {
-        Done.require(heal.heal(tables, false));
+        Operations.require(heal.heal(tables, false));
     }
 
     @ManagedOperation(description = "where all servers differ: has this one's tables be right")
@@ -80,6 +80,6 @@ public class ManagedHealing {
             name = "tables",
             description = "SCHEMA.TABLE, several separated by commas; empty for all of which anything is known")
     public void trust(@Nullable String tables) throws InterruptedException {
-        Done.require(heal.heal(tables == null || tables.isBlank() ? null : tables, true));
+        Operations.require(heal.heal(Operations.given(tables), true));
     }
 }

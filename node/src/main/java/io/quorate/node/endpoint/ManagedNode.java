@@ -2,14 +2,10 @@
 package io.quorate.node.endpoint;
 
 import io.quorate.core.answer.ClusterHealth;
-import io.quorate.core.answer.MembersAnswer;
 import io.quorate.node.config.NodeProperties;
 import io.quorate.node.member.Standing;
 import io.quorate.node.server.Server;
 import java.util.List;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import javax.management.Notification;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -58,7 +54,7 @@ public class ManagedNode implements NotificationPublisherAware, DisposableBean {
     private final ManagedOrder order;
     private final ManagedCertification certification;
     private final ManagedHealing healing;
-    private @Nullable ScheduledExecutorService thread;
+    private @Nullable EverySecond looking;
     private @Nullable NotificationPublisher publisher;
     private @Nullable Seen seen;
     private long sequence;
@@ -123,8 +119,7 @@ public class ManagedNode implements NotificationPublisherAware, DisposableBean {
     }
 
     private ClusterHealth health() {
-        MembersAnswer answer = members.members();
-        return answer.health();
+        return members.members().health();
     }
 
     @ManagedAttribute(description = "host:port of its MySQL server; null for an arbitrator")
@@ -145,31 +140,26 @@ public class ManagedNode implements NotificationPublisherAware, DisposableBean {
     @ManagedOperation(description = "empties its server of clients, so that mysqld may be stopped")
     @ManagedOperationParameter(name = "seconds", description = "how long to wait for decisions; 0 for 30")
     public void drain(int seconds) throws InterruptedException {
-        Done.require(drain.drain(seconds == 0 ? SECONDS_DEFAULT : seconds));
+        Operations.require(drain.drain(seconds == 0 ? SECONDS_DEFAULT : seconds));
     }
 
     @ManagedOperation(description = "lets clients connect again")
     public void drainNoMore() {
-        Done.require(drain.drainNoMore());
+        Operations.require(drain.drainNoMore());
     }
 
     @ManagedOperation(description = "asks to be a member again, of a node that was taken out")
     public void join() {
-        Done.require(members.change("join", null));
+        Operations.require(members.change("join", null));
     }
 
     /** Called where there is JMX. */
     @Override
     public synchronized void setNotificationPublisher(NotificationPublisher made) {
         publisher = made;
-        if (thread == null) {
+        if (looking == null) {
             look();
-            thread = Executors.newSingleThreadScheduledExecutor(task -> {
-                Thread one = new Thread(task, "quorate-jmx");
-                one.setDaemon(true);
-                return one;
-            });
-            var unused = thread.scheduleWithFixedDelay(this::look, 1, 1, TimeUnit.SECONDS);
+            looking = new EverySecond("quorate-jmx", this::look);
         }
     }
 
@@ -211,8 +201,8 @@ public class ManagedNode implements NotificationPublisherAware, DisposableBean {
 
     @Override
     public synchronized void destroy() {
-        if (thread != null) {
-            thread.shutdownNow();
+        if (looking != null) {
+            looking.close();
         }
     }
 }

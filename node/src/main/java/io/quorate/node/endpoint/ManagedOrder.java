@@ -2,12 +2,13 @@
 package io.quorate.node.endpoint;
 
 import io.quorate.certification.OrderedStream;
-import io.quorate.node.member.Membership;
 import io.quorate.node.member.Standing;
 import io.quorate.node.order.PausableOrder;
 import io.quorate.transport.RatisTotalOrder;
 import io.quorate.transport.TransportSettings.Peer;
+import io.quorate.transport.TransportStats;
 import java.util.List;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jmx.export.annotation.ManagedAttribute;
 import org.springframework.jmx.export.annotation.ManagedMetric;
@@ -32,6 +33,11 @@ public class ManagedOrder {
         this.members = members;
     }
 
+    private long stat(ToLongFunction<TransportStats> which) {
+        RatisTotalOrder running = order.running();
+        return running == null ? 0 : which.applyAsLong(running.stats());
+    }
+
     @ManagedAttribute(description = "whether this node has a majority")
     public boolean isPrimary() {
         return order.quorum().primary();
@@ -44,8 +50,7 @@ public class ManagedOrder {
 
     @ManagedAttribute(description = "names of the members")
     public List<String> getMembers() {
-        Membership known = standing.membership();
-        return known.members().stream().map(Peer::name).toList();
+        return standing.members().stream().map(Peer::name).toList();
     }
 
     @ManagedMetric(description = "the last seqno that the order has handed to this node", unit = "seqno")
@@ -60,37 +65,34 @@ public class ManagedOrder {
 
     @ManagedMetric(description = "bytes of own transactions submitted and not yet ordered", unit = "bytes")
     public long getInFlightBytes() {
-        RatisTotalOrder running = order.running();
-        return running == null ? 0 : running.stats().inFlightBytes();
+        return stat(TransportStats::inFlightBytes);
     }
 
     @ManagedMetric(description = "first index that the order's log still has", unit = "index")
     public long getLogStart() {
-        RatisTotalOrder running = order.running();
-        return running == null ? 0 : running.stats().logStart();
+        return stat(TransportStats::logStart);
     }
 
     @ManagedMetric(description = "last index that the order's log has", unit = "index")
     public long getLogEnd() {
-        RatisTotalOrder running = order.running();
-        return running == null ? 0 : running.stats().logEnd();
+        return stat(TransportStats::logEnd);
     }
 
     @ManagedOperation(description = "has a member lead the order")
     @ManagedOperationParameter(name = "node", description = "its name")
     public void lead(String node) {
-        Done.require(members.change("lead", node));
+        Operations.require(members.change("lead", node));
     }
 
     @ManagedOperation(description = "takes a member out of the cluster")
     @ManagedOperationParameter(name = "node", description = "its name")
     public void leave(String node) {
-        Done.require(members.change("leave", node));
+        Operations.require(members.change("leave", node));
     }
 
     @ManagedOperation(description = "lets a node ask to be a member, once")
     @ManagedOperationParameter(name = "node", description = "its name")
     public void admit(String node) {
-        Done.require(members.change("admit", node));
+        Operations.require(members.change("admit", node));
     }
 }

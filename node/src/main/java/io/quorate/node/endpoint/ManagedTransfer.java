@@ -2,6 +2,7 @@
 package io.quorate.node.endpoint;
 
 import io.quorate.core.answer.TransferAnswer;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jmx.export.annotation.ManagedAttribute;
 import org.springframework.jmx.export.annotation.ManagedMetric;
@@ -27,6 +28,16 @@ public class ManagedTransfer {
         return transfer.transfer();
     }
 
+    private long received(ToLongFunction<TransferAnswer.Receiving> which) {
+        TransferAnswer.Receiving now = look().receiving();
+        return now == null ? 0 : which.applyAsLong(now);
+    }
+
+    private long copied(ToLongFunction<TransferAnswer.Copying> which) {
+        TransferAnswer.Copying now = look().copying();
+        return now == null ? 0 : which.applyAsLong(now);
+    }
+
     @ManagedAttribute(description = "INCREMENTAL, STREAM or CLONE while something is received; null otherwise")
     public @Nullable String getReceiving() {
         TransferAnswer look = look();
@@ -40,26 +51,22 @@ public class ManagedTransfer {
 
     @ManagedMetric(description = "writesets that an incremental transfer has received", unit = "writesets")
     public long getWriteSets() {
-        TransferAnswer.Receiving now = look().receiving();
-        return now == null ? 0 : now.done();
+        return received(TransferAnswer.Receiving::done);
     }
 
     @ManagedMetric(description = "writesets that it has still to receive", unit = "writesets")
     public long getWriteSetsToDo() {
-        TransferAnswer.Receiving now = look().receiving();
-        return now == null ? 0 : now.toDo();
+        return received(TransferAnswer.Receiving::toDo);
     }
 
     @ManagedMetric(description = "bytes that a copy has received", unit = "bytes")
     public long getCopied() {
-        TransferAnswer.Copying now = look().copying();
-        return now == null ? 0 : now.bytes();
+        return copied(TransferAnswer.Copying::bytes);
     }
 
     @ManagedMetric(description = "bytes that it has still to receive, as estimated now", unit = "bytes")
     public long getCopyToDo() {
-        TransferAnswer.Copying now = look().copying();
-        return now == null ? 0 : now.toDo();
+        return copied(TransferAnswer.Copying::toDo);
     }
 
     @ManagedMetric(description = "until what is received is here; -1 while nobody can tell", unit = "ms")
@@ -86,22 +93,22 @@ public class ManagedTransfer {
 
     @ManagedOperation(description = "pauses the full copy")
     public void pause() throws InterruptedException {
-        Done.require(transfer.change("pause", null));
+        Operations.require(transfer.change("pause", null));
     }
 
     @ManagedOperation(description = "goes on with it")
     public void resume() throws InterruptedException {
-        Done.require(transfer.change("resume", null));
+        Operations.require(transfer.change("resume", null));
     }
 
     @ManagedOperation(description = "limits what it may take, until the service ends")
     @ManagedOperationParameter(name = "bytesPerSecond", description = "bytes a second; 0 for no limit")
     public void throttle(long bytesPerSecond) throws InterruptedException {
-        Done.require(transfer.change("throttle", bytesPerSecond));
+        Operations.require(transfer.change("throttle", bytesPerSecond));
     }
 
     @ManagedOperation(description = "gives up a copy that the node changed over to, and goes on catching up")
     public void cancel() throws InterruptedException {
-        Done.require(transfer.change("cancel", null));
+        Operations.require(transfer.change("cancel", null));
     }
 }

@@ -9,8 +9,6 @@ import io.quorate.core.answer.TransferAnswer;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,11 +38,7 @@ class PageEvents implements DisposableBean {
     private final AuditEndpoint audit;
     private final ConflictsEndpoint conflicts;
     private final Set<SseEmitter> listeners = ConcurrentHashMap.newKeySet();
-    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(task -> {
-        Thread made = new Thread(task, "quorate-page");
-        made.setDaemon(true);
-        return made;
-    });
+    private final EverySecond looking;
 
     /** All that the page shows of one moment. */
     record Look(
@@ -65,7 +59,7 @@ class PageEvents implements DisposableBean {
         this.transfer = transfer;
         this.audit = audit;
         this.conflicts = conflicts;
-        var unused = thread.scheduleWithFixedDelay(this::tell, 1, 1, TimeUnit.SECONDS);
+        this.looking = new EverySecond("quorate-page", this::tell);
     }
 
     @GetMapping(path = "/events", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
@@ -79,7 +73,7 @@ class PageEvents implements DisposableBean {
         listener.onError(e -> listeners.remove(listener));
         listener.onTimeout(listener::complete);
         listeners.add(listener);
-        thread.execute(this::tell);
+        looking.soon();
         return listener;
     }
 
@@ -112,7 +106,7 @@ class PageEvents implements DisposableBean {
 
     @Override
     public void destroy() {
-        thread.shutdownNow();
+        looking.close();
         listeners.forEach(SseEmitter::complete);
     }
 }

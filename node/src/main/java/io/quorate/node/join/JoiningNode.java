@@ -186,7 +186,7 @@ record JoiningNode(
     }
 
     private Set<String> memberNames() {
-        return others.standing().membership().members().stream().map(Peer::name).collect(Collectors.toSet());
+        return others.standing().members().stream().map(Peer::name).collect(Collectors.toSet());
     }
 
     @Override

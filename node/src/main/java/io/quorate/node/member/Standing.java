@@ -112,7 +112,7 @@ public final class Standing {
         RatisTotalOrder running = order.running();
         LogPosition end = running == null ? stream.resumeAfter() : running.logEnd();
         ServerSession session = server.session();
-        admitted.used(known().stream().map(Peer::name).toList());
+        admitted.used(members().stream().map(Peer::name).toList());
         WaitingCommits waiting = session == null ? WaitingCommits.NONE : session.waitingCommits();
         return new MemberReport(
                 properties.node(),
@@ -254,7 +254,7 @@ public final class Standing {
     }
 
     /** The members as far as this node knows, even while it takes no part in the order. */
-    private List<Peer> known() {
+    public List<Peer> members() {
         RatisTotalOrder running = order.running();
         if (running != null) {
             return running.members();
@@ -264,14 +264,14 @@ public final class Standing {
 
     /** Whether a node of that name is a member, as far as this node knows. Any thread. */
     public boolean isMember(String node) {
-        return known().stream().anyMatch(member -> member.name().equals(node));
+        return members().stream().anyMatch(member -> member.name().equals(node));
     }
 
     /** The members that are away, with the last seqno each of them is known to have. */
     public Map<String, Long> absent() {
         Map<String, Members.Heard> heard = members.all();
         Map<String, Long> absent = new HashMap<>();
-        for (Peer member : known()) {
+        for (Peer member : members()) {
             Members.Heard last = heard.get(member.name());
             if (last != null && !last.isFresh()) {
                 absent.put(member.name(), last.report().cacheLast());
@@ -309,7 +309,7 @@ public final class Standing {
         return new Membership(
                 properties.node(),
                 order.quorum().leader(),
-                known(),
+                members(),
                 lives.get(),
                 members.directories(),
                 foundedEmpty,

@@ -31,7 +31,7 @@ public final class CheckMain {
             err.println("usage: check HOST:PORT USER [json|text [TLS [CA-FILE]]]; the password in " + PASSWORD);
             return 2;
         }
-        if (!isAddress(arguments[1])) {
+        if (!FromOutside.isHostAndPort(arguments[1])) {
             err.println("quorate: " + arguments[1] + " is no address of a server: HOST:PORT");
             return 2;
         }
@@ -50,15 +50,6 @@ public final class CheckMain {
         } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
             err.println("quorate: " + e.getMessage());
             return 2;
-        }
-    }
-
-    private static boolean isAddress(String text) {
-        int colon = text.lastIndexOf(':');
-        try {
-            return colon > 0 && FromOutside.isPort(Integer.parseInt(text.substring(colon + 1)));
-        } catch (NumberFormatException e) {
-            return false;
         }
     }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.quorate.node.server;
 
+import io.quorate.applier.ApplierStats;
 import io.quorate.applier.PositionTable.Position;
+import io.quorate.capture.CaptureStats;
 import io.quorate.core.TotalOrder;
 import java.io.IOException;
 import java.time.Duration;
@@ -67,6 +69,18 @@ public interface Server extends AutoCloseable {
 
     /** The present session; null while there is none. */
     ServerSession session();
+
+    /** What the applier of the present session has done; null while there is none. */
+    default ApplierStats applierStats() {
+        ServerSession present = session();
+        return present == null ? null : present.applierStats();
+    }
+
+    /** What the capture of the present session has done; null while there is none. */
+    default CaptureStats captureStats() {
+        ServerSession present = session();
+        return present == null ? null : present.captureStats();
+    }
 
     /**
      * What it holds. While there is no session, nothing is left waiting that could come to it afterwards.
