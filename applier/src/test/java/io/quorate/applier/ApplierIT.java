@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(400)
 class ApplierIT extends OriginAndServer {
     @Test
+    @Tag("long")
     void largeRowsAndLargeTransactionsGoInSeveralStatements() throws Exception {
         origin.execute(
                 "USE " + schema,

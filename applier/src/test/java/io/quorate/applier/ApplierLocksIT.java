@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -76,6 +77,7 @@ class ApplierLocksIT extends OriginAndServer {
 
     /** For longer than a group is tried again. */
     @Test
+    @Tag("long")
     void backupsThatLockTheServerAreWaitedForAndNamed() throws Exception {
         origin.execute("CREATE TABLE " + schema + ".t (id INT PRIMARY KEY, n INT)");
         Applier applier = replica.start(Replica.SETTINGS.withLocks(Duration.ofSeconds(1), Duration.ofMillis(300), 2));

@@ -35,6 +35,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -455,6 +456,7 @@ class AfterSyncIT {
 
     /** The services have a heap of 256 MB, most of which they need for other things. */
     @Test
+    @Tag("long")
     void transactionsNearlyAsLargeAsTheHeapArePassedOnBesideSmallOnes() throws Exception {
         AtomicBoolean stop = new AtomicBoolean();
         AtomicInteger committed = new AtomicInteger();

@@ -8,10 +8,12 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Where most servers, or all, hold something else than the order says. */
+@Tag("long")
 @Timeout(3600)
 class AllDifferIT {
     private static final String T = "CREATE TABLE t (id INT PRIMARY KEY, a INT)";

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
@@ -83,6 +84,7 @@ class ArbitratorIT {
 
     /** What it applies is nothing, so nobody has to have kept it. */
     @Test
+    @Tag("long")
     @Order(2)
     void itComesBackAlsoWhenNobodyHasKeptWhatItMissed() throws Exception {
         long had = cluster.lastOrdered(3);

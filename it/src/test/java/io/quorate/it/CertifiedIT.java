@@ -19,7 +19,10 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(1800)
 class CertifiedIT {
-    private static final int SECONDS = Integer.getInteger("quorate.seconds", 15);
+    private static final int SECONDS = Integer.getInteger("quorate.seconds", 0);
+    /** At least. */
+    private static final int KILLS = 2;
+
     private static final int HOT_ACCOUNTS = 40;
 
     private static Cluster cluster;
@@ -45,7 +48,7 @@ class CertifiedIT {
         try (CertifiedBank bank = new CertifiedBank(cluster, seed, HOT_ACCOUNTS, 2, 1, 2, 3)) {
             long end = System.nanoTime() + SECONDS * 1_000_000_000L;
             Thread.sleep(3000);
-            while (System.nanoTime() < end || !bank.hasSeenEnough()) {
+            for (int kills = 0; kills < KILLS || System.nanoTime() < end; kills++) {
                 int node = 1 + random.nextInt(3);
                 Part part = Part.values()[random.nextInt(Part.values().length)];
                 System.out.println("kill -9 " + part + " of n" + node);
@@ -54,6 +57,9 @@ class CertifiedIT {
                 assertThat(cluster.restart(node)).isTrue();
                 Thread.sleep(1000 + random.nextInt(3000));
             }
+            assertThat(Cluster.within(Cluster.LIMIT, bank::hasSeenEnough))
+                    .as("some lose, and some read")
+                    .isTrue();
             acknowledged = bank.stop();
             System.out.println(bank.prepared + " transfers prepared, " + acknowledged.size() + " acknowledged, "
                     + bank.readings + " readings of the total");

@@ -24,7 +24,9 @@ import tools.jackson.databind.json.JsonMapper;
 @Timeout(1800)
 class ConflictIT {
     private static final Duration LIMIT = Duration.ofMinutes(2);
-    private static final int SECONDS = Integer.getInteger("quorate.seconds", 20);
+    private static final int SECONDS = Integer.getInteger("quorate.seconds", 0);
+    /** At least. */
+    private static final int KILLS = 2;
 
     /** On which indexes transfers conflict, sooner or later. */
     private static final List<String> MET = List.of("bank.account PRIMARY", "bank.account token", "bank.scrap ROW");
@@ -59,7 +61,7 @@ class ConflictIT {
         try (Bank bank = new Bank(cluster, seed, 10, 2, 1, 2, 3)) {
             long end = System.nanoTime() + SECONDS * 1_000_000_000L;
             Thread.sleep(3000);
-            while (System.nanoTime() < end || !hasSeenEnough()) {
+            for (int kills = 0; kills < KILLS || System.nanoTime() < end; kills++) {
                 int node = 1 + random.nextInt(3);
                 Part part = Part.values()[random.nextInt(Part.values().length)];
                 System.out.println("kill -9 " + part + " of n" + node);
@@ -69,6 +71,7 @@ class ConflictIT {
                 warned[0] |= cluster.http(node, "/actuator/cluster").contains("\"bank.scrap\"");
                 Thread.sleep(1000 + random.nextInt(5000));
             }
+            awaitEnough();
             acknowledged = bank.stop();
         }
         long stopped = System.nanoTime();
@@ -94,9 +97,15 @@ class ConflictIT {
         }
     }
 
-    /** Whether enough has happened for what the test claims of it. */
-    private static boolean hasSeenEnough() throws Exception {
-        return Bank.history(cluster, 1).size() > 100 && indexes().containsAll(MET);
+    /** Until enough has happened for what the test claims of it. */
+    private static void awaitEnough() throws Exception {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (Bank.history(cluster, 1).size() <= 100 || !indexes().containsAll(MET)) {
+            assertThat(System.nanoTime())
+                    .as("more than 100 transfers, and conflicts on all of %s within %s", MET, LIMIT)
+                    .isLessThan(end);
+            Thread.sleep(1000);
+        }
     }
 
     /** The indexes on which transactions met, as the journal of the first node has them. */

@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
@@ -128,6 +129,7 @@ class ContainersIT {
     }
 
     @Test
+    @Tag("long")
     @Order(3)
     void withoutAMajorityNobodyWritesAndAllComeBackByThemselves() throws Exception {
         try (Load load = new Load(ContainersIT::app, SEED, 1, 2, 3)) {
@@ -153,6 +155,7 @@ class ContainersIT {
     }
 
     @Test
+    @Tag("long")
     @Order(4)
     void aNodeThatStoodStillGoesOn() throws Exception {
         try (Load load = new Load(ContainersIT::app, SEED, 1, 2)) {
@@ -184,13 +187,13 @@ class ContainersIT {
         }
     }
 
-    /** One node; all three, one after the other, with {@code -Dquorate.long=true}. */
     @Test
+    @Tag("long")
     @Order(6)
     void nodesGetAnotherImageInTurnWhileTheOthersWrite() throws Exception {
         Compose.tag(Compose.NODE_IMAGE, "quorate-node", "next");
         try (Load load = new Load(ContainersIT::app, SEED, 1, 2, 3)) {
-            for (int node = 1; node <= (Boolean.getBoolean("quorate.long") ? 3 : 1); node++) {
+            for (int node = 1; node <= 3; node++) {
                 compose.replace("n" + node, "quorate-node:next");
                 awaitSynced(node);
                 goesOn(load, 1, 2, 3);

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
@@ -95,10 +96,10 @@ class CopyIT {
     }
 
     /**
-     * Whoever dies in the middle of the copy: the joiner, the donor's server, with {@code -Dquorate.long=true} first
-     * the service alone.
+     * Whoever dies in the middle of the copy: the joiner's service, all of the joiner, the donor's server.
      */
     @Test
+    @Tag("long")
     @Order(1)
     void aNodeThatWasAwayTooLongHandsOverWhatItHasAndGetsACopyWhoeverDies() throws Exception {
         cluster.kill(3, Part.SERVICE);
@@ -121,9 +122,7 @@ class CopyIT {
         cluster.mysql(3).execute("XA COMMIT 'mine'");
         first.exceptionally(e -> false).join();
         try (Load load = Load.inBackground(cluster, SEED, 1, 2)) {
-            Part[] parts =
-                    Boolean.getBoolean("quorate.long") ? new Part[] {Part.SERVICE, Part.BOTH} : new Part[] {Part.BOTH};
-            for (Part part : parts) {
+            for (Part part : List.of(Part.SERVICE, Part.BOTH)) {
                 CompletableFuture<Boolean> restarting = restartUntilCopying();
                 cluster.kill(3, part);
                 restarting.exceptionally(e -> false).join();

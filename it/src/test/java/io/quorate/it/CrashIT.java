@@ -36,9 +36,9 @@ class CrashIT {
     }
 
     static Stream<Arguments> killed() {
-        Stream<Arguments> always =
-                Stream.of(Arguments.of(1, Part.SERVICE), Arguments.of(3, Part.MYSQLD), Arguments.of(2, Part.BOTH));
-        Stream<Arguments> more = Stream.of(Arguments.of(2, Part.SERVICE), Arguments.of(1, Part.MYSQLD));
+        Stream<Arguments> always = Stream.of(Arguments.of(1, Part.SERVICE), Arguments.of(3, Part.MYSQLD));
+        Stream<Arguments> more =
+                Stream.of(Arguments.of(2, Part.BOTH), Arguments.of(2, Part.SERVICE), Arguments.of(1, Part.MYSQLD));
         return Boolean.getBoolean("quorate.long") ? Stream.concat(always, more) : always;
     }
 

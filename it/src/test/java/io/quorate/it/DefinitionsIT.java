@@ -11,6 +11,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
@@ -384,6 +385,7 @@ class DefinitionsIT {
 
     /** Two of three servers may be odd at the same time; each of them is to come back without the other. */
     @Test
+    @Tag("long")
     @Order(4)
     void whoDefinedATableBeforeARowCameGetsACopyThoughOnlyOneOtherHasIt() throws Exception {
         schema.begin(List.of(T, ONE));
@@ -396,6 +398,7 @@ class DefinitionsIT {
 
     /** No two servers number them alike, so the others keep the table as it was; so does the one, by a copy. */
     @Test
+    @Tag("long")
     @Order(5)
     void numbersForRowsWithoutAnOrderAreTakenBackByACopy() throws Exception {
         schema.begin(List.of("CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1), (2)"));
@@ -418,6 +421,7 @@ class DefinitionsIT {
     }
 
     @Test
+    @Tag("long")
     @Order(7)
     void whatIsOrderedFirstAndFailsFailsEverywhereAlike() throws Exception {
         schema.begin(List.of(T, "INSERT INTO t VALUES (1, 1), (2, 1)"));
@@ -428,6 +432,7 @@ class DefinitionsIT {
     }
 
     @Test
+    @Tag("long")
     @Order(8)
     void whatIsOrderedFirstHappensEverywhereOrNowhere() throws Exception {
         schema.begin(List.of(T, ONE));
@@ -470,6 +475,7 @@ class DefinitionsIT {
 
     /** What its keys were when they were written, the server doesn't say any more. */
     @Test
+    @Tag("long")
     @Order(13)
     void rowsFromBeforeAnotherPrimaryKeyLoseAgainstTheSameRow() throws Exception {
         for (String later :
@@ -493,6 +499,7 @@ class DefinitionsIT {
 
     /** As after a copy by stream, which leaves tablespaces as they are. */
     @Test
+    @Tag("long")
     @Order(14)
     void dropsOfWhatTheOthersNeverHadAreVoid() throws Exception {
         schema.begin(List.of(T, ONE));
@@ -516,6 +523,7 @@ class DefinitionsIT {
 
     /** Some accounts are kept out by nothing. */
     @Test
+    @Tag("long")
     @Order(15)
     void whatSomebodyDropsInTheMidstOfItsCopyIsDroppedEverywhere() throws Exception {
         schema.begin(List.of(T, ONE));

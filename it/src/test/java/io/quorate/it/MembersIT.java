@@ -24,6 +24,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
@@ -141,6 +142,7 @@ class MembersIT {
 
     /** One that forgot what it acknowledged must not help the others to forget it, too, before they have met. */
     @Test
+    @Tag("long")
     @Order(3)
     void aNodeThatLostItsDirectoryWhileAllWereDownWaitsToBeReplaced() throws Exception {
         int before = generation("n3", 1);
@@ -155,6 +157,7 @@ class MembersIT {
 
     /** Nobody could tell what of the cluster's data its tables have. */
     @Test
+    @Tag("long")
     @Order(4)
     void aServerOfUnknownContentIsRefused() throws Exception {
         cluster.kill(3, Part.SERVICE);

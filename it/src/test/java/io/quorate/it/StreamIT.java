@@ -23,6 +23,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
@@ -243,6 +244,7 @@ class StreamIT {
     }
 
     @Test
+    @Tag("long")
     @Order(3)
     void tablesThatAreChangedMeanwhileAreCopiedAsTheyBecame() throws Exception {
         cluster.kill(3, Part.SERVICE);

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
@@ -103,6 +104,7 @@ class TransferIT {
     }
 
     @Test
+    @Tag("long")
     void aKilledJoinerGoesOnWhereItWas() throws Exception {
         cluster.kill(3, Part.BOTH);
         CompletableFuture<Void> restarting = restartUntilInTransfer(1, 1000);
@@ -117,6 +119,7 @@ class TransferIT {
 
     /** Bits that changed on the disk, in a part of the cache that was durable. */
     @Test
+    @Tag("long")
     void aDamagedCacheIsFetchedAgain() throws Exception {
         Load.fat(cluster, 1, 3000, 60);
         cluster.assertConverged();
