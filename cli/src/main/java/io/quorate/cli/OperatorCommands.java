@@ -11,6 +11,7 @@ public final class OperatorCommands {
     /** In the order in which help lists them. */
     private static final List<Class<?>> ALL = List.of(
             StatusCommand.class,
+            TopCommand.class,
             DoctorCommand.class,
             ConflictsCommand.class,
             TransferCommand.class,
@@ -29,7 +30,8 @@ public final class OperatorCommands {
             RecoverCommand.class,
             CertsCommand.class,
             CheckCommand.class,
-            LogCommand.class);
+            LogCommand.class,
+            CompletionCommand.class);
 
     private OperatorCommands() {}
 

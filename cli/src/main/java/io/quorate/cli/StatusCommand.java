@@ -2,8 +2,6 @@
 package io.quorate.cli;
 
 import io.quorate.core.answer.ClusterAnswer;
-import io.quorate.core.answer.ClusterHealth;
-import io.quorate.core.answer.MembersAnswer;
 import io.quorate.core.answer.NodeStatus;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -28,8 +26,8 @@ import picocli.CommandLine.Spec;
         },
         mixinStandardHelpOptions = true)
 final class StatusCommand implements Callable<Integer> {
-    private static final int NO_ANSWER = 3;
-    private static final String TO_TOP_AND_CLEAR = "\u001b[H\u001b[2J";
+    static final int NO_ANSWER = 3;
+    static final String TO_TOP_AND_CLEAR = "\u001b[H\u001b[2J";
 
     @Spec
     private CommandSpec spec;
@@ -67,41 +65,25 @@ final class StatusCommand implements Callable<Integer> {
 
     private int look(boolean onTerminal) {
         PrintWriter out = spec.commandLine().getOut();
-        String refusal = null;
+        AskedMembers asked;
         try {
-            for (AskedNode node : nodes.all()) {
-                try {
-                    return show(node, onTerminal);
-                } catch (UncheckedIOException | CommandException e) {
-                    refusal = refusal == null ? e.getMessage() : refusal;
-                }
-            }
+            asked = AskedMembers.of(nodes);
         } catch (CommandException e) {
-            refusal = e.getMessage();
+            out.print(onTerminal ? TO_TOP_AND_CLEAR : "");
+            out.flush();
+            spec.commandLine().getErr().println("quorate: " + e.getMessage());
+            return NO_ANSWER;
         }
-        out.print(onTerminal ? TO_TOP_AND_CLEAR : "");
-        out.flush();
-        spec.commandLine().getErr().println("quorate: " + refusal);
-        return NO_ANSWER;
-    }
-
-    private int show(AskedNode node, boolean onTerminal) {
-        String body = node.ask(Membership.PATH);
-        MembersAnswer answer = Answers.read(body, MembersAnswer.class);
-        ClusterHealth health = answer.health() == null
-                ? ClusterHealth.of(answer.node(), answer.leader(), answer.members())
-                : answer.health();
-        PrintWriter out = spec.commandLine().getOut();
         out.print(onTerminal ? TO_TOP_AND_CLEAR : "");
         if (nodes.json()) {
-            out.println(body);
+            out.println(asked.body());
         } else {
-            out.println(health.sentence());
+            out.println(asked.health().sentence());
             out.println();
-            MembersTable.print(out, answer);
-            printReasons(out, node);
+            MembersTable.print(out, asked.answer());
+            printReasons(out, asked.node());
         }
-        return health.level().ordinal();
+        return asked.health().level().ordinal();
     }
 
     /** Why those that aren't SYNCED aren't; each says so itself. */

@@ -89,6 +89,8 @@ class CommandsTest {
     @ValueSource(
             strings = {
                 "status",
+                "top",
+                "completion",
                 "doctor",
                 "members",
                 "join",
@@ -123,7 +125,8 @@ class CommandsTest {
                 "members -o xml",
                 "transfer throttle x",
                 "outcome x",
-                "status --watch=-1"
+                "status --watch=-1",
+                "top --every=0"
             })
     void exitsWithTwoOnWrongUsage(String line) {
         assertThat(run(line.split(" "))).isEqualTo(CommandLine.ExitCode.USAGE);
@@ -204,6 +207,29 @@ class CommandsTest {
         n2.wants("a-token");
         assertThat(run("status")).isEqualTo(3);
         assertThat(err.toString()).contains("has nothing at /actuator/members");
+    }
+
+    @Test
+    void drawsCurvesAsLongAsItIsTold() {
+        n1.answers("members", members("SYNCED", "SYNCED", "SYNCED"));
+        assertThat(run("top", "--count=2")).isZero();
+        assertThat(printed()).contains("All 3 members are up", "cluster      ordered/s", "n3           applied/s");
+        assertThat(printed().split("\\* leads", -1)).hasSize(3);
+        n1.answers("members", members("NON_PRIMARY", "ABSENT", "ABSENT"));
+        assertThat(run("top", "--count=1")).isEqualTo(2);
+    }
+
+    /** What it prints is a script that bash takes, with the commands' own options in it. */
+    @Test
+    void completesItsCommandsInAShell() throws IOException, InterruptedException {
+        assertThat(run("completion")).isZero();
+        assertThat(printed()).contains("complete -F _complete_test", "--token-file");
+        Path script = file("completion", printed());
+        assertThat(new ProcessBuilder("bash", "-n", script.toString())
+                        .inheritIO()
+                        .start()
+                        .waitFor())
+                .isZero();
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.quorate.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -22,6 +23,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -48,8 +51,22 @@ final class Browser implements AutoCloseable {
                 .join();
     }
 
+    /** What {@code -Dquorate.chromium} names, else Chromium where programs are looked for; null where there is none. */
+    static String program() {
+        String named = System.getProperty("quorate.chromium");
+        if (named != null) {
+            return named;
+        }
+        return Stream.of(System.getenv("PATH").split(File.pathSeparator))
+                .map(directory -> Path.of(directory, "chromium"))
+                .filter(Files::isExecutable)
+                .map(Path::toString)
+                .findFirst()
+                .orElse(null);
+    }
+
     /**
-     * @param program path or name of Chromium
+     * @param program path of Chromium
      * @param directory for its profile
      */
     static Browser start(String program, Path directory) throws IOException, InterruptedException {
@@ -124,6 +141,17 @@ final class Browser implements AutoCloseable {
     String evaluate(String expression) {
         JsonNode answer = ask("Runtime.evaluate", Map.of("expression", expression, "returnByValue", true));
         return answer.at("/result/value").asString();
+    }
+
+    /** Waits until it comes to what is wanted. */
+    void await(String expression, Predicate<String> wanted) throws InterruptedException {
+        String[] now = {""};
+        assertThat(Cluster.within(Cluster.LIMIT, () -> {
+                    now[0] = evaluate(expression);
+                    return wanted.test(now[0]);
+                }))
+                .as(() -> now[0])
+                .isTrue();
     }
 
     void picture(Path file) throws IOException {

@@ -27,6 +27,10 @@ class ConflictIT {
     private static final int SECONDS = Integer.getInteger("quorate.seconds", 0);
     /** At least. */
     private static final int KILLS = 2;
+    /** At each node, each with a rest after each of its transfers: where that is all, nobody waits for its turn. */
+    private static final int WRITERS = SECONDS > 0 ? 2 : 1;
+
+    private static final int PAUSE_MILLIS = SECONDS > 0 ? 10 : 40;
 
     /** On which indexes transfers conflict, sooner or later. */
     private static final List<String> MET = List.of("bank.account PRIMARY", "bank.account token", "bank.scrap ROW");
@@ -58,7 +62,7 @@ class ConflictIT {
         cluster.assertConverged();
         boolean[] warned = {false};
         Set<Bank.Transfer> acknowledged;
-        try (Bank bank = new Bank(cluster, seed, 10, 2, 1, 2, 3)) {
+        try (Bank bank = new Bank(cluster, seed, PAUSE_MILLIS, WRITERS, 1, 2, 3)) {
             long end = System.nanoTime() + SECONDS * 1_000_000_000L;
             Thread.sleep(3000);
             for (int kills = 0; kills < KILLS || System.nanoTime() < end; kills++) {

@@ -32,6 +32,8 @@ class CopyIT {
     private static final int ROWS = 60;
     /** Of rows that are written for another attempt, in their ids. */
     private static final int FAT_APART = 100_000;
+    /** Where those begin that are there before anything happens. */
+    private static final int FAT_BEFORE = -FAT_APART;
 
     private static final int ATTEMPTS = 3;
     /** Bytes a second: half a minute and more for what there is to copy, or some seconds. */
@@ -72,6 +74,8 @@ class CopyIT {
                         "CREATE PROCEDURE load_test.p() SELECT 1",
                         "CREATE USER 'late'@'%' " + cluster.mysql(1).dialect().identifiedBy() + " 'late'");
         Bank.open(cluster, 1);
+        // More than the caches keep: whoever is new needs a copy.
+        Load.fat(cluster, 1, FAT_BEFORE, ROWS);
         cluster.assertConverged();
     }
 

@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -225,6 +226,25 @@ class ReplicationIT {
     /**
      * A backlog of 100 MB for a heap of 160, half of which has other uses; one that grew with it would end the process.
      */
+    /** In a real Chromium, as wide as a phone is. */
+    @Test
+    @Order(4)
+    void showsItselfInABrowser(@TempDir Path profile) throws Exception {
+        String chromium = Browser.program();
+        Assumptions.assumeTrue(chromium != null, "no Chromium; -Dquorate.chromium=PROGRAM names one");
+        try (Browser browser = Browser.start(chromium, profile)) {
+            browser.look(390, 844, false);
+            browser.open("http://" + cluster.httpAddress(1) + "/");
+            browser.await(PagePictures.SENTENCE, said -> said.startsWith("All 3 members are up"));
+            browser.await(PagePictures.MEMBERS, "3"::equals);
+            browser.await(PagePictures.CURVES, count -> !count.equals("0"));
+            assertThat(browser.evaluate(PagePictures.WIDTH))
+                    .as("a phone needn't be moved sideways")
+                    .isEqualTo("390");
+            assertThat(browser.complaints()).isEmpty();
+        }
+    }
+
     @Test
     @Order(5)
     void keepsTheBacklogOfAnAbsentServerOnDisk() throws Exception {

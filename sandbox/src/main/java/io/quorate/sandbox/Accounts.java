@@ -35,7 +35,8 @@ final class Accounts {
      * @param beside the series of all servers, each of which may get a copy of these accounts
      */
     static void create(MySqlServer server, MySqlSeries beside) {
-        if (server.queryLong("SELECT COUNT(*) FROM mysql.user WHERE user = '" + SERVICE_USER + "'") == 0) {
+        if (server.queryLong("SELECT COUNT(*) FROM mysql.user WHERE Grant_priv = 'Y' AND user = '" + SERVICE_USER + "'")
+                == 0) {
             String by = beside.all(MySqlDialect::hasNativePassword)
                     ? server.dialect().identifiedBy()
                     : "IDENTIFIED BY";
@@ -46,6 +47,9 @@ final class Accounts {
                 // Copies from a server of another series make root anew, which has this.
                 statements.add("GRANT PROXY ON ''@'' TO '" + SERVICE_USER + "'@'localhost' WITH GRANT OPTION");
             }
+            // Any DDL from another node, on accounts and grants too, has to be applied here. Last, because these rights
+            // say that everything is done, also where a start broke off before.
+            statements.add("GRANT ALL ON *.* TO '" + SERVICE_USER + "'@'localhost' WITH GRANT OPTION");
             server.execute(statements.toArray(new String[0]));
         }
     }
@@ -91,9 +95,6 @@ final class Accounts {
                 "REVOKE SELECT, EXECUTE, SHOW VIEW, " + WRITES + " ON mysql.* FROM " + app,
                 "REVOKE " + WRITES + " ON sys.* FROM " + app,
                 "REVOKE " + WRITES + " ON quorate.* FROM " + app,
-                // Last, because its existence says that everything is done.
-                "CREATE USER " + service + " " + by + " '" + SERVICE_PASSWORD + "'",
-                // Any DDL from another node, on accounts and grants too, has to be applied here.
-                "GRANT ALL ON *.* TO " + service + " WITH GRANT OPTION");
+                "CREATE USER IF NOT EXISTS " + service + " " + by + " '" + SERVICE_PASSWORD + "'");
     }
 }

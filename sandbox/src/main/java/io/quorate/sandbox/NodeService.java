@@ -39,6 +39,7 @@ final class NodeService {
         Path yaml = directory.resolve("application.yaml");
         try {
             PrivateFiles.createDirectory(directory);
+            PrivateFiles.createDirectory(temporary());
             PrivateFiles.write(yaml, NodeConfiguration.yaml(settings, node, directory.getParent(), dataDirectory()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -53,7 +54,9 @@ final class NodeService {
                 // Small machines run several of these, and a heap that must not grow with lag doesn't need more.
                 "-Xms64m",
                 "-Xmx256m",
-                "-XX:+ExitOnOutOfMemoryError"));
+                "-XX:+ExitOnOutOfMemoryError",
+                // A service that is killed leaves its temporary files: they are to go with the sandbox.
+                "-Djava.io.tmpdir=" + temporary()));
         String more = settings.set().getOrDefault(NodeConfiguration.JVM, "").strip();
         if (!more.matches(".*-XX:\\+Use\\w+GC.*")) {
             command.add("-XX:+UseSerialGC");
@@ -94,6 +97,10 @@ final class NodeService {
 
     Path dataDirectory() {
         return directory.resolve("quorate");
+    }
+
+    private Path temporary() {
+        return directory.resolve("tmp");
     }
 
     private Path processFile() {

@@ -44,6 +44,7 @@ import org.springframework.validation.annotation.Validated;
  * @param commitTimeout in mode {@code AFTER_SYNC}: how long a client waits for the order before its session is ended
  * @param commitWithoutService in mode {@code AFTER_SYNC}: what becomes of commits while this service isn't there
  * @param http who may ask this node over HTTP, and where its probes are
+ * @param metrics under which names there are metrics
  */
 @Validated
 @ConfigurationProperties(value = "quorate", ignoreUnknownFields = false)
@@ -71,7 +72,8 @@ public record NodeProperties(
         @DefaultValue @Valid Ddl ddl,
         @DefaultValue @Valid Sst sst,
         @DefaultValue @Valid Audit audit,
-        @DefaultValue @Valid Http http) {
+        @DefaultValue @Valid Http http,
+        @DefaultValue Metrics metrics) {
     /** How writesets are applied to the server. */
     public ApplierSettings applierSettings() {
         return ApplierSettings.DEFAULTS
@@ -359,6 +361,13 @@ public record NodeProperties(
     public record Flow(
             @DefaultValue("1s") Duration lagTarget,
             @DefaultValue("10s") Duration patience) {}
+
+    /**
+     * Metrics.
+     *
+     * @param wsrepNames whether there are some under the names of Galera's status variables, too
+     */
+    public record Metrics(@DefaultValue("false") boolean wsrepNames) {}
 
     /**
      * The conflict journal.

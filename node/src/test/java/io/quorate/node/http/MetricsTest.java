@@ -23,10 +23,12 @@ import org.yaml.snakeyaml.Yaml;
 @Timeout(120)
 class MetricsTest {
     private static final Path PAGE = Path.of("..", "docs", "metrics.md");
-    private static final Pattern ROW = Pattern.compile("\\| `(quorate_\\w+)`(?: by .*?)? \\| (\\w+) \\|.*");
+    private static final String WSREP = "mysql_global_status_wsrep_";
+    private static final String OURS = "(?:quorate_|" + WSREP + ")\\w+";
+    private static final Pattern ROW = Pattern.compile("\\| `(" + OURS + ")`(?: by .*?)? \\| (\\w+) \\|.*");
     private static final Pattern NAME = Pattern.compile("quorate_\\w+");
-    private static final Pattern TYPE = Pattern.compile("# TYPE (quorate_\\w+) (\\w+)");
-    private static final Pattern HELP = Pattern.compile("# HELP (quorate_\\w+) (.+)");
+    private static final Pattern TYPE = Pattern.compile("# TYPE (" + OURS + ") (\\w+)");
+    private static final Pattern HELP = Pattern.compile("# HELP (" + OURS + ") (.+)");
 
     @TempDir
     private Path directory;
@@ -35,7 +37,8 @@ class MetricsTest {
     void thePageListsWhatThereIs() throws IOException {
         Map<String, String> types = new TreeMap<>();
         Map<String, String> helps = new TreeMap<>();
-        try (RunningService service = new RunningService(directory.resolve("data"))) {
+        try (RunningService service =
+                new RunningService(directory.resolve("data"), "--quorate.metrics.wsrep-names=true")) {
             for (String line :
                     service.get("/actuator/prometheus").text().lines().toList()) {
                 put(types, TYPE.matcher(line));
@@ -53,6 +56,15 @@ class MetricsTest {
                 .allSatisfy(type -> assertThat(type.getKey().endsWith("_total"))
                         .as(type.getKey())
                         .isEqualTo(type.getValue().equals("counter")));
+    }
+
+    @Test
+    void namesOfGaleraAreThereOnlyForWhoWantsThem() throws IOException {
+        try (RunningService service = new RunningService(directory.resolve("data"))) {
+            assertThat(service.get("/actuator/prometheus").text())
+                    .contains("quorate_state")
+                    .doesNotContain(WSREP);
+        }
     }
 
     /** A name that is no metric's would be an empty curve, or an alert that never comes. */
