@@ -169,8 +169,13 @@ public final class MySqlCapture implements AutoCloseable {
             QuorateException end = read(new Tap(settings, resume.toString(), transactions, counters, replica));
             return end.code() == ErrorCode.BINLOG_PURGED && purgedSince(connection) ? againWithPurged(end) : end;
         } catch (SQLException e) {
+            // The driver's own message is a paragraph; its cause says why in a few words.
+            Throwable root = e;
+            while (root.getCause() != null) {
+                root = root.getCause();
+            }
             return new QuorateException(
-                    ErrorCode.SERVER_UNREACHABLE, settings + " can't be asked: " + e.getMessage(), e);
+                    ErrorCode.SERVER_UNREACHABLE, settings + " can't be asked: " + root.getMessage(), e);
         } catch (QuorateException e) {
             return e;
         } catch (InterruptedException e) {

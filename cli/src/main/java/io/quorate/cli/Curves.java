@@ -10,7 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What members said of themselves time after time, drawn as curves of text, each beside its latest and highest value. */
+/** What members said of themselves time after time, as curves of text, each beside its latest and highest value. */
 final class Curves {
     /** Of a curve, as many as there are looks that it shows. */
     static final int COLUMNS = 60;
