@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
@@ -417,6 +418,36 @@ class ReplicationIT {
     }
 
     /** Last, because the node is out of the cluster afterwards. */
+    /** On one or two cores the JDK would start one for every entry that is appended. */
+    @Test
+    @Order(8)
+    void commitsStartNoThreads() throws Exception {
+        int commits = 200;
+        cluster.mysql(1).execute("CREATE DATABASE steady", "CREATE TABLE steady.t (id INT PRIMARY KEY)");
+        cluster.assertConverged();
+        Map<Integer, Double> before = startedThreads();
+        for (int i = 0; i < commits; i++) {
+            cluster.mysql(1).execute("INSERT INTO steady.t VALUES (" + i + ")");
+        }
+        cluster.assertConverged();
+        Map<Integer, Double> after = startedThreads();
+        for (int node = 1; node <= 3; node++) {
+            assertThat(after.get(node) - before.get(node))
+                    .as("threads that n%d started", node)
+                    .isLessThan(commits / 2.0);
+        }
+    }
+
+    private static Map<Integer, Double> startedThreads() throws Exception {
+        Map<Integer, Double> started = new TreeMap<>();
+        for (int node = 1; node <= 3; node++) {
+            double count = cluster.metric(node, "jvm_threads_started_threads_total");
+            assertThat(count).isPositive();
+            started.put(node, count);
+        }
+        return started;
+    }
+
     @Test
     @Order(9)
     void refusesStatementFormatWithACodeAndLeavesTheOthersInPeace() throws Exception {
