@@ -3,7 +3,9 @@ package io.quorate.cli;
 
 import io.quorate.core.answer.ClusterHealth;
 import io.quorate.core.answer.MembersAnswer;
+import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.util.function.Consumer;
 
 /**
  * What the first node that answers says of the members.
@@ -26,7 +28,30 @@ record AskedMembers(AskedNode node, String body, MembersAnswer answer) {
         throw new CommandException(refusal);
     }
 
-    ClusterHealth health() {
+    /**
+     * Asks, and prints the sentence that matters with what belongs to it, or the answer as it came for those who want
+     * JSON.
+     *
+     * @param before printed before that
+     * @param rest prints what comes after the sentence
+     * @return the command's exit status
+     * @throws CommandException as {@link #of}
+     */
+    static int show(NodeAddress nodes, PrintWriter out, String before, Consumer<AskedMembers> rest) {
+        AskedMembers asked = of(nodes);
+        out.print(before);
+        if (nodes.json()) {
+            out.println(asked.body);
+        } else {
+            out.println(asked.health().sentence());
+            out.println();
+            rest.accept(asked);
+        }
+        out.flush();
+        return asked.health().level().ordinal();
+    }
+
+    private ClusterHealth health() {
         return answer.health() == null
                 ? ClusterHealth.of(answer.node(), answer.leader(), answer.members())
                 : answer.health();

@@ -65,25 +65,18 @@ final class StatusCommand implements Callable<Integer> {
 
     private int look(boolean onTerminal) {
         PrintWriter out = spec.commandLine().getOut();
-        AskedMembers asked;
+        String before = onTerminal ? TO_TOP_AND_CLEAR : "";
         try {
-            asked = AskedMembers.of(nodes);
+            return AskedMembers.show(nodes, out, before, asked -> {
+                MembersTable.print(out, asked.answer());
+                printReasons(out, asked.node());
+            });
         } catch (CommandException e) {
-            out.print(onTerminal ? TO_TOP_AND_CLEAR : "");
+            out.print(before);
             out.flush();
             spec.commandLine().getErr().println("quorate: " + e.getMessage());
             return NO_ANSWER;
         }
-        out.print(onTerminal ? TO_TOP_AND_CLEAR : "");
-        if (nodes.json()) {
-            out.println(asked.body());
-        } else {
-            out.println(asked.health().sentence());
-            out.println();
-            MembersTable.print(out, asked.answer());
-            printReasons(out, asked.node());
-        }
-        return asked.health().level().ordinal();
     }
 
     /** Why those that aren't SYNCED aren't; each says so itself. */

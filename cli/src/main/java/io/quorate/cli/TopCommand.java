@@ -55,23 +55,15 @@ final class TopCommand implements Callable<Integer> {
 
     private int look() {
         PrintWriter out = spec.commandLine().getOut();
-        AskedMembers asked;
+        String before = Ansi.AUTO.enabled() ? StatusCommand.TO_TOP_AND_CLEAR : "";
         try {
-            asked = AskedMembers.of(nodes);
+            return AskedMembers.show(nodes, out, before, asked -> {
+                curves.add(asked.answer());
+                curves.print(out);
+            });
         } catch (CommandException e) {
             spec.commandLine().getErr().println("quorate: " + e.getMessage());
             return StatusCommand.NO_ANSWER;
         }
-        curves.add(asked.answer());
-        out.print(Ansi.AUTO.enabled() ? StatusCommand.TO_TOP_AND_CLEAR : "");
-        if (nodes.json()) {
-            out.println(asked.body());
-        } else {
-            out.println(asked.health().sentence());
-            out.println();
-            curves.print(out);
-        }
-        out.flush();
-        return asked.health().level().ordinal();
     }
 }

@@ -325,7 +325,7 @@ class NodeMetrics implements MeterBinder {
     }
 
     /** @param stats null while there is no session with the server */
-    private static <S> double of(S stats, ToDoubleFunction<S> value) {
+    static <S> double of(S stats, ToDoubleFunction<S> value) {
         return stats == null ? 0 : value.applyAsDouble(stats);
     }
 }

@@ -47,15 +47,15 @@ class WsrepMetrics implements MeterBinder {
         to.bind(
                 "replicated",
                 "transactions of this server's clients captured",
-                n -> captured(n, CaptureStats::writeSets));
+                n -> NodeMetrics.of(n.beside.server().captureStats(), CaptureStats::writeSets));
         to.bind(
                 "local.cert.failures",
                 "own transactions undone because they lost",
-                n -> applied(n, ApplierStats::undone));
+                n -> NodeMetrics.of(n.beside.server().applierStats(), ApplierStats::undone));
         to.bind(
                 "local.bf.aborts",
                 "client sessions ended for their locks",
-                n -> applied(n, ApplierStats::blockersKilled));
+                n -> NodeMetrics.of(n.beside.server().applierStats(), ApplierStats::blockersKilled));
         to.bind(
                 "local.recv.queue",
                 "writesets ordered and not applied",
@@ -80,16 +80,6 @@ class WsrepMetrics implements MeterBinder {
             case SYNCED -> 4;
             default -> 0;
         };
-    }
-
-    private static double captured(Node node, ToDoubleFunction<CaptureStats> value) {
-        CaptureStats stats = node.beside.server().captureStats();
-        return stats == null ? 0 : value.applyAsDouble(stats);
-    }
-
-    private static double applied(Node node, ToDoubleFunction<ApplierStats> value) {
-        ApplierStats stats = node.beside.server().applierStats();
-        return stats == null ? 0 : value.applyAsDouble(stats);
     }
 
     /** The exporter has all of them without {@code _total}, so they are gauges here. */

@@ -14,6 +14,8 @@ final class Accounts {
     static final String APP_USER = "app";
     static final String APP_PASSWORD = "app";
 
+    private static final String SERVICE = "'" + SERVICE_USER + "'@'localhost'";
+
     /** All rights on schemas, but none that passes read_only. */
     private static final String APP_GRANTS = "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES,"
             + " CREATE TEMPORARY TABLES, LOCK TABLES, CREATE VIEW, SHOW VIEW, CREATE ROUTINE, ALTER ROUTINE, EXECUTE,"
@@ -45,11 +47,11 @@ final class Accounts {
                             + " AND CONCAT(user, '@', host) = CURRENT_USER()")
                     > 0) {
                 // Copies from a server of another series make root anew, which has this.
-                statements.add("GRANT PROXY ON ''@'' TO '" + SERVICE_USER + "'@'localhost' WITH GRANT OPTION");
+                statements.add("GRANT PROXY ON ''@'' TO " + SERVICE + " WITH GRANT OPTION");
             }
             // Any DDL from another node, on accounts and grants too, has to be applied here. Last, because these rights
             // say that everything is done, also where a start broke off before.
-            statements.add("GRANT ALL ON *.* TO '" + SERVICE_USER + "'@'localhost' WITH GRANT OPTION");
+            statements.add("GRANT ALL ON *.* TO " + SERVICE + " WITH GRANT OPTION");
             server.execute(statements.toArray(new String[0]));
         }
     }
@@ -87,7 +89,6 @@ final class Accounts {
 
     private static List<String> statements(String by) {
         String app = "'" + APP_USER + "'@'localhost'";
-        String service = "'" + SERVICE_USER + "'@'localhost'";
         return List.of(
                 "SET sql_log_bin = 0",
                 "CREATE USER IF NOT EXISTS " + app + " " + by + " '" + APP_PASSWORD + "'",
@@ -95,6 +96,6 @@ final class Accounts {
                 "REVOKE SELECT, EXECUTE, SHOW VIEW, " + WRITES + " ON mysql.* FROM " + app,
                 "REVOKE " + WRITES + " ON sys.* FROM " + app,
                 "REVOKE " + WRITES + " ON quorate.* FROM " + app,
-                "CREATE USER IF NOT EXISTS " + service + " " + by + " '" + SERVICE_PASSWORD + "'");
+                "CREATE USER IF NOT EXISTS " + SERVICE + " " + by + " '" + SERVICE_PASSWORD + "'");
     }
 }
