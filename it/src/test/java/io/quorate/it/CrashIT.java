@@ -7,6 +7,7 @@ import io.quorate.sandbox.Sandbox.Part;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -95,6 +96,15 @@ class CrashIT {
                 .orElseThrow();
     }
 
+    /** The UUIDs of those servers of these nodes whose event scheduler is on. */
+    private static List<String> runEvents(List<Integer> nodes) {
+        return nodes.stream()
+                .filter(node ->
+                        cluster.mysql(node).queryOne("SELECT @@event_scheduler").equals("ON"))
+                .map(node -> cluster.mysql(node).uuid())
+                .toList();
+    }
+
     /** Otherwise each of the three would do what an event does, and an event that has run would be dropped by all. */
     @Test
     void anEventRunsOnOneServerAndAnotherOneTakesOver() throws Exception {
@@ -126,20 +136,19 @@ class CrashIT {
 
         cluster.kill(runner, Part.BOTH);
         int other = runner % 3 + 1;
-        cluster.awaitQuery(other, "SELECT COUNT(DISTINCT server) FROM load_test.ran", "2");
-        String second = cluster.mysql(other)
-                .queryOne("SELECT DISTINCT server FROM load_test.ran WHERE server <> '" + first + "'");
+        // Where one node takes over from another that is gone, both of the others may run an event before they agree.
+        cluster.awaitQuery(other, "SELECT COUNT(DISTINCT server) > 1 FROM load_test.ran", "1");
+        List<Integer> left =
+                cluster.servers().stream().filter(node -> node != runner).toList();
+        assertThat(Cluster.within(Duration.ofSeconds(30), () -> runEvents(left).size() == 1))
+                .as("one of the others runs events")
+                .isTrue();
+        String second = runEvents(left).get(0);
         assertThat(cluster.restart(runner)).isTrue();
         cluster.awaitQuery(runner, "SELECT @@event_scheduler", "OFF");
         cluster.mysql(runner).execute("DROP EVENT load_test.each");
         cluster.assertConverged(runner);
-        assertThat(cluster.servers().stream()
-                        .filter(node -> cluster.mysql(node)
-                                .queryOne("SELECT @@event_scheduler")
-                                .equals("ON"))
-                        .map(node -> cluster.mysql(node).uuid()))
-                .as("it stays where it is")
-                .containsExactly(second);
+        assertThat(runEvents(cluster.servers())).as("it stays where it is").containsExactly(second);
         for (int node : cluster.servers()) {
             assertThat(cluster.http(node, "/actuator/conflicts"))
                     .as("n%d", node)

@@ -37,8 +37,12 @@ public final class EventScheduler implements AutoCloseable {
     private final Supplier<? extends Collection<MemberReport>> others;
     private final OwnedThread thread;
     private @Nullable Connection connection;
-    /** Whether the server held what the order says at the last look. */
-    private boolean syncedBefore;
+    /**
+     * Whether the last look said that it is to be switched on here. One look alone may rest on a report that another
+     * node sent before it became SYNCED, as all do at the same moment after an election; by the next one it has sent
+     * more.
+     */
+    private boolean wasToTakeOver;
 
     private volatile @Nullable Boolean on;
 
@@ -83,10 +87,8 @@ public final class EventScheduler implements AutoCloseable {
     }
 
     private void look() throws SQLException {
-        // Who has just become SYNCED may not have heard yet where it is on.
-        boolean syncedNow = synced.getAsBoolean();
-        boolean mayTakeOver = syncedNow && syncedBefore;
-        syncedBefore = syncedNow;
+        boolean takesOverIfStill = wasToTakeOver;
+        wasToTakeOver = false;
         if (connection == null) {
             connection = access.connectAlone(ANSWER_MAX);
         }
@@ -100,8 +102,9 @@ public final class EventScheduler implements AutoCloseable {
         if (on == null) {
             return;
         }
-        boolean here = new SchedulerRule(node, others.get()).isHere(isOn ? syncedNow : mayTakeOver, isOn);
-        if (here && !isOn) {
+        boolean here = new SchedulerRule(node, others.get()).isHere(synced.getAsBoolean(), isOn);
+        wasToTakeOver = here && !isOn;
+        if (wasToTakeOver && takesOverIfStill) {
             // Somebody else may have switched it off since, which nobody sees who only looks at its value.
             on = isOffByThisService(connection) ? Boolean.TRUE : null;
             if (on != null) {
