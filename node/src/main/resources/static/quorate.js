@@ -48,6 +48,7 @@ function notes(member, status) {
   if (member.cause) all.push(member.cause);
   if (status && status.slowed) all.push(status.slowed);
   if (member.leftBehind) all.push('was too far behind for too long: nobody waits for it until it is level');
+  if (member.drained) all.push('drained: clients can\'t write to its server');
   if (member.desynced) all.push('desynced: nobody waits for it');
   if (member.waitingMillis >= 1000) {
     all.push(member.waitingCommits + ' commits wait for their verdict, the first for '
@@ -98,7 +99,7 @@ function card(member, status, asked) {
     line.className = 'small';
     return line;
   }));
-  fill(parts.buttons, [member.leader, member.state, member.desynced, !!member.mysql],
+  fill(parts.buttons, [member.leader, member.state, member.desynced, member.drained, !!member.mysql],
       () => buttons(member, asked));
   return parts.box;
 }
@@ -119,14 +120,17 @@ function buttons(member, asked) {
       path: 'actuator/members', body: () => ({action: 'lead', member: member.name})});
   }
   if (member.name === asked && member.mysql) {
-    add('drain', {
-      title: 'Drain ' + asked,
-      what: 'Clients of its server are disconnected and can\'t connect any more, and the node waits until the order'
-          + ' has all that they have committed: what to do before mysqld is stopped. "undrain" ends it.',
-      path: 'actuator/drain', body: () => ({})});
-    add('undrain', {
-      title: 'Let clients connect to ' + asked + ' again', what: 'Ends what drain began.',
-      path: 'actuator/drain', method: 'DELETE'});
+    if (member.drained) {
+      add('undrain', {
+        title: 'Let clients connect to ' + asked + ' again', what: 'Ends what drain began.',
+        path: 'actuator/drain', method: 'DELETE'});
+    } else {
+      add('drain', {
+        title: 'Drain ' + asked,
+        what: 'Clients of its server are disconnected and can\'t connect any more, and the node waits until the order'
+            + ' has all that they have committed: what to do before mysqld is stopped. "undrain" ends it.',
+        path: 'actuator/drain', body: () => ({})});
+    }
     add(member.desynced ? 'resync' : 'desync', {
       title: member.desynced ? 'Resync ' + asked : 'Desync ' + asked,
       what: member.desynced

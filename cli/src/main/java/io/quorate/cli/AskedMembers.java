@@ -8,7 +8,8 @@ import java.io.UncheckedIOException;
 import java.util.function.Consumer;
 
 /**
- * What the first node that answers says of the members.
+ * What a node says of the members: the first one that knows who leads, since one without a majority knows only of
+ * itself, and otherwise the first that answers.
  *
  * @param node that answered
  * @param body as it came
@@ -17,15 +18,23 @@ record AskedMembers(AskedNode node, String body, MembersAnswer answer) {
     /** @throws CommandException why the first of the nodes doesn't answer, when none does */
     static AskedMembers of(NodeAddress nodes) {
         String refusal = null;
+        AskedMembers alone = null;
         for (AskedNode node : nodes.all()) {
             try {
                 String body = node.ask(Membership.PATH);
-                return new AskedMembers(node, body, Answers.read(body, MembersAnswer.class));
+                AskedMembers asked = new AskedMembers(node, body, Answers.read(body, MembersAnswer.class));
+                if (asked.answer.leader() != null) {
+                    return asked;
+                }
+                alone = alone == null ? asked : alone;
             } catch (UncheckedIOException | CommandException e) {
                 refusal = refusal == null ? e.getMessage() : refusal;
             }
         }
-        throw new CommandException(refusal);
+        if (alone == null) {
+            throw new CommandException(refusal);
+        }
+        return alone;
     }
 
     /**

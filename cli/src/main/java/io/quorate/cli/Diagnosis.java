@@ -150,6 +150,10 @@ final class Diagnosis {
         if (member.desynced()) {
             findings.add(name + " is desynced: the others don't wait for it, until \"quorate members resync\"");
         }
+        if (member.drained()) {
+            findings.add(name + " is drained: clients can't write to its server, until \"quorate drain --end\" or until"
+                    + " mysqld is started again");
+        }
         Long returns = member.canReturnForSeconds();
         if (returns != null && returns == 0) {
             findings.add(name + " has been away for too long to come back by a transfer; it will need a copy");

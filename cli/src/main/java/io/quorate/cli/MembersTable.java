@@ -32,7 +32,7 @@ final class MembersTable {
                 orDash(m.appliedPerSecond()),
                 orDash(m.queue()),
                 m.lagMillis() == null ? "-" : m.lagMillis() + " ms",
-                m.desynced() ? " desynced" : "");
+                (m.drained() ? " drained" : "") + (m.desynced() ? " desynced" : ""));
         if (m.cause() != null) {
             out.println("         " + m.cause());
         }

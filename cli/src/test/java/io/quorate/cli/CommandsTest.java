@@ -151,7 +151,7 @@ class CommandsTest {
         n1.answers("members", """
                 {"node":"n1","leader":"n1","members":[
                 {"name":"n1","address":"h1:1","leader":true,"state":"SYNCED","ordered":12,"applied":11,
-                 "appliedPerSecond":3,"queue":1,"cause":"one big transaction","desynced":true,
+                 "appliedPerSecond":3,"queue":1,"cause":"one big transaction","desynced":true,"drained":true,
                  "lagMillis":750,"slowedFor":"n5","waitingCommits":3,"waitingMillis":12400},
                 {"name":"n2","address":"h2:1","state":"ABSENT","canReturnForSeconds":130,"ordered":null},
                 {"name":"n3","address":"h3:1","state":"ABSENT","canReturnForSeconds":0,"waitingCommits":5,
@@ -161,7 +161,7 @@ class CommandsTest {
         assertThat(run("members")).isZero();
         assertThat(printed()).isEqualTo("""
                 member   address                state           ordered    applied applied/s    queue    behind
-                n1*      h1:1                   SYNCED               12         11         3        1    750 ms desynced
+                n1*      h1:1                   SYNCED               12         11         3        1    750 ms drained desynced
                          one big transaction
                          its clients are slowed for n5
                          3 commits wait for their verdict, the first for 12 s
@@ -181,6 +181,20 @@ class CommandsTest {
         return """
                 {"node":"n1","leader":"n1","members":[{"name":"n1","state":"%s"},{"name":"n2","state":"%s"},
                 {"name":"n3","state":"%s"}]}""".formatted(n1, n2, n3);
+    }
+
+    @Test
+    void aNodeThatKnowsNoLeaderIsBelievedOnlyWhereNoOtherOneDoes() {
+        String alone = members("OPEN", "ABSENT", "ABSENT").replace("\"leader\":\"n1\"", "\"leader\":null");
+        n1.answers("members", alone);
+        n2.answers(
+                "members",
+                members("ABSENT", "SYNCED", "SYNCED").replace("\"n1\",\"leader\":\"n1\"", "\"n2\",\"leader\":\"n3\""));
+        assertThat(run("status")).isEqualTo(1);
+        assertThat(printed()).startsWith("2 of 3 members are up, but n1 is away");
+        n2.answers("members", alone);
+        assertThat(run("status")).isEqualTo(2);
+        assertThat(printed()).contains("NOBODY CAN WRITE");
     }
 
     @Test

@@ -2,6 +2,7 @@
 package io.quorate.core;
 
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -18,7 +19,7 @@ public record TableName(String schema, String table) {
             Set.of("mysql", "sys", "performance_schema", "information_schema", "quorate");
 
     /**
-     * The table that somebody has named as {@code schema.table}. A part that has a dot in it is written in backticks.
+     * The table that somebody has named as {@code schema.table}. A part that has a dot or a comma in it is written in backticks.
      *
      * @throws IllegalArgumentException with a sentence about what isn't such a name
      */
@@ -26,9 +27,31 @@ public record TableName(String schema, String table) {
         Matcher parts = WRITTEN.matcher(text.strip());
         if (!parts.matches()) {
             throw new IllegalArgumentException("a table is named SCHEMA.TABLE, not " + text.strip()
-                    + "; a name with a dot in it goes into backticks");
+                    + "; a name with a dot or a comma in it goes into backticks");
         }
         return new TableName(part(parts.group(1)), part(parts.group(2)));
+    }
+
+    /**
+     * The tables that somebody has named, separated by commas. A part that has a comma in it is written in backticks.
+     *
+     * @throws IllegalArgumentException with a sentence about what isn't such a name
+     */
+    public static Set<TableName> parseAll(String text) {
+        Set<TableName> tables = new HashSet<>();
+        boolean quoted = false;
+        int start = 0;
+        for (int at = 0; at < text.length(); at++) {
+            char c = text.charAt(at);
+            // A backtick within a name is written twice.
+            quoted ^= c == '`';
+            if (c == ',' && !quoted) {
+                tables.add(parse(text.substring(start, at)));
+                start = at + 1;
+            }
+        }
+        tables.add(parse(text.substring(start)));
+        return tables;
     }
 
     private static String part(String written) {

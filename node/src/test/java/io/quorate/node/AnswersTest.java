@@ -125,10 +125,10 @@ class AnswersTest {
                         List.of(
                                 new MembersAnswer.Member(
                                         "n1", "h:1", 2, true, "SYNCED", null, null, 12L, 11L, 3L, 2L, 1L, "busy", 4L,
-                                        1500L, true, true, 700L, "n2", false, "h:2", "9.7.4", "h:3"),
+                                        1500L, true, true, true, 700L, "n2", false, "h:2", "9.7.4", "h:3"),
                                 new MembersAnswer.Member(
                                         "n2", "h:4", 1, false, "ABSENT", 44L, -1L, null, null, null, null, null, null,
-                                        null, null, null, false, null, null, true, null, null, null)),
+                                        null, null, null, false, false, null, null, true, null, null, null)),
                         List.of("n7"),
                         List.of("mind that")),
                 new TransferAnswer(

@@ -77,10 +77,12 @@ public record ClusterHealth(Level level, String sentence) {
                     : stopped("the members choose who leads, which takes seconds where they reach one another: "
                             + states(members));
         }
-        if (without(members, WRITABLE).size() == all) {
-            return stopped("no server is level with the order: " + states(members));
+        if (members.stream().noneMatch(m -> WRITABLE.contains(m.state()) && !m.drained())) {
+            return stopped("no server is level with the order and open to clients: " + states(members));
         }
-        List<Member> unready = without(members, READY);
+        List<Member> unready = members.stream()
+                .filter(m -> !READY.contains(m.state()) || m.drained())
+                .toList();
         int spare = Math.max(0, all - without(members, VOTING).size() - majority);
         return new ClusterHealth(
                 unready.isEmpty() ? Level.OK : Level.ATTENTION, up(all, missing, unready) + "; " + spare(all, spare));
@@ -121,8 +123,13 @@ public record ClusterHealth(Level level, String sentence) {
     }
 
     private static String states(List<Member> members) {
-        return members.stream()
-                .map(m -> m.name() + " is " + (m.state().equals(Member.ABSENT) ? "away" : m.state()))
-                .collect(Collectors.joining(", "));
+        return members.stream().map(m -> m.name() + " is " + state(m)).collect(Collectors.joining(", "));
+    }
+
+    private static String state(Member member) {
+        if (member.state().equals(Member.ABSENT)) {
+            return "away";
+        }
+        return READY.contains(member.state()) && member.drained() ? "drained" : member.state();
     }
 }

@@ -47,6 +47,7 @@ public record MembersAnswer(
      * @param waitingMillis how long the first of them has waited
      * @param runsEvents whether its server's event scheduler is on; null when somebody keeps it off there
      * @param desynced whether nobody is to wait for it
+     * @param drained whether its server is closed to clients, because it was told to drain it
      * @param lagMillis age of the first writeset that its server doesn't hold yet; 0 when it holds everything
      * @param slowedFor the node for which its clients are slowed by flow control, null when they aren't
      * @param leftBehind whether flow control doesn't wait for it, because it was too far behind for too long
@@ -72,6 +73,7 @@ public record MembersAnswer(
             Long waitingMillis,
             Boolean runsEvents,
             boolean desynced,
+            boolean drained,
             Long lagMillis,
             String slowedFor,
             boolean leftBehind,

@@ -27,9 +27,13 @@ class ClusterHealthTest {
     }
 
     private static Member member(String name, String state) {
+        return member(name, state, false);
+    }
+
+    private static Member member(String name, String state, boolean drained) {
         return new Member(
                 name, "h:1", 1, false, state, null, null, null, null, null, null, null, null, null, null, null, false,
-                null, null, false, null, null, null);
+                drained, null, null, false, null, null, null);
     }
 
     @Test
@@ -43,6 +47,20 @@ class ClusterHealthTest {
                 .isEqualTo("The only member is up; there is no other that could go on without it.");
         assertThat(of("SYNCED", "SYNCED").sentence())
                 .startsWith("Both members are up; the loss of EITHER stops all writes");
+    }
+
+    @Test
+    void whoIsDrainedTakesNoWritesAndCountsForTheMajority() {
+        Member drained = member("n2", "SYNCED", true);
+        assertThat(ClusterHealth.of("n1", "n1", List.of(member("n1", "SYNCED"), drained, member("n3", "SYNCED"))))
+                .isEqualTo(new ClusterHealth(
+                        Level.ATTENTION,
+                        "All 3 members are up, but n2 is drained; the cluster can bear the loss of ONE more."));
+        assertThat(ClusterHealth.of("n1", "n2", List.of(member("n1", "JOINED"), drained)))
+                .isEqualTo(new ClusterHealth(
+                        Level.STOPPED,
+                        "NOBODY CAN WRITE: no server is level with the order and open to clients:"
+                                + " n1 is JOINED, n2 is drained."));
     }
 
     @Test
@@ -71,7 +89,8 @@ class ClusterHealthTest {
                 .as("there is a majority, so the joiner takes part in the order")
                 .isEqualTo(Level.ATTENTION);
         assertThat(of("ARBITRATOR", "JOINER", "ABSENT").sentence())
-                .startsWith("NOBODY CAN WRITE: no server is level with the order: n1 is ARBITRATOR, n2 is JOINER");
+                .startsWith("NOBODY CAN WRITE: no server is level with the order and open to clients: n1 is ARBITRATOR,"
+                        + " n2 is JOINER");
         assertThat(ClusterHealth.of("n1", null, members("SYNCED", "SYNCED", "SYNCED"))
                         .sentence())
                 .startsWith("NOBODY CAN WRITE: the members choose who leads");

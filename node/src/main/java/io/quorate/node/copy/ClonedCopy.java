@@ -175,8 +175,7 @@ final class ClonedCopy {
     private CloneAccount account(String donor, CloneRoute route) throws IOException {
         CopyQuestion.CloneLogin login;
         try {
-            login = donors.questions()
-                    .ask(donor, new CopyQuestion.CloneWith(ports.properties().node(), route.tls()));
+            login = donors.questions().ask(donor, new CopyQuestion.CloneWith(route.tls()));
         } catch (QuorateException e) {
             owner.keep(owner.note().again());
             throw e;
@@ -189,8 +188,7 @@ final class ClonedCopy {
     /** The donor's account for this copy isn't needed any more. If the donor doesn't hear that, it expires in a day. */
     private void over(String donor) {
         try {
-            donors.questions()
-                    .ask(donor, new CopyQuestion.CloneOver(ports.properties().node()));
+            donors.questions().ask(donor, new CopyQuestion.CloneOver());
         } catch (IOException | QuorateException e) {
             log.info("{} keeps the account for the copy until it expires: {}", donor, e.getMessage());
         }

@@ -49,15 +49,15 @@ final class ClonedSource {
 
     void register(Answers answers) {
         answers.on(CopyQuestion.CloneFrom.class, question -> ready());
-        answers.on(CopyQuestion.CloneWith.class, this::account);
-        answers.on(CopyQuestion.CloneOver.class, this::forget);
+        answers.from(CopyQuestion.CloneWith.class, this::account);
+        answers.from(CopyQuestion.CloneOver.class, (joiner, question) -> forget(joiner));
     }
 
-    private CloneLogin account(CopyQuestion.CloneWith question) {
+    private CloneLogin account(String joiner, CopyQuestion.CloneWith question) {
         boolean tls = question.tls() || properties.sst().tls() == NodeProperties.Sst.Encryption.REQUIRED;
         try (Connection connection = access.connect()) {
-            CloneAccount made = CloneAccount.create(connection, question.joiner(), tls);
-            log.info("{} may copy this node's server: {}", question.joiner(), made);
+            CloneAccount made = CloneAccount.create(connection, joiner, tls);
+            log.info("{} may copy this node's server: {}", joiner, made);
             return new CloneLogin(made.user(), made.password(), made.tls());
         } catch (SQLException e) {
             // The message of a statement that was refused can have a part of it, not so this one's.
@@ -67,10 +67,10 @@ final class ClonedSource {
         }
     }
 
-    private CopyQuestion.CloneForgotten forget(CopyQuestion.CloneOver question) {
+    private CopyQuestion.CloneForgotten forget(String joiner) {
         try (Connection connection = access.connect()) {
-            CloneAccount.drop(connection, question.joiner());
-            return new CopyQuestion.CloneForgotten(question.joiner());
+            CloneAccount.drop(connection, joiner);
+            return new CopyQuestion.CloneForgotten(joiner);
         } catch (SQLException e) {
             throw refused(ErrorCode.COPY_NO_DONOR, access.unreachable(e).getMessage());
         }

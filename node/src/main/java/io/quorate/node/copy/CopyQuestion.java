@@ -39,13 +39,12 @@ public sealed interface CopyQuestion<A> extends Question<A> {
     record CloneSource(String host, int port, UUID server, String version, String reserved, long bytes) {}
 
     /**
-     * Make an account with which your server can be copied.
+     * Make an account with which the node that asks can copy your server.
      *
-     * @param joiner who asks
      * @param tls whether it has to be used with TLS
      */
     @Question.Name("copy.clone-account")
-    record CloneWith(String joiner, boolean tls) implements CopyQuestion<CloneLogin> {}
+    record CloneWith(boolean tls) implements CopyQuestion<CloneLogin> {}
 
     /** @param tls whether it has to be used with TLS; the donor may want that, too */
     record CloneLogin(String user, String password, boolean tls) {
@@ -56,9 +55,9 @@ public sealed interface CopyQuestion<A> extends Question<A> {
         }
     }
 
-    /** The copy has ended, one way or the other: nobody needs that account any more. */
+    /** The copy has ended, one way or the other: the node that asks needs that account no more. */
     @Question.Name("copy.clone-over")
-    record CloneOver(String joiner) implements CopyQuestion<CloneForgotten> {}
+    record CloneOver() implements CopyQuestion<CloneForgotten> {}
 
     /** @param joiner whose account there is none of any more */
     record CloneForgotten(String joiner) {}

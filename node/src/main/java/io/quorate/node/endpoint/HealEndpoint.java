@@ -5,7 +5,6 @@ import io.quorate.core.QuorateException;
 import io.quorate.core.TableName;
 import io.quorate.core.answer.Outcome;
 import io.quorate.node.join.Join;
-import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -35,11 +34,9 @@ class HealEndpoint {
         if (tables == null) {
             return Outcome.of(trusts ? join.trust(Set.of()) : "no table is named");
         }
-        Set<TableName> named = new HashSet<>();
+        Set<TableName> named;
         try {
-            for (String each : tables.split(",")) {
-                named.add(TableName.parse(each));
-            }
+            named = TableName.parseAll(tables);
         } catch (IllegalArgumentException e) {
             return Outcome.of(e.getMessage());
         }

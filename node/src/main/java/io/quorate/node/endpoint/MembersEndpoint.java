@@ -105,6 +105,7 @@ class MembersEndpoint {
                 report == null ? null : report.waitingMillis(),
                 report == null ? null : report.runsEvents(),
                 report != null && report.desynced(),
+                report != null && Boolean.TRUE.equals(report.drained()),
                 flow == null ? null : flow.lagMillis(),
                 flow == null ? null : flow.slowedFor(),
                 flow != null && flow.leftBehind(),

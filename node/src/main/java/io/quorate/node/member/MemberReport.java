@@ -52,6 +52,8 @@ import org.jspecify.annotations.Nullable;
  *     for an arbitrator, and when an older version doesn't say
  * @param version of its server, as that says it; null before that is known, for an arbitrator, and when an older
  *     version of this doesn't say
+ * @param drained whether its server is closed to clients by {@code quorate drain}; null for an arbitrator, and when an
+ *     older version doesn't say
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record MemberReport(
@@ -83,7 +85,8 @@ public record MemberReport(
         Boolean runsEvents,
         Map<String, Long> admitted,
         String server,
-        String version) {
+        String version,
+        Boolean drained) {
     /** Whether the node has a server that holds what the order says. */
     public boolean hasSyncedServer() {
         return mysql != null && (state.equals("SYNCED") || state.equals("DONOR"));
@@ -132,7 +135,8 @@ public record MemberReport(
                 runsEvents,
                 admitted,
                 server,
-                version);
+                version,
+                drained);
     }
 
     /** Puts nodes of this zone first. */

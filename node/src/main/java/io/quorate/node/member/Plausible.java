@@ -83,7 +83,8 @@ final class Plausible {
                 r.runsEvents(),
                 r.admitted() == null ? null : Map.copyOf(r.admitted()),
                 r.server(),
-                r.version());
+                r.version(),
+                r.drained());
     }
 
     private static void requireNumbers(MemberReport r, String node) {

@@ -143,7 +143,8 @@ public final class Standing {
                 runsEvents.get(),
                 admitted.report(),
                 stream.self() == null ? null : stream.self().toString(),
-                session == null ? null : session.version());
+                session == null ? null : session.version(),
+                server.address() == null ? null : server.isDraining());
     }
 
     private long queue() {

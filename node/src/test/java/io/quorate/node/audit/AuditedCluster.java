@@ -178,6 +178,7 @@ final class AuditedCluster implements AutoCloseable {
                 null,
                 null,
                 null,
+                null,
                 null);
     }
 

@@ -101,6 +101,7 @@ class MembersTest {
                 null,
                 null,
                 server,
+                null,
                 null);
     }
 
@@ -304,6 +305,7 @@ class MembersTest {
                 30L,
                 tables,
                 true,
+                null,
                 null,
                 null,
                 null,

@@ -39,6 +39,7 @@ class SchedulerRuleTest {
                 runsEvents,
                 null,
                 null,
+                null,
                 null);
     }
 
