@@ -17,6 +17,7 @@ import io.quorate.node.member.Reporting;
 import io.quorate.node.order.CacheForecast;
 import io.quorate.node.order.DiskGuard;
 import io.quorate.node.order.PausableOrder;
+import io.quorate.node.order.TimedListener;
 import io.quorate.node.thread.Faults;
 import io.quorate.node.thread.NodeLoop;
 import io.quorate.transport.RatisTotalOrder;
@@ -96,8 +97,9 @@ class Node implements SmartLifecycle, AutoCloseable {
             network =
                     Network.open(properties, certificates.tls(), home, json, events::hasLeft, events::isMember, opened);
             Participation participation = new Participation();
+            TimedListener certifying = new TimedListener(stream, meters);
             order = opened.add(new PausableOrder(
-                    () -> RatisTotalOrder.start(participation.toStart(), stream, network.channels()),
+                    () -> RatisTotalOrder.start(participation.toStart(), certifying, network.channels()),
                     events::quorumChanged,
                     cause -> events.happened(new NodeEvent.Failed(cause))));
 
