@@ -572,6 +572,22 @@ final class Cluster implements AutoCloseable {
         return send(HTTP, node, path, HttpRequest.newBuilder().GET());
     }
 
+    /** Waits until what a GET of a node answers has this in it. */
+    void awaitAnswer(int node, String path, String part) throws InterruptedException {
+        String[] last = {""};
+        boolean there = within(LIMIT, () -> {
+            try {
+                last[0] = http(node, path);
+            } catch (IOException e) {
+                last[0] = e.toString();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            return last[0].contains(part);
+        });
+        assertThat(there).as("%s of n%d answers %s", path, node, last[0]).isTrue();
+    }
+
     /** What an endpoint of a node answers to JSON. */
     String post(int node, String path, String json) throws IOException, InterruptedException {
         // It would not be sent again by itself where a connection that was kept has ended with the service.
